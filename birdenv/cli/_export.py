@@ -52,7 +52,7 @@ def export(
 
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """
-    from birdenv.dialogue.cocoa import write_examples
+    from birdenv.cocoa.files import write_examples
     from birdenv.runs.export import (
         DIALOGUE_FORMATS,
         EXPORT_FORMATS,
@@ -61,7 +61,7 @@ def export(
     )
 
     if form in _ROW_FORMATS:
-        from birdenv.web.ratings import write_row_file
+        from birdenv.studies.rating_round import write_row_file
 
         print(f"{write_row_file(output, runs, form)} rows: {output}")
         return
@@ -94,7 +94,7 @@ def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) ->
     from birdenv.runs.export import dialogue_rows
 
     if exists(folder / "study.sqlite"):
-        from birdenv.web import study_rows
+        from birdenv.studies import study_rows
 
         return study_rows(folder, form, min_reward)
     return dialogue_rows(run_folder(folder), form, min_reward)

@@ -23,7 +23,7 @@ _COMMANDS: Final = {
         "Let two players talk, and keep and sum up their dialogues as any run.",
     ),
     "web": (
-        "games._web:web",
+        "birdenv.studies.commands.web:web",
         "Serve a study: consent, instructions, waiting room, dialogue, survey, completion code.",
     ),
     "c-interact": ("games._play:c_interact", "Play c-Interact: ambiguous question -> dialogue -> SQL."),
@@ -52,20 +52,23 @@ _COMMANDS: Final = {
         "Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.",
     ),
     "analyze": (
-        "_analyze:analyze",
+        "birdenv.cocoa.commands.analyze:analyze",
         "Analyse dialogues of any game: effectiveness, text and strategy, with 95 % intervals.",
     ),
     "ratings": (
-        "_ratings:ratings",
+        "birdenv.studies.commands.ratings:ratings",
         "Show how far raters agree, what they answered, and how comparisons rank the players.",
     ),
-    "scenarios": ("games._scenarios:scenarios", "Write scenarios: drawn ones, or the tasks of a benchmark."),
+    "scenarios": (
+        "birdenv.cocoa.commands.scenarios:scenarios",
+        "Write scenarios: drawn ones, or the tasks of a benchmark.",
+    ),
     "train-player": (
-        "games._train_player:train_player",
+        "birdenv.cocoa.commands.train_player:train_player",
         "Train a player on dialogues, and test it on those that were held out.",
     ),
     "test-player": (
-        "games._train_player:test_player",
+        "birdenv.cocoa.commands.train_player:test_player",
         "Test a player on recorded dialogues: does it do what was done there? And let it play.",
     ),
     "doctor": ("_doctor:doctor", "Try what this machine offers for isolating episodes."),
@@ -96,7 +99,9 @@ class _Commands(TyperGroup):
         if cmd_name not in _COMMANDS:
             return None
         module, _, name = _COMMANDS[cmd_name][0].partition(":")
-        found = getattr(import_module(f"birdenv.cli.{module}"), name)
+        found = getattr(
+            import_module(module if module.startswith("birdenv.") else f"birdenv.cli.{module}"), name
+        )
         made = typer.Typer(rich_markup_mode=None)
         if isinstance(found, typer.Typer):
             made.add_typer(found, name=cmd_name)

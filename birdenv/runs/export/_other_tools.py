@@ -7,7 +7,7 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from birdenv.dialogue.cocoa._dialogue_files import exact
+from birdenv.cocoa.files._dialogue_files import exact
 from birdenv.dialogue.games import find_game
 from birdenv.dialogue.transcript import Example
 from birdenv.runs.export._episodes import exported_episodes

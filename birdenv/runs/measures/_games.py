@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from math import inf
 from typing import Final
 
+from birdenv.cocoa.games._measures import BARGAIN, DEAL_OR_NO_DEAL, MUTUAL_FRIENDS
 from birdenv.dialogue.measures import GameMeasures, Measure, Record
 from birdenv.runs.measures._interact import A_INTERACT, C_INTERACT
 from birdenv.runs.measures.bird import BIRD
-from birdenv.runs.measures.cocoa import BARGAIN, DEAL_OR_NO_DEAL, MUTUAL_FRIENDS
 
 _GAMES: Final[Mapping[str, GameMeasures]] = {
     "bird": BIRD,

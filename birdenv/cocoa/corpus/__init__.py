@@ -1,0 +1,23 @@
+"""A corpus of dialogues: effectiveness, text and strategy, and a page to browse it.
+
+analysis = analyse(file_dialogues(Path("transcripts.json")))
+print(analysis.text())
+Path("corpus.html").write_text(page(analysis))
+"""
+
+from birdenv.cocoa.corpus._analysis import Analysis, analyse
+from birdenv.cocoa.corpus._corpus import Dialogue, file_dialogues, game_of, listed_dialogues, run_dialogues
+from birdenv.cocoa.corpus._correlations import survey_ratings
+from birdenv.cocoa.corpus._page import page
+
+__all__ = [
+    "Analysis",
+    "Dialogue",
+    "analyse",
+    "file_dialogues",
+    "game_of",
+    "listed_dialogues",
+    "page",
+    "run_dialogues",
+    "survey_ratings",
+]
