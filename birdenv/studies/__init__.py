@@ -1,4 +1,4 @@
-"""The web room: people in the seats of any game, from consent to completion code.
+"""Studies: people in the seats of any game, from consent to completion code.
 
 * `StudyConfig`, `read_config`: what a study is, from our own file or CoCoA's `app_params.json`.
 * `Study`: people and dialogues over a `Store`, under any clock; no network.
@@ -16,18 +16,36 @@ whose partner left.
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from birdenv.studies.study._config import Partner, StudyConfig
-from birdenv.studies.study._config_files import read_config
-from birdenv.studies.study._export import is_study, study_game, study_rows
-from birdenv.studies.study._store import Store, held_study, open_store
-from birdenv.studies.study._study import Study
-from birdenv.studies.study._study_game import study_arena
-
 if TYPE_CHECKING:
     from birdenv.studies._access import Doors
     from birdenv.studies._app import make_app
     from birdenv.studies.rating_round._pages import make_rating_app
     from birdenv.studies.replay._pages import make_replay_app
+    from birdenv.studies.study._config import Partner, StudyConfig
+    from birdenv.studies.study._config_files import read_config
+    from birdenv.studies.study._export import is_study, study_game, study_rows
+    from birdenv.studies.study._store import Store, held_study, open_store
+    from birdenv.studies.study._study import Study
+    from birdenv.studies.study._study_game import study_arena
+
+_MODULES = {
+    "Doors": "_access",
+    "make_app": "_app",
+    "make_rating_app": "rating_round._pages",
+    "make_replay_app": "replay._pages",
+    "Partner": "study._config",
+    "StudyConfig": "study._config",
+    "read_config": "study._config_files",
+    "is_study": "study._export",
+    "study_game": "study._export",
+    "study_rows": "study._export",
+    "Store": "study._store",
+    "held_study": "study._store",
+    "open_store": "study._store",
+    "Study": "study._study",
+    "study_arena": "study._study_game",
+}
+"""Where each name of this door is. The list of commands imports the door, so it imports nothing itself."""
 
 __all__ = [
     "Doors",
@@ -47,16 +65,8 @@ __all__ = [
     "study_rows",
 ]
 
-_SERVED = {
-    "Doors": "_access",
-    "make_app": "_app",
-    "make_rating_app": "ratings._pages",
-    "make_replay_app": "replay._pages",
-}
-"""Names that need the extra, and their modules."""
-
 
 def __getattr__(name: str) -> Any:
-    if name in _SERVED:
-        return getattr(importlib.import_module(f"birdenv.studies.{_SERVED[name]}"), name)
+    if name in _MODULES:
+        return getattr(importlib.import_module(f"birdenv.studies.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'birdenv.studies' has no attribute {name!r}")

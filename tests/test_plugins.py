@@ -1,0 +1,97 @@
+"""What other packages add through entry points: it is found, and what is broken costs one clear line."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ENTRY_POINTS = """
+[birdenv.commands]
+greet = stranger_commands:GREET
+lost = stranger_without_module:LOST
+odd = stranger_commands:greet
+empty = stranger_commands:EMPTY
+
+[birdenv.games]
+lost-game = stranger_without_module:GAME
+"""
+MODULE = """
+from birdenv.cli.command import Command
+
+GREET = Command("stranger_commands:greet", "Greet somebody.")
+EMPTY = Command("stranger_without_commands:empty", "Do nothing.")
+
+
+def greet(name: str) -> None:
+    \"""Greet somebody.\"""
+    print("Hello", name)
+"""
+
+
+@pytest.fixture
+def stranger(tmp_path: Path) -> Path:
+    """A folder on the path with an installed distribution, two of whose modules are missing."""
+    info = tmp_path / "stranger-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: stranger\nVersion: 1.0\n")
+    (info / "entry_points.txt").write_text(ENTRY_POINTS)
+    (tmp_path / "stranger_commands.py").write_text(MODULE)
+    return tmp_path
+
+
+def ran(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "birdenv", *arguments],
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "300"},
+    )
+
+
+def test_a_command_of_another_package_is_listed_and_runs(stranger: Path) -> None:
+    listed = ran(stranger, "--help")
+    assert "  greet           Greet somebody.\n" in listed.stdout and not listed.stderr
+    assert ran(stranger, "greet", "you").stdout == "Hello you\n"
+    assert "Did you mean 'greet'?" in ran(stranger, "gret").stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        (
+            ["lost"],
+            "Error: lost (birdenv.commands: stranger_without_module:LOST) cannot be imported: "
+            "No module named 'stranger_without_module'",
+        ),
+        (["odd"], "Error: the entry point 'odd' of birdenv.commands is no birdenv.cli.command.Command"),
+        (
+            ["empty"],
+            "Error: the command empty cannot be loaded: No module named 'stranger_without_commands'",
+        ),
+        (
+            ["play", "lost-game"],
+            "Error: lost-game (birdenv.games: stranger_without_module:GAME) cannot be imported: "
+            "No module named 'stranger_without_module'",
+        ),
+    ],
+    ids=lambda value: value[-1] if isinstance(value, list) else "",
+)
+def test_an_entry_point_whose_module_is_missing_is_one_line(
+    stranger: Path, command: list[str], said: str
+) -> None:
+    done = ran(stranger, *command)
+    assert done.returncode == 2 and not done.stdout
+    assert done.stderr == said + "\n"
+
+
+def test_the_lists_of_commands_and_games_survive_a_missing_module(stranger: Path) -> None:
+    listed = ran(stranger, "--help")
+    assert listed.returncode == 0 and not listed.stderr
+    [line] = [line for line in listed.stdout.splitlines() if line.startswith("  lost ")]
+    assert "Not available: lost (birdenv.commands" in line
+    unknown = ran(stranger, "play", "nonsense")
+    assert "lost-game" in unknown.stderr and len(unknown.stderr.splitlines()) == 1
