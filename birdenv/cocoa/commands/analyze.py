@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cocoa.corpus import analyse, page, survey_ratings
+from birdenv.cocoa.corpus import Dialogue, Rated, analyse, page, read_dialogues
 from birdenv.errors import InputError
-from birdenv.files import check_writable, is_directory, write_text
-from birdenv.studies.commands.ratings import judged_folder, read_dialogues, read_source
-from birdenv.studies.ratings import Judgements, joined
+from birdenv.files import check_writable, write_text
+from birdenv.plugins import load_plugin, plugins
+
+RATINGS: Final = "birdenv.ratings"
+"""The entry point to a function of dialogues, their sources, and files of ratings, which returns `Rated`."""
 
 
 def analyze(
@@ -46,11 +49,18 @@ def analyze(
     dialogues = [each for path in sources for each in read_dialogues(path)]
     if not dialogues:
         raise InputError(f"{sources[0]} holds no finished dialogue")
-    judgements = [Judgements(survey_ratings(dialogues))]
-    judgements += [judged_folder(path) for path in sources if is_directory(path)]
-    judgements += [read_source(path) for path in ratings or ()]
-    made = analyse(dialogues, joined(judgements))
+    made = analyse(dialogues, _rated(dialogues, sources, ratings or ()))
     print(visible(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text()), end="")
     if html is not None:
         write_text(html, page(made))
         print(f"Written: {html}", file=sys.stderr)
+
+
+def _rated(dialogues: Sequence[Dialogue], sources: Sequence[Path], files: Sequence[Path]) -> Rated:
+    """What people said of dialogues: the packages that keep ratings know where."""
+    for entry in plugins(RATINGS).values():
+        found: Rated = load_plugin(entry)(dialogues, sources, files)
+        return found
+    if files:
+        raise InputError("--ratings needs a package that reads ratings, and none is installed")
+    return Rated()

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import entry_points
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import typer
 
 from birdenv.errors import InputError
-from birdenv.files import exists
+from birdenv.plugins import load_plugin, plugins
 
 if TYPE_CHECKING:
     from birdenv.cocoa.acts import Transcripts
@@ -72,7 +71,7 @@ def train_player(
     from birdenv.files import check_writable
 
     found = find_game(game)
-    trainers = {entry.name: entry for entry in entry_points(group=TRAINERS)}
+    trainers = plugins(TRAINERS)
     if kind not in trainers:
         raise InputError(f"--kind {kind!r} is unknown; known: {', '.join(sorted(trainers))}")
     check_writable(out)
@@ -82,7 +81,7 @@ def train_player(
     train, held_out = examples[:kept], examples[kept:]
     title = f"training on {len(train)} dialogues"
     with Transcripts(found, train, settings) as transcripts, _progress(title) as progress:
-        trainers[kind].load()(transcripts, out, seed, progress)
+        load_plugin(trainers[kind])(transcripts, out, seed, progress)
     print(f"Trained on {len(train)} dialogues. The player: {kind}:{out}")
     if held_out:
         with Transcripts(found, held_out, settings) as transcripts:
@@ -139,10 +138,10 @@ def _read(
     game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: Sequence[str]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
     """The dialogues of files, runs and studies, and the settings under which they can be played again."""
-    from birdenv.cli._export import whole_dialogues
     from birdenv.cli.games._play import read_extra
     from birdenv.cocoa.files import as_examples, read_examples, read_scenarios
     from birdenv.cocoa.files._dialogue_files import exact
+    from birdenv.runs.export import whole_dialogues
 
     if not paths:
         raise InputError(
@@ -165,19 +164,11 @@ def _read(
 
 def _settings_of(game: Game, folder: Path) -> dict[str, Any]:
     """The settings of a run or a study of a game whose tasks are not in its dialogues."""
-    from birdenv.runs import run_folder
-    from birdenv.runs.export import played_settings
-    from birdenv.runs.summaries import read_run
+    from birdenv.runs.export import played_game
 
     if "scenarios" in game.settings.model_fields:
         return {}
-    if exists(folder / "study.sqlite"):
-        from birdenv.studies import study_game
-
-        name, settings = study_game(folder)
-    else:
-        config = read_run(run_folder(folder)).config
-        name, settings = str(config["game"]), played_settings(config)
+    name, settings = played_game(folder)
     if name != game.name:
         raise InputError(f"{folder}: these are dialogues of {name}, not of {game.name}")
     return settings

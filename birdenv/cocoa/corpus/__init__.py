@@ -6,18 +6,28 @@ Path("corpus.html").write_text(page(analysis))
 """
 
 from birdenv.cocoa.corpus._analysis import Analysis, analyse
-from birdenv.cocoa.corpus._corpus import Dialogue, file_dialogues, game_of, listed_dialogues, run_dialogues
-from birdenv.cocoa.corpus._correlations import survey_ratings
+from birdenv.cocoa.corpus._corpus import (
+    Dialogue,
+    file_dialogues,
+    game_of,
+    listed_dialogues,
+    read_dialogues,
+    run_dialogues,
+)
 from birdenv.cocoa.corpus._page import page
+from birdenv.cocoa.corpus._rated import Rated
+from birdenv.cocoa.corpus._ratio_intervals import number
 
 __all__ = [
     "Analysis",
     "Dialogue",
+    "Rated",
     "analyse",
     "file_dialogues",
     "game_of",
     "listed_dialogues",
+    "number",
     "page",
+    "read_dialogues",
     "run_dialogues",
-    "survey_ratings",
 ]

@@ -12,13 +12,13 @@ from birdenv.cocoa.corpus._corpus import Dialogue
 from birdenv.cocoa.corpus._correlations import correlations
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.cocoa.corpus._measured_dialogue import Measure, Reading, Unit
+from birdenv.cocoa.corpus._rated import Rated, RatingReport
 from birdenv.cocoa.corpus._ratio_intervals import number, ratio_figure
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
 from birdenv.runs._report_lines import rule
 from birdenv.runs.statistics._statistic import Figure, rounded, undefined
-from birdenv.studies.ratings import Judgements, RatingReport, rating_report
 
 _MOST_GROUPS: Final = 40
 """Kinds of groups with more members are left out of tables: they would be a list of the dialogues."""
@@ -31,23 +31,22 @@ class Analysis:
     Attributes:
         units: the dialogues.
         seats: the seats of all dialogues.
-        judgements: ratings of these dialogues, those of surveys too.
+        rated: what people said of these dialogues.
     """
 
     units: tuple[Unit, ...]
     seats: tuple[Unit, ...]
-    judgements: Judgements
+    rated: Rated
 
     @property
     def dialogues(self) -> list[Dialogue]:
         """The dialogues."""
         return [each.reading.dialogue for each in self.units]
 
-    @cached_property
+    @property
     def ratings(self) -> RatingReport | None:
         """Statistics of the ratings; None where there are none."""
-        given = self.judgements.ratings or self.judgements.comparisons
-        return rating_report(self.judgements) if given else None
+        return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Figure]:
         """Return the figures of some dialogues (or seats) that any of the corpus has."""
@@ -140,11 +139,11 @@ class Analysis:
     @cached_property
     def correlations(self) -> list[dict[str, Any]]:
         """How ratings go with what is measured, strongest first."""
-        return correlations(self.units, self.seats, self.judgements)
+        return correlations(self.units, self.seats, self.rated.answers)
 
 
-def analyse(dialogues: Sequence[Dialogue], judgements: Judgements | None = None) -> Analysis:
-    """Measure a corpus.
+def analyse(dialogues: Sequence[Dialogue], rated: Rated | None = None) -> Analysis:
+    """Measure a corpus, and set it against what people said of it.
 
     Raises:
         InputError: there are no dialogues.
@@ -156,7 +155,7 @@ def analyse(dialogues: Sequence[Dialogue], judgements: Judgements | None = None)
     seats = tuple(
         _seat_unit(unit, seat) for unit in units for seat in range(len(unit.reading.dialogue.players))
     )
-    return Analysis(units, seats, judgements or Judgements())
+    return Analysis(units, seats, rated or Rated())
 
 
 def _unit(reading: Reading) -> Unit:

@@ -13,6 +13,9 @@ from birdenv.cocoa.files import ExampleRecord, as_examples, read_examples
 from birdenv.cocoa.files._dialogue_files import exact
 from birdenv.dialogue._event import DECORATIVE, HOUSE, Event
 from birdenv.dialogue.games import find_game, game_names
+from birdenv.files import is_directory
+from birdenv.runs import run_folder
+from birdenv.runs.export import dialogue_folder, whole_dialogues
 from birdenv.runs.summaries._recorded_run import read_run
 
 HUMAN: Final = "human"
@@ -115,6 +118,19 @@ def _is_move(event: Event) -> bool:
 
 def _is_refused(event: Event) -> bool:
     return bool((event.metadata or {}).get("refused"))
+
+
+def read_dialogues(path: Path) -> list[Dialogue]:
+    """Return the finished dialogues of a file, of a run, or of another folder such as a study.
+
+    Raises:
+        InputError: the file or the folder cannot be read.
+    """
+    if not is_directory(path):
+        return file_dialogues(path)
+    if dialogue_folder(path) is None:
+        return run_dialogues(run_folder(path))
+    return listed_dialogues(whole_dialogues(path, "cocoa"), path.name)
 
 
 def run_dialogues(folder: Path) -> list[Dialogue]:

@@ -6,26 +6,23 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from birdenv.cocoa.corpus._corpus import Dialogue
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.cocoa.corpus._measured_dialogue import Unit
-from birdenv.cocoa.corpus._ratio_intervals import Ratio, correlation, number
+from birdenv.cocoa.corpus._rated import RatedUnit
+from birdenv.cocoa.corpus._ratio_intervals import Ratio, correlation
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
-from birdenv.studies.ratings import Judgements, Rating
 
 
 def correlations(
-    units: Sequence[Unit], seats: Sequence[Unit], judgements: Judgements
+    units: Sequence[Unit],
+    seats: Sequence[Unit],
+    answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]],
 ) -> list[dict[str, Any]]:
     """Return Pearson's r of each question with each measure that is defined, strongest first.
 
     A question about a seat goes with what is measured of this seat and of its dialogue. Many pairs are looked
     at, so one in twenty intervals leaves out 0 by chance.
     """
-    answers: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
-    for each in judgements.ratings:
-        if isinstance(each.value, float):
-            answers[each.question][each.unit].append(each.value)
     named: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:
         named[unit.reading.dialogue.name].append(unit)
@@ -56,27 +53,3 @@ def correlations(
 
 def _seat_name(unit: Unit) -> str:
     return unit.reading.dialogue.seats[unit.seat or 0]
-
-
-def survey_ratings(dialogues: Sequence[Dialogue]) -> tuple[Rating, ...]:
-    """Return the answers of surveys as ratings: of the seat that they are about, by who sat opposite."""
-    made = []
-    for dialogue in dialogues:
-        for seat in range(len(dialogue.seats)):
-            answers = dialogue.surveys.get(str(seat))
-            if not isinstance(answers, Mapping):
-                continue
-            rater = f"{dialogue.name} {dialogue.seats[1 - seat] if len(dialogue.seats) == 2 else 'partner'}"
-            for question, value in answers.items():
-                if (answer := number(value)) is not None:
-                    made.append(
-                        Rating(
-                            dialogue.name,
-                            rater,
-                            question,
-                            answer,
-                            dialogue.seats[seat],
-                            dialogue.players[seat],
-                        )
-                    )
-    return tuple(made)

@@ -5,36 +5,24 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import Annotated, Final
+from typing import Annotated
 
 import typer
 
 from birdenv.cli._terminal import visible
-from birdenv.cocoa.corpus import (
-    Dialogue,
-    file_dialogues,
-    listed_dialogues,
-    run_dialogues,
-    survey_ratings,
-)
 from birdenv.errors import InputError
-from birdenv.files import check_writable, exists, is_directory, write_bytes
-from birdenv.runs import run_folder
+from birdenv.files import check_writable, is_directory, write_bytes
 from birdenv.studies.ratings import (
     LEVELS,
-    Judgements,
     import_judgements,
     joined,
-    listed_judgements,
+    judged_folder,
+    rating_folder,
     rating_plot,
     rating_report,
-    read_folder,
     read_judgements,
+    read_source,
 )
-
-_STUDY: Final = "study.sqlite"
-_ROUND: Final = "ratings.sqlite"
-"""What `birdenv web --rate` keeps in a folder."""
 
 
 def ratings(
@@ -87,60 +75,13 @@ def ratings(
         print(f"Written: {plot}", file=sys.stderr)
 
 
-def _folder(path: Path) -> Path:
-    """The folder of a study or a round of rating, or of a run."""
-    is_own = any(exists(path / name) for name in (_STUDY, _ROUND))
-    return path if is_own else run_folder(path)
-
-
-def read_source(path: Path) -> Judgements:
-    """Read a file of ratings, or those of a folder; of a study, with the answers of its own survey.
-
-    Raises:
-        InputError: it cannot be read, or there are none.
-    """
-    if not is_directory(path):
-        return read_judgements(path)
-    found = judged_folder(path)
-    if exists(path / _STUDY):
-        found = joined([Judgements(survey_ratings(read_dialogues(path))), found])
-    if not found.ratings and not found.comparisons:
-        raise InputError(f"{path} has no ratings yet: --import FILE adds some")
-    return found
-
-
-def read_dialogues(path: Path) -> list[Dialogue]:
-    """Return the finished dialogues of a file, a run or a study."""
-    if not is_directory(path):
-        return file_dialogues(path)
-    if not exists(path / _STUDY):
-        return run_dialogues(run_folder(path))
-    from birdenv.studies import study_rows
-
-    return listed_dialogues(study_rows(path, "cocoa"), path.name)
-
-
-def judged_folder(path: Path) -> Judgements:
-    """Return the judgements in the folder of a run, a study or a round of rating; there may be none."""
-    folder = _folder(path)
-    found = read_folder(folder)
-    if not exists(folder / _ROUND):
-        return found
-    from birdenv.studies.rating_round import rating_rows
-
-    told = (
-        listed_judgements(rating_rows(folder, form), str(folder / _ROUND)) for form in ("ratings", "pairs")
-    )
-    return joined([found, *told])
-
-
 def _import(sources: list[Path], added: list[Path]) -> None:
     if len(sources) != 1 or not is_directory(sources[0]):
         raise InputError("--import needs one folder, of a run or of a study")
     found = joined(map(read_judgements, added))
     before = judged_folder(sources[0])
     both = joined([before, found])
-    import_judgements(_folder(sources[0]), found)
+    import_judgements(rating_folder(sources[0]), found)
     counts = (
         len(both.ratings) - len(before.ratings),
         len(both.comparisons) - len(before.comparisons),

@@ -7,7 +7,6 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
-from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -86,15 +85,32 @@ def _utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def write_row_file(path: Path, folders: Iterable[Path], form: str) -> int:
-    """Write the rows of folders as JSON lines or, by the file's ending, CSV; return how many there are."""
-    make = people_rows if form == "people" else partial(rating_rows, form=form)
-    rows = [row for folder in folders for row in make(folder)]
+def write_ratings(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
+    """Write the answered questions of folders; return what was written, in words."""
+    return _write_rows(
+        output, [row for folder in folders for row in rating_rows(folder, "ratings")], "ratings"
+    )
+
+
+def write_pairs(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
+    """Write the comparisons of folders; return what was written, in words."""
+    rows = [row for folder in folders for row in rating_rows(folder, "pairs")]
+    return _write_rows(output, rows, "pairs")
+
+
+def write_people(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
+    """Write who took part in the studies and rounds of folders; return what was written, in words."""
+    rows = [row for folder in folders for row in people_rows(folder)]
+    return _write_rows(output, rows, "people")
+
+
+def _write_rows(path: Path, rows: list[dict[str, Any]], form: str) -> str:
+    """Write JSON lines or, by the file's ending, CSV."""
     if path.suffix.lower() == ".csv":
         write_text(path, csv_text(rows, form))
     else:
         write_records(path, rows)
-    return len(rows)
+    return f"{len(rows)} rows: {path}"
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:

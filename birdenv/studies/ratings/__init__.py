@@ -16,6 +16,14 @@ from birdenv.studies.ratings._judgements import (
 )
 from birdenv.studies.ratings._plot import rating_plot
 from birdenv.studies.ratings._ratings_report import RatingReport, rating_report
+from birdenv.studies.ratings._sources import (
+    judged_folder,
+    rated,
+    rated_sources,
+    rating_folder,
+    read_source,
+    survey_ratings,
+)
 
 __all__ = [
     "LEVELS",
@@ -28,12 +36,18 @@ __all__ = [
     "fleiss_kappa",
     "import_judgements",
     "joined",
+    "judged_folder",
     "krippendorff_alpha",
     "listed_judgements",
     "mean_answer",
     "rank_players",
+    "rated",
+    "rated_sources",
+    "rating_folder",
     "rating_plot",
     "rating_report",
     "read_folder",
     "read_judgements",
+    "read_source",
+    "survey_ratings",
 ]

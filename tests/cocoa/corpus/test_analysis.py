@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 from corpora import FRIENDS, bargains, divisions, event, friends, listing, row
 
-from birdenv.cocoa.corpus import Dialogue, analyse, file_dialogues, listed_dialogues, page, survey_ratings
+from birdenv.cocoa.corpus import Dialogue, analyse, file_dialogues, listed_dialogues, page
 from birdenv.cocoa.corpus._ratio_intervals import Ratio, correlation, ratio_figure
 from birdenv.cocoa.corpus._text_statistics import text_statistics
 from birdenv.errors import InputError
 from birdenv.runs.statistics._intervals import wilson
-from birdenv.studies.ratings import Judgements, Rating, joined, krippendorff_alpha
+from birdenv.studies.ratings import Judgements, Rating, joined, krippendorff_alpha, rated, survey_ratings
 
 
 def overall(dialogues: list[Dialogue]) -> dict[str, Any]:
@@ -165,7 +165,7 @@ def test_surveys_and_ratings_go_with_what_is_measured() -> None:
     assert (answer.dialogue, answer.seat, answer.system, answer.value) == ("D1", "agent_1", "rulebased", 5)
     dialogues = [each for base in (friends(), bargains(), divisions()) for each in base]
     ratings = tuple(Rating(each.name, "r", "long", float(len(each.moves))) for each in dialogues)
-    made = analyse(dialogues, Judgements(ratings))
+    made = analyse(dialogues, rated(Judgements(ratings)))
     first = made.correlations[0]
     assert first["measure"] == "Moves in a dialogue" and first["value"] == 1 and first["n"] == 7
     assert correlation([(1, 2), (1, 3), (1, 4)]).why == "one of the two numbers does not vary"
@@ -183,7 +183,7 @@ def test_dialogues_of_several_systems_may_have_one_name() -> None:
         for each in found
         for rater in "ab"
     )
-    made = analyse(found, joined([Judgements(ratings)]))
+    made = analyse(found, rated(joined([Judgements(ratings)])))
     [moves] = [each for each in made.correlations if each["measure"] == "Moves in a dialogue"]
     assert moves["value"] == 1 and moves["n"] == 4
     assert krippendorff_alpha(ratings).value == 1
@@ -231,7 +231,7 @@ def test_numbers_and_words_beyond_all_use_do_not_stop_an_analysis(
     found = listed_dialogues(rows, "hostile.json")
     answers = survey_ratings(found)
     assert {each.value for each in answers} == {3.0}
-    made = analyse(found, Judgements(answers))
+    made = analyse(found, rated(Judgements(answers)))
     assert made.text() and json.dumps(made.to_json(), allow_nan=False)
     assert "<b>" not in page(made)
 

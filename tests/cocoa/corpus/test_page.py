@@ -17,9 +17,9 @@ from typing import Any
 import pytest
 from corpora import bargains, event, friends, row
 
-from birdenv.cocoa.corpus import analyse, listed_dialogues, page, survey_ratings
+from birdenv.cocoa.corpus import analyse, listed_dialogues, page
 from birdenv.cocoa.corpus._page import CHUNK
-from birdenv.studies.ratings import Judgements
+from birdenv.studies.ratings import Judgements, rated, survey_ratings
 
 HOSTILE = "</script><script>document.title = 'taken'</script><img src=x onerror=alert(1)> & \ud800"
 
@@ -135,7 +135,7 @@ def opened(path: Path) -> Iterator[Any]:
 @pytest.mark.slow
 def test_a_person_filters_reads_and_notes(tmp_path: Path) -> None:
     dialogues = [*many(200), *hostile()]
-    made = analyse(dialogues, Judgements(survey_ratings(dialogues)))
+    made = analyse(dialogues, rated(Judgements(survey_ratings(dialogues))))
     (tmp_path / "page.html").write_text(page(made))
     with opened(tmp_path / "page.html") as tab:
         assert (
