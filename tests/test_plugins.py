@@ -17,6 +17,8 @@ odd = stranger_commands:greet
 empty = stranger_commands:EMPTY
 
 [birdenv.games]
+toy-game = stranger_commands:GAME
+Odd Name = stranger_commands:GAME
 lost-game = stranger_without_module:GAME
 """
 MODULE = """
@@ -95,3 +97,17 @@ def test_the_lists_of_commands_and_games_survive_a_missing_module(stranger: Path
     assert "Not available: lost (birdenv.commands" in line
     unknown = ran(stranger, "play", "nonsense")
     assert "lost-game" in unknown.stderr and len(unknown.stderr.splitlines()) == 1
+
+
+def test_an_installed_game_has_an_id_in_gymnasium(stranger: Path) -> None:
+    program = "import birdenv, gymnasium; print(*(id for id in gymnasium.registry if id[:7] == 'birdenv'))"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": str(stranger)},
+    )
+    ids = set(done.stdout.split())
+    assert {"birdenv/ToyGame-v0", "birdenv/LostGame-v0", "birdenv/MutualFriends-v0"} <= ids
+    assert len(ids) == 9 and not done.stderr
