@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 from postgres_server import start_postgres
 
-from birdenv.benchmarks import demo_folder
+from birdenv.demo import demo_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 

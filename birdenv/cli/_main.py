@@ -10,7 +10,7 @@ from typing import Any, Final, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-import birdenv
+from birdenv._version import __version__
 from birdenv.cli._terminal import visible
 from birdenv.cli.command import GROUP, Command
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
@@ -156,7 +156,7 @@ server that starts by itself. `birdenv db` loads databases into it, `birdenv doc
 @app.callback(invoke_without_command=True)
 def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
     if version:
-        print(birdenv.__version__)
+        print(__version__)
         raise typer.Exit
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import birdenv
+from birdenv._version import __version__
 from birdenv.dialogue import Arena
 from birdenv.errors import InputError
 from birdenv.files import code_digest, path_digest
@@ -95,7 +95,7 @@ class RunPlan:
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
         others.pop(game.seats[game.evaluated].name)
         return {
-            "birdenv": birdenv.__version__,
+            "birdenv": __version__,
             "code_sha256": code_digest(),
             "agent": agent,
             "agent_file_sha256": path_digest(Path(argument)) if argument and name not in _OF_MODELS else None,

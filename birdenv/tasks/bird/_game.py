@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field, field_validator, model_validator
 
 from birdenv.databases import open_source
+from birdenv.demo import DEMO_BIRD_FILE, demo_folder
 from birdenv.dialogue import Game, Rules
 from birdenv.errors import InputError, SettingError
 from birdenv.files import file_identity
@@ -51,8 +52,6 @@ class BirdSettings(SqlSettings):
 
     def place(self) -> tuple[Path, Path]:
         """Return the task file and the folder of databases."""
-        from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
-
         if self.data_file is None or self.db_dir is None:
             return demo_folder() / DEMO_BIRD_FILE, demo_folder()
         return Path(self.data_file), Path(self.db_dir)

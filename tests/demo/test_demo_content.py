@@ -19,7 +19,7 @@ from typing import Any
 
 import pytest
 
-DEMO = Path(__file__).resolve().parents[2] / "birdenv" / "benchmarks" / "demo"
+DEMO = Path(__file__).resolve().parents[2] / "birdenv" / "demo" / "files"
 DATABASES = sorted(p.name for p in (DEMO / "databases").iterdir() if p.is_dir())
 TASKS: list[dict[str, Any]] = [
     json.loads(line) for line in (DEMO / "c_interact.jsonl").read_text(encoding="utf-8").splitlines()

@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 from samples import sampled
 
-from birdenv.benchmarks import DEMO_C_INTERACT_FILE, verify_records
+from birdenv.benchmarks import verify_records
+from birdenv.demo import DEMO_C_INTERACT_FILE
 from birdenv.dialogue import Dialogue, Move, make_game
 from birdenv.grading import InteractGrader
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
@@ -17,7 +18,7 @@ from birdenv.sql import split_statements
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import Benchmark, CInteractRules, CInteractTask, load_benchmark
 
-TASK_FILE = Path(__file__).resolve().parents[2] / "birdenv" / "benchmarks" / "demo" / DEMO_C_INTERACT_FILE
+TASK_FILE = Path(__file__).resolve().parents[2] / "birdenv" / "demo" / "files" / DEMO_C_INTERACT_FILE
 RECORDS: list[dict[str, Any]] = [json.loads(line) for line in TASK_FILE.read_text("utf-8").splitlines()]
 
 by_record = pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import DEMO_C_INTERACT_FILE
 from birdenv.databases import DatabaseSource, open_source
+from birdenv.demo import DEMO_C_INTERACT_FILE
 from birdenv.dialogue import Dialogue, Move, make_game
 from birdenv.grading import InteractGrader
 from birdenv.runs import RunDirectory, RunPlan, prepare, run

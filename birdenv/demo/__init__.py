@@ -16,11 +16,13 @@ from pathlib import Path
 from birdenv.errors import InputError
 from birdenv.files import cache_folder
 
+__all__ = ["DEMO_BIRD_FILE", "DEMO_C_INTERACT_FILE", "demo_folder"]
+
 DEMO_BIRD_FILE = "bird.json"
 DEMO_C_INTERACT_FILE = "c_interact.jsonl"
 
 _MONTH = 30 * 24 * 3600
-_CONTENT = Path(__file__).parent / "demo"
+_CONTENT = Path(__file__).parent / "files"
 
 
 @cache
