@@ -8,8 +8,8 @@ from typing import Final
 
 from birdenv.cocoa.games._measures import BARGAIN, DEAL_OR_NO_DEAL, MUTUAL_FRIENDS
 from birdenv.dialogue.measures import GameMeasures, Measure, Record
-from birdenv.runs.measures._interact import A_INTERACT, C_INTERACT
-from birdenv.runs.measures.bird import BIRD
+from birdenv.tasks.bird.measures import BIRD
+from birdenv.tasks.interact.measures import A_INTERACT, C_INTERACT
 
 _GAMES: Final[Mapping[str, GameMeasures]] = {
     "bird": BIRD,

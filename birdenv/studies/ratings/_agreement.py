@@ -13,8 +13,8 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.runs.statistics._intervals import Interval, bootstrap
-from birdenv.runs.statistics._statistic import Figure, undefined
+from birdenv.statistics._intervals import Interval, bootstrap
+from birdenv.statistics._statistic import Figure, undefined
 from birdenv.studies.ratings._judgements import Rating
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]

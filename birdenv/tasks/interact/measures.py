@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.runs.measures._doubtful_passes import doubtful_notes, doubtful_passes
-from birdenv.runs.official._phase_counts import EpisodeScore, official_figures
-from birdenv.runs.official._score_text import answers_line, official_lines, questions_line, rate_lines
 from birdenv.tasks import TOOLS
+from birdenv.tasks.interact._doubtful_passes import doubtful_notes, doubtful_passes
+from birdenv.tasks.interact.phase_counts import EpisodeScore, official_figures
+from birdenv.tasks.interact.score_text import answers_line, official_lines, questions_line, rate_lines
 
 GROUPS: Final = {
     "category": "By category",

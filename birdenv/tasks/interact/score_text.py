@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from birdenv.runs._report_lines import rate_line
-from birdenv.runs.statistics._interval_text import between
-from birdenv.runs.statistics._intervals import Interval
+from birdenv.statistics._interval_text import between
+from birdenv.statistics._intervals import Interval
 
 _NAME: Final = 28
 _RATES: Final = {

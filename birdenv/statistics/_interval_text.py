@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from birdenv.runs.statistics._intervals import Interval
+from birdenv.statistics._intervals import Interval
 
 _STRIP = 25
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from birdenv.grading import batch_reward
 from birdenv.runs._episode_status import UNRATED
-from birdenv.runs.statistics._intervals import bootstrap, wilson
+from birdenv.statistics._intervals import bootstrap, wilson
 
 FollowUpKind = Literal["none", "graded", "ungraded"]
 

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
 from birdenv.runs._episode_status import UNRATED
-from birdenv.runs.measures.speeds import read_speeds
+from birdenv.runs.speeds import read_speeds
 from birdenv.tasks.bird import DIFFICULTIES
 
 METRIC_TITLES: Final[Mapping[str, str]] = {
