@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+TOY = Path(__file__).parent / "dialogue"
+"""The toy game and its players are the other package's game."""
 ENTRY_POINTS = """
 [birdenv.commands]
 greet = stranger_commands:GREET
@@ -17,7 +19,7 @@ odd = stranger_commands:greet
 empty = stranger_commands:EMPTY
 
 [birdenv.games]
-toy-game = stranger_commands:GAME
+guess = toy_game:GAME
 Odd Name = stranger_commands:GAME
 lost-game = stranger_without_module:GAME
 """
@@ -50,7 +52,7 @@ def ran(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         [sys.executable, "-m", "birdenv", *arguments],
         capture_output=True,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(folder), "COLUMNS": "300"},
+        env={**os.environ, "PYTHONPATH": f"{folder}{os.pathsep}{TOY}", "COLUMNS": "300"},
     )
 
 
@@ -109,5 +111,13 @@ def test_an_installed_game_has_an_id_in_gymnasium(stranger: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(stranger)},
     )
     ids = set(done.stdout.split())
-    assert {"birdenv/ToyGame-v0", "birdenv/LostGame-v0", "birdenv/MutualFriends-v0"} <= ids
+    assert {"birdenv/Guess-v0", "birdenv/LostGame-v0", "birdenv/MutualFriends-v0"} <= ids
     assert len(ids) == 9 and not done.stderr
+
+
+def test_the_summary_of_another_packages_game_shows_its_own_figures(stranger: Path, tmp_path: Path) -> None:
+    players = ("--agent", "toy_players:Bisection", "--keeper", "toy_players:keeper")
+    played = ran(stranger, "play", "guess", *players, "-o", str(tmp_path / "results"))
+    assert played.returncode == 0, played.stderr
+    shown = ran(stranger, "summary", str(tmp_path / "results")).stdout
+    assert "Numbers found" in shown and "Guesses" in shown and "Mean reward" not in shown

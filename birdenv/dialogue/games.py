@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from birdenv.dialogue._move import Move, View
 from birdenv.dialogue._rules import Rules
 from birdenv.dialogue._seat import Seat
+from birdenv.dialogue.measures import REWARD, GameMeasures
 from birdenv.errors import InputError, describe_error
 from birdenv.plugins import load_plugin, plugins
 
@@ -130,6 +131,7 @@ class Game:
         markup_help: tells a model how to write that text.
         record_model: the documented model of one task in a data file.
         survey: questions to people after an episode.
+        measures: what summaries and comparisons of runs show; without it, the mean reward.
         with_people: settings that have other defaults where people may sit in a seat, by the seat's name.
     """
 
@@ -144,6 +146,7 @@ class Game:
     markup_help: str = ""
     record_model: type[BaseModel] | None = None
     survey: tuple[Question, ...] = ()
+    measures: GameMeasures = REWARD
     with_people: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from birdenv.dialogue.measures import Details, Measure
+from birdenv.dialogue.measures import UNRATED, Details, Measure
 from birdenv.errors import InputError
-from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._report_lines import engine_line, rule, status_notes
 from birdenv.runs.summaries._episode_figures import USAGE, Outcome
 from birdenv.runs.summaries._exclusions import exclusions

@@ -18,6 +18,7 @@ from birdenv.grading import ExGrader, Metric
 from birdenv.tasks.bird._loader import BirdRecord, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
 from birdenv.tasks.bird._task import BirdTask
+from birdenv.tasks.bird.measures import BIRD
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._sql_task_list import SqlTasks
@@ -136,4 +137,5 @@ GAME = Game(
     read_text=read_markup,
     markup_help=markup_help(("submit_sql", "execute_sql")),
     record_model=BirdRecord,
+    measures=BIRD,
 )

@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, sqrt
-from pathlib import Path
 from typing import Any, Final
 
-from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.runs._episode_status import UNRATED
-from birdenv.runs.speeds import read_speeds
-from birdenv.tasks.bird import DIFFICULTIES
+from birdenv.dialogue.measures import UNRATED, Details, GameMeasures, Measure, Record
+from birdenv.tasks.bird._loader import DIFFICULTIES
 
 METRIC_TITLES: Final[Mapping[str, str]] = {
     "ex": "EX",
@@ -210,10 +207,6 @@ def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
     return {"difficulty": (fields["difficulty"],), "database": (fields["db_id"],)}
 
 
-def _speeds(folder: Path) -> dict[str, dict[str, float]]:
-    return {name: {"r_ves": score} for name, score in read_speeds(folder).items()}
-
-
 def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     """The official table, how long the dialogues were, and golds that return nothing or do not run."""
     rated = list(filter(is_rated, records))
@@ -277,5 +270,4 @@ BIRD: Final = GameMeasures(
     clusters="database",
     details=_details,
     settings=("no_schema",),
-    fields=_speeds,
 )

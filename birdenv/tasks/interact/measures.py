@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.tasks import TOOLS
 from birdenv.tasks.interact._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.tasks.interact.phase_counts import EpisodeScore, official_figures
 from birdenv.tasks.interact.score_text import answers_line, official_lines, questions_line, rate_lines
+from birdenv.tasks.sql._actions import TOOLS
 
 GROUPS: Final = {
     "category": "By category",
@@ -176,18 +175,6 @@ def _details(
 _CULPRITS: Final = ("agent", "user", "benchmark")
 
 
-def _finish(arena: Any, folder: Path) -> None:
-    from birdenv.runs.blame import record_blame
-
-    record_blame(arena, folder)
-
-
-def _culprits(folder: Path) -> dict[str, dict[str, Any]]:
-    from birdenv.runs.blame import recorded_culprits
-
-    return recorded_culprits(folder)
-
-
 def _course(run: Record) -> str:
     """What happened in an episode, in words."""
     if run["status"] not in ("completed", "task limit reached"):
@@ -276,8 +263,6 @@ C_INTERACT: Final = GameMeasures(
     clusters="database",
     details=_c_interact_details,
     settings=("profile", "patience", "execute_sql"),
-    fields=_culprits,
-    finish=_finish,
 )
 
 A_INTERACT: Final = GameMeasures(
@@ -294,6 +279,4 @@ A_INTERACT: Final = GameMeasures(
     clusters="database",
     details=_a_interact_details,
     settings=("profile", "patience"),
-    fields=_culprits,
-    finish=_finish,
 )

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from birdenv.runs._report_lines import rate_line
-from birdenv.statistics._interval_text import between
+from birdenv.statistics._interval_text import between, rate_line
 from birdenv.statistics._intervals import Interval
 
 _NAME: Final = 28
