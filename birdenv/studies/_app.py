@@ -13,7 +13,7 @@ from fastapi import FastAPI, HTTPException, Request, WebSocket
 from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
-from birdenv.studies._access import FOREIGN, Doors, Newcomers, is_own_origin
+from birdenv.report.access import FOREIGN, Doors, Newcomers, is_own_origin
 from birdenv.studies._admin import add_admin
 from birdenv.studies._forms import add_link, address_of, back, read_form, signed_in
 from birdenv.studies._headers import guarded_app

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from birdenv.studies._access import Doors, is_own_origin
+from birdenv.report.access import Doors, is_own_origin
 from birdenv.studies._pages import render
 
 _MAX_BODY: Final = 2**16

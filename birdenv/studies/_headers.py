@@ -17,7 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from birdenv.studies._access import FOREIGN, LOOPBACK, is_own_origin
+from birdenv.report.access import FOREIGN, LOOPBACK, is_own_origin
 from birdenv.studies._pages import render
 from birdenv.studies._platform import MTURK_HOSTS
 
@@ -57,7 +57,10 @@ def guarded_app(
     known = frozenset((*LOOPBACK, *(() if host in _ANY else (host,)), *names))
     app = FastAPI(title=title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     app.add_middleware(_Guard, names=known)
-    app.mount("/static", StaticFiles(directory=Path(__file__).parent / "static"))
+    app.mount(
+        "/static",
+        StaticFiles(directory=Path(__file__).parent / "static", packages=[("birdenv.report", "static")]),
+    )
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from jinja2 import Environment, PackageLoader, select_autoescape
 
-from birdenv.studies._access import Doors
+from birdenv.report.access import Doors
 from birdenv.studies._platform import is_preview, way_back
 from birdenv.studies.study._records import Person
 from birdenv.studies.study._study import BROKEN, TRIES, Study

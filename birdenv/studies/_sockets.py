@@ -14,7 +14,7 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from birdenv.dialogue import Move
 from birdenv.errors import InputError
-from birdenv.studies._access import Bucket
+from birdenv.report.access import Bucket
 from birdenv.studies._connection import Connection
 from birdenv.studies._frames import Hello, Play, Typing, read_frame
 from birdenv.studies._threads import Turnstile, in_thread

@@ -10,7 +10,7 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
-from birdenv.studies._access import RATER, Doors, Newcomers
+from birdenv.report.access import RATER, Doors, Newcomers
 from birdenv.studies._forms import add_link, address_of, back, read_form, refused, signed_in
 from birdenv.studies._frames import as_json
 from birdenv.studies._headers import guarded_app

@@ -12,7 +12,7 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
 
 from birdenv.errors import BirdenvError
-from birdenv.studies._access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
+from birdenv.report.access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
 from birdenv.studies._forms import refused
 from birdenv.studies._frames import as_json
 from birdenv.studies._headers import guarded_app
