@@ -14,7 +14,7 @@ from birdenv._version import __version__
 from birdenv.cli._terminal import visible
 from birdenv.cli.command import GROUP, Command
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
-from birdenv.plugins import load_plugin, plugins
+from birdenv.plugins import PluginError, load_plugin, plugins
 
 _COMMANDS: Final = {
     "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark."),
@@ -125,7 +125,7 @@ def _about(name: str) -> str:
     try:
         return _command(name).about
     except InputError as error:
-        return f"Not available: {error}"
+        return f"Not available: {error.why if isinstance(error, PluginError) else error}"
 
 
 def _dashed(name: str) -> str:
