@@ -13,12 +13,13 @@ from fastapi import FastAPI, HTTPException, Request, WebSocket
 from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
-from birdenv.report.access import FOREIGN, Doors, Newcomers, is_own_origin
+from birdenv.report.access import FOREIGN, Doors, is_own_origin
 from birdenv.studies._admin import add_admin
 from birdenv.studies._forms import add_link, address_of, back, read_form, signed_in
 from birdenv.studies._headers import guarded_app
 from birdenv.studies._pages import Pages
 from birdenv.studies._platform import external_of, is_other_visit, platform_of
+from birdenv.studies._rate_limits import Newcomers
 from birdenv.studies._sockets import STRANGER, Hub
 from birdenv.studies.study._study import Study
 

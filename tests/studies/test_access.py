@@ -15,11 +15,11 @@ from web_browser import Browser, Chat, served
 from websockets.exceptions import ConnectionClosed
 
 from birdenv.errors import InputError
-from birdenv.report.access import Newcomers
 from birdenv.studies import Doors, Partner, Study, StudyConfig, held_study
 from birdenv.studies._database import Database
 from birdenv.studies._frames import MAX_FRAME, as_json, read_frame
 from birdenv.studies._platform import external_of, platform_of
+from birdenv.studies._rate_limits import Newcomers
 
 CONFIG = StudyConfig(seat="buyer", partners={"bot": Partner(player="rulebased")})
 
