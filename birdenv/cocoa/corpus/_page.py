@@ -21,7 +21,7 @@ from birdenv.cocoa.corpus._corpus import Dialogue
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.cocoa.corpus._measured_dialogue import Measure, Unit
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
-from birdenv.statistics._statistic import rounded
+from birdenv.statistics import rounded
 
 CHUNK: Final = 100
 """Dialogues that are parsed together."""

@@ -10,8 +10,7 @@ from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._figure_lines import figure_line
 from birdenv.runs.summaries._means_over_tasks import Estimate
 from birdenv.runs.summaries._run_report import FEW_DATABASES, interval_heads, method_notes, on_databases
-from birdenv.statistics._interval_text import between, in_digits
-from birdenv.statistics._intervals import Interval
+from birdenv.statistics import Interval, between, in_digits
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:

@@ -17,8 +17,7 @@ from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate
 from birdenv.runs.summaries._model_figures import model_figures, model_lines
 from birdenv.runs.summaries._recorded_run import RecordedRun
 from birdenv.runs.summaries._repeats import PassRates, pass_rates, repeats_lines
-from birdenv.statistics._interval_text import between, strip, strip_scale
-from birdenv.statistics._statistic import rounded
+from birdenv.statistics import between, rounded, strip, strip_scale
 
 FEW_DATABASES = 10
 """With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""

@@ -13,8 +13,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.statistics._intervals import Interval, bootstrap
-from birdenv.statistics._statistic import Figure, undefined
+from birdenv.statistics import Figure, Interval, bootstrap, undefined
 from birdenv.studies.ratings._judgements import Rating
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]

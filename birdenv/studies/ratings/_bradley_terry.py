@@ -10,8 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.statistics._intervals import Interval
-from birdenv.statistics._statistic import Figure, undefined
+from birdenv.statistics import Figure, Interval, undefined
 from birdenv.studies.ratings._agreement import with_interval
 from birdenv.studies.ratings._davidson import fit_davidson
 from birdenv.studies.ratings._judgements import Comparison

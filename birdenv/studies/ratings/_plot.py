@@ -6,7 +6,7 @@ from io import BytesIO
 
 from birdenv.errors import InputError
 from birdenv.report.plots import cut
-from birdenv.statistics._statistic import Figure
+from birdenv.statistics import Figure
 from birdenv.studies.ratings._ratings_report import RatingReport
 
 

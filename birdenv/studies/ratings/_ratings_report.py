@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.runs._report_lines import rule
-from birdenv.statistics._statistic import Figure
+from birdenv.statistics import Figure
 from birdenv.studies.ratings._agreement import (
     Level,
     answers,

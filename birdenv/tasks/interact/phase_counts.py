@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from birdenv.dialogue.measures import UNRATED
 from birdenv.grading import batch_reward
-from birdenv.statistics._intervals import bootstrap, wilson
+from birdenv.statistics import bootstrap, wilson
 
 FollowUpKind = Literal["none", "graded", "ungraded"]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from birdenv.statistics._interval_text import between, rate_line
-from birdenv.statistics._intervals import Interval
+from birdenv.statistics import Interval, between, rate_line
 
 _NAME: Final = 28
 _RATES: Final = {

@@ -15,7 +15,7 @@ from birdenv.cocoa.corpus import Dialogue, analyse, file_dialogues, listed_dialo
 from birdenv.cocoa.corpus._ratio_intervals import Ratio, correlation, ratio_figure
 from birdenv.cocoa.corpus._text_statistics import text_statistics
 from birdenv.errors import InputError
-from birdenv.statistics._intervals import wilson
+from birdenv.statistics import wilson
 from birdenv.studies.ratings import Judgements, Rating, joined, krippendorff_alpha, rated, survey_ratings
 
 
