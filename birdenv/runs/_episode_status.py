@@ -10,6 +10,7 @@ from typing import Any, Final
 from birdenv.dialogue import Dialogue, Game, Move, Player, View, play
 from birdenv.dialogue._move import as_move
 from birdenv.dialogue._rules import method_that_raised
+from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.dialogue.players import SeesEnd
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error
 from birdenv.llm import ContextOverflowError
@@ -25,14 +26,8 @@ _CONTEXT: Final = re.compile(
 )
 """How providers and local servers say so."""
 
-PARTNER_ERROR: Final = "partner error"
-"""Status of an episode that the player of another seat broke off: it says nothing about the agent."""
-
 RETRIED = frozenset({"task error", PARTNER_ERROR, "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
-
-UNRATED = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error", "test_error"})
-"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
 
 TIME_LIMIT: Final = "time limit"
 """The status of an episode whose agent did not move in time. It counts as the agent's."""
