@@ -75,7 +75,11 @@ def test_before_any_question_nothing_tells_which_meaning_is_played(few_families:
         families.setdefault(family_of(name), []).append(task)
     assert max(map(len, families.values())) > 1
     for tasks in families.values():
-        for shown in (seen._tables.spans, seen._tables.candidates, seen._tables.readable):
+        for shown in (
+            seen._episodes.tables.spans,
+            seen._episodes.tables.candidates,
+            seen._episodes.tables.readable,
+        ):
             assert (shown[tasks] == shown[tasks[0]]).all()
     for shuffled in (False, True):
         found = probe(seen, unseen, shuffled=shuffled)

@@ -63,7 +63,7 @@ def _compare(episodes: int, n: int, settings: dict[str, Any]) -> None:
     ended = 0
     while ended < episodes:
         _same(first[0], second[0])
-        assert (ours._names[ours._tasks] == second[-1]["instance_id"]).all()
+        assert (ours._names[ours._episodes.tasks] == second[-1]["instance_id"]).all()
         masks = ours.action_masks()
         np.testing.assert_array_equal(masks, _masks(theirs))
         free = rng.random(n) >= legal
