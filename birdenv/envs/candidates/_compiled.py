@@ -1,4 +1,7 @@
-"""Episodes that are stepped in NumPy over compiled tables: equal to dialogues."""
+"""Episodes that are stepped in NumPy over compiled tables: equal to dialogues.
+
+`CompiledEpisodes` are n of them; `CompiledSession` is a single one, with the outcome that its dialogue has.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from birdenv.envs.candidates._layout import MAX_POINTS
+from birdenv.envs.candidates._session import Played
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, order_by
 from birdenv.envs.candidates._state import CandidateState, Indices
 from birdenv.envs.candidates._tables import END, Tables
@@ -15,6 +19,7 @@ from birdenv.grading import reward
 
 _EARNED: Final = np.array([[reward(phase, attempt, True) for attempt in (1, 2)] for phase in (1, 2)])
 _BITS: Final = 1 << np.arange(MAX_POINTS)
+_ONE: Final = np.zeros(1, np.intp)
 
 
 class CompiledEpisodes:
@@ -26,6 +31,7 @@ class CompiledEpisodes:
         tasks: the tasks that are played. Shape (n,).
         stages: the stages of `tables` that are shown. Shape (n,).
         order: the place in its stage of each candidate that is shown. Shape (n, candidates).
+        attempts: 0 before the first submission of a phase, 1 before the debug attempt. Shape (n,).
     """
 
     def __init__(self, setting: CandidateSetting, tables: Tables, state: CandidateState) -> None:
@@ -38,11 +44,11 @@ class CompiledEpisodes:
         self._later = np.zeros((n, self.layout.candidates))
         self._price = np.zeros(n)
         self._refused = np.zeros(n, np.int64)
-        self._attempt = np.zeros(n, np.intp)
+        self.attempts = np.zeros(n, np.intp)
         self._free = np.zeros(n, np.int64)
 
-    def begin(self, who: Indices, drawn: Drawn) -> None:
-        """Start episodes with what was drawn for them."""
+    def begin(self, who: Indices, drawn: Drawn, stages: Indices) -> None:
+        """Start episodes with what was drawn for them, at the stages that are the requests of their tasks."""
         self.tasks[who] = drawn.tasks
         self._price[who] = drawn.prices
         self._later[who] = drawn.orders[1]
@@ -52,14 +58,14 @@ class CompiledEpisodes:
         state.turns_left[who] = self._setting.questions
         state.can_ask[who] = self._setting.questions > 0
         state.can_execute[who] = self._setting.can_execute
-        self._show(who, drawn.tasks, drawn.orders[0], 1)
+        self._show(who, stages, drawn.orders[0], 1)
 
     def _show(self, who: Indices, stages: Indices, keys: npt.NDArray[np.float64], phase: int) -> None:
         """Show a stage to each of some episodes."""
         tables = self.tables
         order = order_by(keys, tables.counts[stages])
         self.stages[who], self.order[who] = stages, order
-        self._attempt[who], self._free[who] = 0, 0
+        self.attempts[who], self._free[who] = 0, 0
         at = stages[:, None]
         candidates, readable = tables.candidates[at, order], tables.readable[at, order]
         self.state.begin(who, tables.spans[stages], candidates, readable, phase)
@@ -98,25 +104,25 @@ class CompiledEpisodes:
             stages, places = self.stages[who], self.order[who, shown]
             passes = tables.passes[stages, places]
             won = who[passes]
-            earned[won] += _EARNED[tables.phases[stages[passes]] - 1, self._attempt[won]]
+            earned[won] += _EARNED[tables.phases[stages[passes]] - 1, self.attempts[won]]
             following = tables.following[stages, places][passes]
             over[won] = following == END
             go_on = following != END
             self._move_on(won[go_on], following[go_on])
             lost = who[~passes]
             failed[lost] = True
-            again = self._attempt[lost] == 0
+            again = self.attempts[lost] == 0
             state.try_out(lost[again], shown[~passes][again])
-        over |= failed & (self._attempt == 1)
+        over |= failed & (self.attempts == 1)
         again = failed & ~over
-        self._attempt[again] = 1
+        self.attempts[again] = 1
         self._close_questions(again)
         state.debug(np.flatnonzero(again))
         return np.asarray(np.round(earned, 10), np.float64), over
 
     def _uses_attempt(self, refused: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Which moves that are not possible count as an empty submission: after one, some are free."""
-        submitted = (self._attempt == 1) | (self.tables.phases[self.stages] == 2)
+        submitted = (self.attempts == 1) | (self.tables.phases[self.stages] == 2)
         free = refused & submitted & (self._free < self._setting.free_refusals)
         self._free[free] += 1
         used: npt.NDArray[np.bool_] = ~free
@@ -131,3 +137,57 @@ class CompiledEpisodes:
         """After a submission no question is possible."""
         self.state.turns_left[who] = 0
         self.state.can_ask[who] = False
+
+
+class CompiledSession:
+    """One episode over compiled tables; it takes the place of a `Session`.
+
+    Attributes:
+        task: the task's index.
+        open: True until the episode is over.
+    """
+
+    def __init__(
+        self, setting: CandidateSetting, tables: Tables, stage: int, drawn: Drawn, state: CandidateState
+    ) -> None:
+        self.task, self.open = int(drawn.tasks[0]), True
+        self._episodes = CompiledEpisodes(setting, tables, state)
+        self._episodes.begin(_ONE, drawn, np.array([stage]))
+        self._price = float(drawn.prices[0])
+        self._asked = 0
+        self._submitted: list[dict[str, Any]] = []
+
+    def act(self, action: int) -> Played:
+        """Play one action."""
+        episodes, tables, layout = self._episodes, self._episodes.tables, self._episodes.layout
+        stage, attempt = int(episodes.stages[0]), int(episodes.attempts[0])
+        allowed, could_ask = bool(episodes.state.masks()[0, action]), bool(episodes.state.can_ask[0])
+        submits = allowed and layout.submit <= action < layout.give_up
+        place = int(episodes.order[0, action - layout.submit]) if submits else 0
+        (earned,), (over,) = episodes.play(np.array([action]))
+        if could_ask and (action <= layout.useless or not allowed):
+            self._asked += 1
+        elif submits:
+            self._note(stage, attempt, str(tables.statuses[stage, place]), float(earned))
+        elif not allowed and (over or episodes.attempts[0] != attempt):
+            self._note(stage, attempt, "malformed", 0.0)
+        self.open = not over
+        return Played(float(earned), bool(over), False)
+
+    def _note(self, stage: int, attempt: int, status: str, earned: float) -> None:
+        phase = int(self._episodes.tables.phases[stage])
+        name = "debug" if attempt else "first"
+        self._submitted.append({"phase": phase, "attempt": name, "status": status, "reward": earned})
+
+    def outcome(self) -> dict[str, Any]:
+        """Return the public result, as the episode's dialogue would."""
+        return {
+            "status": "completed" if self._submitted else "no_submission",
+            "reward": round(sum((each["reward"] for each in self._submitted), 0.0), 10),
+            "attempts": list(self._submitted),
+            "questions": self._asked,
+            "price": self._price,
+        }
+
+    def close(self) -> None:
+        """Do nothing: there is no dialogue to end."""

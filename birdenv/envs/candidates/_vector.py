@@ -30,7 +30,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         num_envs: the number of episodes.
         autoreset_mode: `SAME_STEP` starts the next episode in the step that ends one, and puts the last
             observation into `info["final_obs"]`; `DISABLED` waits for `reset(options={"reset_mask": ...})`.
-        **settings: as of `CInteractCandidatesEnv`, with the profile `strict` and the setting's own user.
+        **settings: as of `CInteractCandidatesEnv`, but for those of profile, user and rewards.
 
     Raises:
         InputError: settings or files cannot be used.
@@ -49,13 +49,16 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             raise InputError("autoreset_mode must be SAME_STEP or DISABLED")
         if render_mode is not None:
             raise InputError("a batch has no render_mode; make a single environment")
-        if settings.get("profile", "strict") != "strict" or "user" in settings:
-            raise InputError("a batch is compiled for the profile strict and the setting's own user")
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": mode, "render_modes": []}
         self.render_mode = None
         setting = CandidateSetting(**settings)
         try:
+            if not setting.can_compile:
+                raise InputError(
+                    "a batch is compiled for the profile strict, and the setting's own user and rewards: "
+                    "leave out profile, user, reward_scheme, question_price and disclosure_price"
+                )
             tables = tables_of(setting)
         finally:
             setting.close()
@@ -151,7 +154,8 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             assert rng is not None
             rng.random(out=row)
         self._over[who] = False
-        self._episodes.begin(who, self._setting.draw(uniforms))
+        drawn = self._setting.draw(uniforms)
+        self._episodes.begin(who, drawn, drawn.tasks)
 
     def _titles(self, who: Indices) -> dict[str, Any]:
         """The info of some episodes, as Gymnasium has it for batches."""
