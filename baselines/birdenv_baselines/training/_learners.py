@@ -18,6 +18,7 @@ from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback
 
 from birdenv.envs.candidates import CInteractCandidatesVectorEnv
+from birdenv.envs.sb3 import CandidatesVecEnv
 from birdenv.errors import InputError
 from birdenv.files import write_text
 from birdenv_baselines.training._benchmark import Split
@@ -27,7 +28,6 @@ from birdenv_baselines.training._network import (
     RelationalPolicy,
 )
 from birdenv_baselines.training._policies import Actions
-from birdenv_baselines.training._vec_env import BatchVecEnv
 
 ENVS: Final = 256
 _CONFIG, _MODEL, _CURVE = "config.json", "model.zip", "curve.csv"
@@ -133,7 +133,7 @@ def train(training: Training, folder: Path, *, resume: bool = False, progress: b
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / _CONFIG, json.dumps(asdict(training), indent=2) + "\n")
     torch.set_num_threads(1)
-    envs = BatchVecEnv(training.split().train_envs(ENVS))
+    envs = CandidatesVecEnv(training.split().train_envs(ENVS))
     kind, policy, settings = _ALGORITHMS[training.algo]
     logs = str(folder / "tensorboard") if _has_tensorboard() else None
     if resume and (folder / _MODEL).exists():
