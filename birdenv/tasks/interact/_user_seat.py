@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from birdenv.dialogue import Move
 from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.tasks.interact._task import CInteractTask
-from birdenv.users import Brief, RuleUser, UserStyle
+from birdenv.users import STAGES, Brief, RuleUser, UserStyle
 from birdenv.users.leak_guard import leak_guard
 from birdenv.users.sql_in_words import in_words
 
@@ -20,6 +20,7 @@ UserSees: TypeAlias = Literal["words", "results", "all"]
 LeakGuard: TypeAlias = Literal["filter", "log"]
 """A leaking answer is replaced, or only logged (for people)."""
 
+_KEY, _TRIES = 64, 2  # characters of a call's key, calls of a stage
 _RULES = """\
 You asked a data analyst for something in a few words, and the analyst asks you what you mean. Answer in plain
 words, one question at a time. Do not write SQL, and tell only what you are asked about."""
@@ -45,7 +46,12 @@ def briefs_of(
     if follow_up is None:
         return (brief,)
     return brief, replace(
-        brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold, request=follow_up.query
+        brief,
+        clear_query=follow_up.query,
+        ambiguities=(),
+        gold=follow_up.gold,
+        request=follow_up.query,
+        annotated={},
     )
 
 
@@ -94,11 +100,21 @@ def filter_answer(
         answer = RuleUser().answer(brief, question)
         trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
     trace = trace or {"call": "", "target": "", "granted": []}
+    calls = _model_calls(move.trace)
     reason = ""
     if guard is not None:
         guarded = leak_guard(brief).filter(text, tuple(trace["granted"]))
         reason, text = guarded.reason, guarded.text if guard == "filter" else text
-    return FilteredAnswer(text, {"kind": "answer", "question": question, **trace, "guard": reason})
+    return FilteredAnswer(text, {"kind": "answer", "question": question, **trace, "guard": reason, **calls})
+
+
+def _model_calls(trace: Any) -> dict[str, Any]:
+    """Return the keys of the recorded calls by which a language model came to its answer, by their stage."""
+    calls = trace.get("calls") if isinstance(trace, Mapping) else None
+    if not isinstance(calls, Mapping):
+        return {}
+    found = {stage: [str(key)[:_KEY] for key in list(calls.get(stage, ()))[:_TRIES]] for stage in STAGES}
+    return {"calls": found}
 
 
 def read_trace(trace: Any) -> dict[str, Any] | None:

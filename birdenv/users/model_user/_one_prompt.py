@@ -32,7 +32,7 @@ class OnePromptUser:
         )
         if not text:
             seat.fault("nothing said")
-        return Move("answer", text)
+        return seat.answer(text)
 
     def remember(self, view: View, move: Move) -> None:
         """Keep nothing: the view tells all."""

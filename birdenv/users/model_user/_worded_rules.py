@@ -37,7 +37,7 @@ class WordedRuleUser:
         made = self._rules.move(view)
         granted, plain = made.trace["granted"], made.data
         if not granted:
-            return made
+            return seat.answer(plain, **made.trace)
         values = {"question": seat.question(view), "answer": plain}
         text = seat.guarded("wording", seat.brief(view), granted, plain, plain, **values)
         if set(_NUMBER.findall(text)) != set(_NUMBER.findall(plain)):
@@ -46,7 +46,7 @@ class WordedRuleUser:
         elif _senses(text) != _senses(plain):
             seat.fault("other sense")
             text = plain
-        return made._replace(data=text)
+        return seat.answer(text, **made.trace)
 
     def remember(self, view: View, move: Move) -> None:
         """Let the rules know what was asked; the words are the model's no more."""
