@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.players import plays
 from birdenv.users.model_user._encoder import annotated_points
 from birdenv.users.model_user._seat import UserSeat
 
@@ -38,6 +39,7 @@ class OnePromptUser:
         """Keep nothing: the view tells all."""
 
 
+@plays("c-interact", "a-interact")
 def one_prompt_user(argument: str, context: PlayerContext) -> OnePromptUser:
     """Make the user `llm-one-prompt:MODEL`.
 

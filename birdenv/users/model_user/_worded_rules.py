@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.players import plays
 from birdenv.users._rule_player import rule_player
 from birdenv.users.model_user._seat import UserSeat
 
@@ -57,6 +58,7 @@ def _senses(text: str) -> list[bool]:
     return [sense.search(text.casefold()) is not None for sense in _SENSES]
 
 
+@plays("c-interact", "a-interact")
 def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
     """Make the user `rule+llm:MODEL`.
 
