@@ -111,21 +111,29 @@ def filter_answer(
 def _model_calls(trace: Any) -> dict[str, Any]:
     """Return the keys of the recorded calls by which a language model came to its answer, by their stage."""
     calls = trace.get("calls") if isinstance(trace, Mapping) else None
-    if not isinstance(calls, Mapping):
+    keys: list[Any] = [calls.get(stage) for stage in STAGES] if isinstance(calls, Mapping) else []
+    if not keys or not all(isinstance(each, list) and len(each) <= _TRIES for each in keys):
         return {}
-    found = {stage: [str(key)[:_KEY] for key in list(calls.get(stage, ()))[:_TRIES]] for stage in STAGES}
-    return {"calls": found}
+    if not all(isinstance(key, str) and len(key) <= _KEY for each in keys for key in each):
+        return {}
+    return {"calls": dict(zip(STAGES, keys, strict=True))}
 
 
 def read_trace(trace: Any) -> dict[str, Any] | None:
-    """Return a user's trace, `{"call", "target", "granted"}`; None for anything else."""
+    """Return a user's trace, `{"call", "target", "granted"}`; None for anything else, or for a longer one.
+
+    It is kept in the private log, and the user may be anybody's.
+    """
     if not isinstance(trace, dict | Mapping):  # a dict mostly: `Mapping` alone takes longer to see it
         return None
     call, target, granted = trace.get("call"), trace.get("target"), trace.get("granted")
-    are_texts = isinstance(call, str) and isinstance(target, str)
-    if not are_texts or not isinstance(granted, list | tuple):
+    if not isinstance(call, str) or not isinstance(target, str) or not isinstance(granted, list | tuple):
         return None
+    length = len(call) + len(target)
     for snippet in granted:
         if not isinstance(snippet, str):
             return None
+        length += len(snippet) + 1
+    if length > MAX_TEXT:
+        return None
     return {"call": call, "target": target, "granted": list(granted)}
