@@ -149,7 +149,7 @@ class Arena:
         self._known = frozenset(self.ids)
         self.players = dict(game.players if players is None else players)
         self._factories = {
-            seat: player_factory(player, USERS if seat != game.evaluated else AGENTS)
+            seat: player_factory(player, USERS if seat != game.evaluated else AGENTS, game.name)
             for seat, player in self.players.items()
             if player is not OUTSIDE
         }
@@ -248,10 +248,10 @@ class Arena:
         return instance_id
 
 
-def player_factory(player: Any, group: str) -> tuple[Any, str]:
+def player_factory(player: Any, group: str, game: str = "") -> tuple[Any, str]:
     """Return the factory and the argument of a player given as spec, object or function."""
     if isinstance(player, str):
-        return PlayerSpec(player, group).load()
+        return PlayerSpec(player, group, game).load()
     return as_factory(player, type(player).__name__), ""
 
 

@@ -5,13 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, NamedTuple
+from itertools import islice
+from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Arena, Dialogue, Player, Usage
 from birdenv.dialogue.transcript import Example
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import InfrastructureError
 from birdenv.runs._episode_status import Failure, SeatError, failure
+
+_MOST_FAULTS: Final = 100  # kinds, and characters of one
 
 Records = dict[str, dict[str, Any]]
 """A record for each stream of the run directory."""
@@ -116,9 +119,20 @@ def _usage(players: Sequence[Player | None], evaluated: int) -> tuple[list[Usage
 
 
 def model_faults(player: Player | None) -> dict[str, int]:
-    """What a player's model did wrong, by kind; a player without a model has no such method."""
+    """What a player's model did wrong, by kind; a player without a model has no such method.
+
+    Somebody's player may have one of this name that means something else.
+    """
     count = getattr(player, "faults", None)
-    return dict(count()) if callable(count) else {}
+    try:
+        found = dict(count()).items() if callable(count) else ()
+    except Exception:
+        return {}
+    return {
+        kind: number
+        for kind, number in islice(found, _MOST_FAULTS)
+        if isinstance(kind, str) and len(kind) <= _MOST_FAULTS and isinstance(number, int)
+    }
 
 
 def _end(arena: Arena, used: Sequence[Usage | None], broken: Failure | None) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -100,13 +101,16 @@ def run_episodes(
             models=llm,
             move_timeout=move_timeout,
         )
-        with tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch:
+        with (
+            closing(plan.seating()) as seating,  # before anything is written
+            tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch,
+        ):
             if resume is not None:
                 directory = RunDirectory.existing(Path(resume))
             else:
                 directory = RunDirectory.create(Path(output or scratch))
             prepare(directory, plan.config(), resume=resume is not None)
-            summary = run(plan, directory, progress=progress, engine=engine)
+            summary = run(plan, directory, progress=progress, seating=seating, engine=engine)
             records = tuple(directory.read("runs").values())
             for line in run_warnings(arena, records).lines:
                 warnings.warn(line, stacklevel=2)

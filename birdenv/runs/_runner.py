@@ -138,6 +138,9 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
 
 
 def _difference(key: str, before: Any, now: Any) -> str:
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        inner = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+        return f"{key}: {', '.join(inner)}"
     simple = all(isinstance(value, str | int | float | None) for value in (before, now))
     return f"{key}: {before} then, {now} now" if simple and "sha256" not in key else key
 

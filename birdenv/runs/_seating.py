@@ -95,7 +95,7 @@ class Seating:
         group = AGENTS if seat == self._arena.game.evaluated else USERS
         if not isinstance(player, str):
             return player_factory(player, group)
-        spec = PlayerSpec(player, group)
+        spec = PlayerSpec(player, group, self._arena.game.name)
         spec.check()
         if spec.is_ours:
             return spec.load()

@@ -8,6 +8,7 @@ from dataclasses import replace
 from random import Random
 
 from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv.users._brief import Answer, Brief
 from birdenv.users._conversation import Conversation, one_by_one
@@ -100,6 +101,7 @@ def _last_question(view: View) -> str:
     return view.message
 
 
+@plays("c-interact", "a-interact")
 def rule_player(argument: str, context: PlayerContext) -> RulePlayer:
     """Make the user `rule`, or one of another temperament, `rule:NAME`.
 

@@ -164,7 +164,7 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
     ("arguments", "says"),
     [
         (("--profile", "shell"), "--profile 'shell' is unknown; known: strict, adk"),
-        (("--user", "nobody"), "unknown user 'nobody'; known users: human, hybrid, learned, llm"),
+        (("--user", "nobody"), "unknown user 'nobody'; known users of a-interact: human, learned, llm"),
         (("--agent", "nobody"), "unknown agent"),
         (("--agent", "no_such_file:agent"), "no module 'no_such_file' in this folder"),
         (("--user-style", "loud"), "--user-style"),

@@ -110,8 +110,8 @@ def test_database_names_in_c_interact(birdenv: Command, copy: Path, output: Path
         (["--offset", "5000"], "no tasks to play: 42 of 42 match the filters, and offset 5000 skips all"),
         (
             ["--agent", "gpt"],
-            "asks-first, human, hybrid, learned, llm, llm-markup, never-asks, oracle, phrases, predictions, "
-            "random, retrieval, rulebased",
+            "known agents of bird: asks-first, human, learned, llm, never-asks, oracle, predictions, random, "
+            "retrieval; or",
         ),
         (["--agent", "no.such.module:Agent"], "known agents"),
         (["--agent", "predictions"], "predictions:FILE"),

@@ -78,10 +78,10 @@ def load_game(
     Raises:
         InputError: a setting cannot be used; the message names its option.
     """
-    PlayerSpec(agent).check()
+    game = find_game(name)
+    PlayerSpec(agent, game=game.name).check()
     logging.getLogger("birdenv").addHandler(_ToStandardError())
     logging.getLogger("birdenv").setLevel(logging.INFO)
-    game = find_game(name)
     explained = {"explain": True} if "explain" in game.settings.model_fields else {}
     try:
         arena = Arena(game, read_settings(game, {**explained, **settings}))

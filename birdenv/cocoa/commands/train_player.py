@@ -180,7 +180,7 @@ def _foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any
     from birdenv.dialogue.players import AGENTS
 
     game = transcripts.game
-    factory, argument = player_factory(player, AGENTS)
+    factory, argument = player_factory(player, AGENTS, game.name)
     seats = {seat for seat in range(len(game.seats)) if _can_sit(player, game, seat)}
     with _progress(f"testing on {len(transcripts)} dialogues") as progress:
         return foretell(transcripts, factory, argument, seed, progress, seats).figures()

@@ -2,7 +2,7 @@
 
 from birdenv.dialogue.players._play import SILENT_ROUNDS, advance, play
 from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory, SeesEnd, seat_rng
-from birdenv.dialogue.players._specs import AGENTS, USERS, PlayerSpec, as_factory, player_names
+from birdenv.dialogue.players._specs import AGENTS, USERS, PlayerSpec, as_factory, player_names, plays
 
 __all__ = [
     "AGENTS",
@@ -17,5 +17,6 @@ __all__ = [
     "as_factory",
     "play",
     "player_names",
+    "plays",
     "seat_rng",
 ]

@@ -142,6 +142,7 @@ def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: 
             dialect=dialect,
             notes=user_notes(notes),
             request=record.amb_user_query,
+            annotated=record.annotated,
         ),
         gold=record.sol_sql,
         test_cases=record.test_cases,
