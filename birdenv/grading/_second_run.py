@@ -17,7 +17,7 @@ from typing import Final, TypeVar
 
 from birdenv.databases import DatabaseState, Limits, QueryError
 from birdenv.errors import InfrastructureError
-from birdenv.processes._one_at_a_time import alone
+from birdenv.processes.one_at_a_time import alone
 
 SECOND_TIME: Final = 2.0
 """So many times the limit is allowed in the second run."""

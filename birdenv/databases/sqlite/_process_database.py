@@ -24,9 +24,9 @@ from birdenv.databases.sqlite._worker import Answer, Episode, answer_of
 from birdenv.databases.sqlite.images._protocol import ImageKind
 from birdenv.databases.sqlite.images._scratch import sweep
 from birdenv.errors import InfrastructureError
-from birdenv.processes._memory import memory_left
-from birdenv.processes._pool import ProcessPool
-from birdenv.processes._process import ChildProcess, Death
+from birdenv.processes.memory import memory_left
+from birdenv.processes.pool import ProcessPool
+from birdenv.processes.process import ChildProcess, Death
 
 MOST_WORKERS: Final = os.cpu_count() or 1
 """Workers of this process that run reading statements, at most; grading has as many of its own."""

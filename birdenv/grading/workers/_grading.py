@@ -22,8 +22,8 @@ from birdenv.grading.interact._job import Grade
 from birdenv.grading.workers._graded import Files, Graded, GradingSettings, Server
 from birdenv.grading.workers._page import NO_STATEMENT, Page
 from birdenv.grading.workers._server_source import AnsweringSource, Token
-from birdenv.processes._pool import ProcessPool
-from birdenv.processes._process import ChildProcess, Death
+from birdenv.processes.pool import ProcessPool
+from birdenv.processes.process import ChildProcess, Death
 
 Uncompared: TypeAlias = Callable[[str], Any]
 """Makes, of a reason, what the grader gives where the rows could not be compared."""

@@ -17,7 +17,7 @@ from birdenv.grading.compare._metrics import Metric
 from birdenv.grading.workers._ex_grader import ex_grading
 from birdenv.grading.workers._graded import ExSettings
 from birdenv.grading.workers._grading import Grading
-from birdenv.processes._one_at_a_time import alone
+from birdenv.processes.one_at_a_time import alone
 
 _DEFAULT_LIMITS: Final = Limits()
 _TOGETHER_SECONDS: Final = 0.05  # of work that a worker gets at once: each message wakes it up

@@ -27,9 +27,9 @@ from birdenv.databases._protocols import ScannedDatabase
 from birdenv.databases._results import ContentId
 from birdenv.grading.interact._job import Grade, GradingJob
 from birdenv.grading.workers._graded import Graded
-from birdenv.processes._child import Owner
-from birdenv.processes._messages import MessageError
-from birdenv.processes._process import ChildProcess
+from birdenv.processes.child import Owner
+from birdenv.processes.messages import MessageError
+from birdenv.processes.process import ChildProcess
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from birdenv.grading.workers._graded import (
 from birdenv.grading.workers._page import Page
 from birdenv.grading.workers._server_source import AskedSource
 from birdenv.grading.workers._watched_source import WatchedSource
-from birdenv.processes._child import Owner
+from birdenv.processes.child import Owner
 
 _MOST_SETTINGS: Final = 4  # whose graders are kept
 

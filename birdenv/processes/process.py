@@ -24,8 +24,8 @@ from queue import SimpleQueue
 from typing import Any, Final, Literal, NamedTuple, TypeAlias, TypeVar
 
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
-from birdenv.processes._child import ANSWER, FAULT, OUT_OF_MEMORY, QUESTION, REFUSED
-from birdenv.processes._messages import MessageError, TimedSocket, decoded, encoded, receive, send, unpacked
+from birdenv.processes.child import ANSWER, FAULT, OUT_OF_MEMORY, QUESTION, REFUSED
+from birdenv.processes.messages import MessageError, TimedSocket, decoded, encoded, receive, send, unpacked
 
 T = TypeVar("T")
 
@@ -53,7 +53,7 @@ sys.path[:] = sys.path if path is None else path
 for name, folder in packages.items():
     sys.modules[name] = types.ModuleType(name)
     sys.modules[name].__path__ = [folder]
-from birdenv.processes._child import run
+from birdenv.processes.child import run
 run(*arguments)
 """
 _ROOT: Final = Path(__file__).parents[2]
@@ -199,7 +199,7 @@ class Channel(abc.ABC):
 
 
 class ChildProcess(Channel):
-    """A process that runs `main(owner)` of a module and answers calls (`birdenv.processes._child.Owner`).
+    """A process that runs `main(owner)` of a module and answers calls (`birdenv.processes.child.Owner`).
 
     It leads a session and a process group of its own (Ctrl-C in a terminal is the owner's business), learns
     of its owner's end by the end of the socket, and is killed by the kernel if it is busy then (Linux). It
