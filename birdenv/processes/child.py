@@ -36,7 +36,7 @@ class Owner:
 
     Args:
         connection: the socket.
-        sees: see `birdenv.processes.process.Sees`.
+        sees: see `birdenv.processes.starting.Sees`.
     """
 
     def __init__(self, connection: socket.socket, sees: str) -> None:

@@ -19,7 +19,8 @@ import pytest
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
 from birdenv.processes.child import OUT_OF_MEMORY, set_limit
 from birdenv.processes.messages import MessageError
-from birdenv.processes.process import Channel, ChildProcess, Death, Sees
+from birdenv.processes.process import Channel, ChildProcess, Death
+from birdenv.processes.starting import Sees
 
 Ends = Callable[[int], bool]
 SOON = 20.0

@@ -242,7 +242,7 @@ def test_what_forks_nevertheless_is_killed_with_its_group(
 ) -> None:
     mark = f"mark{os.getpid()}"
     monkeypatch.setattr(
-        "birdenv.processes.process._PROGRAM",
+        "birdenv.processes.starting._PROGRAM",
         f"import os, time  # {mark}\nfor _ in range(5): os.fork()\ntime.sleep(600)  # 32 processes",
     )
     report = run(source, case("pass"), limits=SandboxLimits(seconds=2))
