@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, cast
 
-from birdenv.databases import DatabaseSource, Limits, QueryError, Result, Scope, is_out_of_memory
-from birdenv.databases._protocols import ScannedDatabase
+from birdenv.databases import (
+    DatabaseSource,
+    Limits,
+    QueryError,
+    Result,
+    ScannedDatabase,
+    Scope,
+    is_out_of_memory,
+)
 from birdenv.databases.cache import Key, ResultCache
 from birdenv.grading._fetched_rows import (
     FetchedRows,

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from birdenv.databases import Limits, QueryError
-from birdenv.databases.sqlite.images._protocol import ImageKind
+from birdenv.databases.sqlite import ImageKind
 from birdenv.grading.compare._metrics import Metric
 from birdenv.grading.em_esm._pair_rules import PairRules
 

@@ -9,8 +9,7 @@ from collections.abc import Callable, Sequence
 from mmap import PAGESIZE
 from typing import Any, Final, TypeAlias
 
-from birdenv.databases import DatabaseSource, QueryError, SqliteSource
-from birdenv.databases._results import Checkpoint, QueryResult
+from birdenv.databases import Checkpoint, DatabaseSource, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import FileId, SqliteFileSource, crash_error
 from birdenv.errors import BirdenvError
 from birdenv.grading._answer_cleaning import Cleaned

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from birdenv.databases import (
     Checkpoint,
+    ContentId,
     DatabaseSource,
     DatabaseState,
     EpisodeDatabase,
@@ -20,11 +21,10 @@ from birdenv.databases import (
     QueryError,
     Result,
     Row,
+    RowSink,
+    ScannedDatabase,
     Scope,
 )
-from birdenv.databases._fetching import RowSink
-from birdenv.databases._protocols import ScannedDatabase
-from birdenv.databases._results import ContentId
 from birdenv.grading.interact._job import Grade, GradingJob
 from birdenv.grading.workers._graded import Graded
 from birdenv.processes.child import Owner

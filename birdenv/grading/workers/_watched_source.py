@@ -13,10 +13,10 @@ from birdenv.databases import (
     Limits,
     QueryError,
     Result,
+    RowSink,
+    ScannedDatabase,
     Scope,
 )
-from birdenv.databases._fetching import RowSink
-from birdenv.databases._protocols import ScannedDatabase
 from birdenv.grading._second_run import is_late
 from birdenv.grading.workers._page import Page, statement_digest
 

@@ -11,9 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
 from birdenv.databases import DatabaseSource, QueryError, Result
-from birdenv.databases.sqlite import LocalSource
-from birdenv.databases.sqlite._worker import limit_process
-from birdenv.databases.sqlite.guard._watchdog import watchdog
+from birdenv.databases.sqlite import LocalSource, limit_process, watchdog
 from birdenv.grading._ex import LocalExGrader
 from birdenv.grading._gold_check import check_gold_here
 from birdenv.grading._second_run import NoMemoryError
