@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
-from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading.compare._interact_rows import Conditions
 from birdenv.grading.interact._reference_tests import TestWay
 
@@ -136,9 +135,9 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """The benchmark's own SQL does not run. Raises `NoMemoryError` where that is why."""
+    """The benchmark's own SQL does not run. Raises `MemoryError` where that is why."""
     if is_out_of_memory(error):
-        raise NoMemoryError
+        raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {_one_line(error)}", error)
 
 

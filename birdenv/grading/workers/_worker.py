@@ -14,7 +14,6 @@ from birdenv.databases import DatabaseSource, QueryError, Result
 from birdenv.databases.sqlite import LocalSource, limit_process, watchdog
 from birdenv.grading._ex import LocalExGrader
 from birdenv.grading._gold_check import check_gold_here
-from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading.em_esm._pair_rules import LocalPairGrader
 from birdenv.grading.interact._rules import LocalInteractGrader
 from birdenv.grading.workers._graded import (
@@ -71,8 +70,8 @@ class _GradingWorker:
         source.begin(known)
         try:
             found = grade(*arguments)
-        except NoMemoryError:
-            return Graded(None)
+        except RecursionError:
+            return Graded(None, fault="its values are nested too deeply to be compared")
         return Graded(found, source.was_late, source.state_was_late)
 
     def _grader(self, pickled: bytes) -> tuple[WatchedSource, Callable[..., Any]]:
@@ -94,9 +93,9 @@ class _GradingWorker:
         watched = WatchedSource(databases, self._page)
         source = cast(DatabaseSource, watched)
         match settings.grader:
-            case ExSettings(clean, metrics, explain):
-                return watched, LocalExGrader(source, limits, clean, metrics, explain).grade
-            case PairSettings(rules, has_database, _):
+            case ExSettings(clean, metrics):
+                return watched, LocalExGrader(source, limits, clean, metrics).grade
+            case PairSettings(rules, has_database):
                 run = self._ask_owner if has_database else None
                 return watched, LocalPairGrader(run, databases.dialect, rules).grade
             case "interact":
