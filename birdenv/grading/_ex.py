@@ -70,7 +70,7 @@ class LocalExGrader:
                 places.append(place)
                 seconds += gold.result.elapsed
         if not usable:
-            reason = f"the gold query failed: {_one_line(failed[0])}" if failed else "there is no gold query"
+            reason = f"the gold query failed: {failed[0].line}" if failed else "there is no gold query"
             verdict = self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds)
             return replace(verdict, was_late=any(map(is_late, failed)))
 
@@ -167,12 +167,8 @@ def _judge(
     if comparison.equal:
         return "", "passed", None
     if failed:
-        return f"a gold query failed: {_one_line(failed[0])}", "gold_error", failed[0]
+        return f"a gold query failed: {failed[0].line}", "gold_error", failed[0]
     if isinstance(pred, QueryError):
         status: ExStatus = "sql_timeout" if pred.kind == "timeout" else "sql_error"
-        return f"the query failed: {_one_line(pred)}", status, pred
+        return f"the query failed: {pred.line}", status, pred
     return comparison.reason, "wrong_result", None
-
-
-def _one_line(error: QueryError) -> str:
-    return " ".join(f"{error.kind}: {error.message}".split())

@@ -67,13 +67,6 @@ class _AskedDatabase:
     def is_private(self) -> bool:
         return bool(self._ask("is_private"))
 
-    @property
-    def scope(self) -> Scope | None:
-        return cast("Scope | None", self._ask("scope"))
-
-    def execute(self, sql: str, rows: int | None = None) -> Result:
-        return cast(Result, self._ask("execute", sql, rows))
-
     def query(self, sql: str, rows: int | None = None) -> Result:
         return cast(Result, self._ask("query", sql, rows))
 
@@ -180,8 +173,6 @@ class AnsweringSource:
         match method, *arguments:
             case ["is_private"]:
                 return database.is_private
-            case ["scope"]:
-                return database.scope
             case ["scan", str() as sql]:
                 return "end", database.scan(sql, _PassedOn(self._process))
             case ["checkpoint"]:
@@ -192,7 +183,7 @@ class AnsweringSource:
             case ["close"]:
                 database.close()
                 return None
-            case ["execute" | "query" | "run" | "state", *given]:
+            case ["query" | "run" | "state", *given]:
                 return getattr(database, method)(*given)
         raise MessageError("not a question about a database")
 

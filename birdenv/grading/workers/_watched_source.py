@@ -64,13 +64,6 @@ class WatchedDatabase:
     def is_private(self) -> bool:
         return self._database.is_private
 
-    @property
-    def scope(self) -> Scope | None:
-        return self._database.scope
-
-    def execute(self, sql: str, rows: int | None = None) -> Result:
-        return self._run((sql,), lambda: self._database.execute(sql, rows))
-
     def query(self, sql: str, rows: int | None = None) -> Result:
         return self._run((sql,), lambda: self._database.query(sql, rows))
 
