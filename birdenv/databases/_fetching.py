@@ -16,7 +16,7 @@ _POINTER: Final = 8
 _ROW_BYTES: Final = 64  # of a tuple, at most, and the list's pointer to it
 _CELL_BYTES: Final = 96  # of a text, and the tuple's pointer to it, besides its characters, at most
 _CONTAINERS: Final = frozenset({list, dict})
-_TOGETHER: Final = 32  # rows that are fetched at once: each may be large
+_TOGETHER_BYTES: Final = 256 * 2**20  # of rows that are fetched together, at most, or of one
 _PLAIN_FORM: Final = 2  # of `marshal`: the last one without references between equal values
 _COUNTED_TOGETHER: Final = 1_024  # rows
 
@@ -68,24 +68,26 @@ def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
 
 
 def fetch(
-    cursor: sqlite3.Cursor, allowance: Allowance, sink: RowSink | None = None
+    cursor: sqlite3.Cursor, allowance: Allowance, widest: int, sink: RowSink | None = None
 ) -> tuple[list[Row] | None, bool]:
     """Fetch at most `allowance.rows` rows; return them, and whether there are more.
 
     Args:
         cursor: a statement that runs.
         allowance: of rows and bytes.
+        widest: bytes that a row may have.
         sink: gets the rows instead; there are more, too, where it has seen enough.
 
     Returns:
-        None in place of rows beyond the allowance's bytes. They are counted a few at a time, so that no more
-        are fetched than this process has memory for; exactly only once they might be too many.
+        None in place of rows beyond the allowance's bytes. So few are fetched at a time that they have room
+        in memory however wide they are. They are counted exactly only once they might be too many.
     """
     rows: list[Row] = []
     uncounted: list[Row] = []
     left, counted, at_most = allowance.rows, 0, 0
+    together = _TOGETHER_BYTES // max(widest, 1) or 1
     while True:
-        asked = min(_TOGETHER, left + 1)
+        asked = min(together, left + 1)
         fetched = cursor.fetchmany(asked)
         is_last, is_cut = len(fetched) < asked, len(fetched) > left
         uncounted += fetched

@@ -24,7 +24,7 @@ from birdenv.databases.sqlite._preparation import (
     virtual_tables,
 )
 from birdenv.databases.sqlite.guard._deadline import Deadline, timeout_message
-from birdenv.databases.sqlite.guard._statement_guard import StatementGuard
+from birdenv.databases.sqlite.guard._statement_guard import LARGEST_VALUE, StatementGuard
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES
 from birdenv.sql import LONGEST_SQL, first_keyword
 
@@ -115,7 +115,7 @@ class GuardedConnection:
                 columns = tuple([about[0] for about in cursor.description or ()])
                 if sink is not None:
                     sink.begin(columns)
-                rows, truncated = fetch(cursor, allowance, sink)
+                rows, truncated = fetch(cursor, allowance, len(columns) * LARGEST_VALUE, sink)
                 affected = cursor.rowcount
             finally:
                 cursor.close()

@@ -114,8 +114,8 @@ class Grading:
     def do(self, jobs: Sequence[tuple[Any, ...]]) -> list[Graded]:
         """Do jobs, given as arguments of the grader, and return what came of each; nothing after `stop`.
 
-        Where a statement ends the worker, its job is done again with that statement's error. A job for which
-        the worker has no memory is done once more, by a new one.
+        Where a limit ends the worker while a statement runs, its job is done again with that statement's
+        error. A job whose worker dies otherwise, such as for want of memory, is done once more, by a new one.
 
         Raises:
             InputError: a database cannot be opened.
@@ -123,7 +123,7 @@ class Grading:
         """
         known: list[dict[bytes, QueryError]] = [{} for _ in jobs]
         given_up: dict[int, Graded] = {}
-        starved: set[int] = set()
+        repeated: set[int] = set()
         startup_deaths = 0
         while not self._is_stopped:
             left = [number for number in range(len(jobs)) if number not in given_up]
@@ -136,10 +136,10 @@ class Grading:
                 startup_deaths += 1
                 if startup_deaths >= _MOST_STARTUP_DEATHS and not self._is_stopped:
                     raise BirdenvError(f"worker processes die before they do anything: {death.reason}")
+            elif not death.was_late and number not in repeated:
+                repeated.add(number)
             elif death.exit_code == OUT_OF_MEMORY and statement == NO_STATEMENT:
-                if number in starved:
-                    raise InfrastructureError(_NO_MEMORY)
-                starved.add(number)
+                raise InfrastructureError(_NO_MEMORY)
             elif statement in (NO_STATEMENT, *known[number]) or len(known[number]) >= _MOST_DEATHS:
                 given_up[number] = Graded(self._uncompared(_why(death)))
             else:

@@ -348,3 +348,14 @@ def test_what_varies_is_known_to_vary_however_it_ended(source: SqliteSource, fir
         assert isinstance(again, QueryResult)
         assert not again.repeatable
         assert database.execute("SELECT name FROM pragma_table_info('orders')").repeatable
+
+
+@pytest.mark.contains("S50")
+def test_a_name_that_no_statement_can_say_leaves_no_other_database_unbounded(source: SqliteSource) -> None:
+    with source.open("shop") as database:
+        database.run(["ATTACH ':memory:' AS CAST(x'ff' AS TEXT); ATTACH ':memory:' AS m"])
+        grown = database.execute(
+            "CREATE TABLE m.t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 80)"
+            " SELECT zeroblob(1000000) FROM n"
+        )
+        assert isinstance(grown, QueryError) and grown.kind == "too_large"
