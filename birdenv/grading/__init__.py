@@ -15,6 +15,7 @@ from birdenv.grading._fetched_rows import LEAST_FETCHED
 from birdenv.grading._gold_check import GoldCheck
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._reward_schedule import REWARDS, batch_reward, reward
+from birdenv.grading._second_run import is_late, with_second_run
 from birdenv.grading._verdict import GRADER_VERSION, ExStatus, ExVerdict
 from birdenv.grading.compare._metrics import METRICS, Metric
 from birdenv.grading.workers._check_gold import check_gold
@@ -41,9 +42,11 @@ __all__ = [
     "batch_reward",
     "check_gold",
     "clean_sql",
+    "is_late",
     "measure_speed",
     "r_ves",
     "reward",
     "score_pairs",
     "time_ratio",
+    "with_second_run",
 ]

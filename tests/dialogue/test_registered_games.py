@@ -137,8 +137,8 @@ def test_a_wrong_setting_is_told_by_its_name(values: dict[str, Any], says: str) 
 
 @pytest.mark.parametrize("name", GAMES)
 def test_records_hold_a_transcript_that_can_be_played_again(name: str, tmp_path: Path) -> None:
-    is_sql = "explain" in find_game(name).settings.model_fields
-    with make_game(name, limit=2, **({"explain": True} if is_sql else {})) as arena:
+    is_sql = "dialect" in find_game(name).settings.model_fields
+    with make_game(name, limit=2) as arena:
         directory = RunDirectory.create(tmp_path)
         plan = RunPlan(arena, {**arena.players, 0: "asks-first" if is_sql else "rulebased"})
         prepare(directory, plan.config(), resume=False)

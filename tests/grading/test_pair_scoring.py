@@ -147,9 +147,7 @@ def test_a_process_that_is_killed_is_replaced(root: Path) -> None:
 
     verdicts = score_pairs(pairs, SqliteSource(root), workers=2, on_done=kill_one)
     assert killed
-    others = [verdict for verdict in verdicts if verdict.status != "passed"]
-    assert len(others) <= len(killed), "at most the pairs that were being graded"
-    assert all("died" in verdict.reason for verdict in others)
+    assert {verdict.status for verdict in verdicts} == {"passed"}, "what was being graded is graded again"
 
 
 @pytest.mark.parametrize("deaths", [0, 1])

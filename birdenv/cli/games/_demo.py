@@ -92,7 +92,7 @@ def _table(output: Path, parallel: int, seed: int) -> Table:
 
 def _play(game: str, name: str, output: Path, parallel: int, seed: int) -> Summary:
     directory = RunDirectory.create(output / f"{name}-{game}")
-    with make_game(game, explain=True) as arena:
+    with make_game(game) as arena:
         plan = RunPlan(arena, {**arena.players, arena.game.evaluated: name}, seed, parallel)
         prepare(directory, plan.config(), resume=False)
         return run(plan, directory)

@@ -82,9 +82,8 @@ def load_game(
     PlayerSpec(agent, game=game.name).check()
     logging.getLogger("birdenv").addHandler(_ToStandardError())
     logging.getLogger("birdenv").setLevel(logging.INFO)
-    explained = {"explain": True} if "explain" in game.settings.model_fields else {}
     try:
-        arena = Arena(game, read_settings(game, {**explained, **settings}))
+        arena = Arena(game, read_settings(game, settings))
     except SettingError as error:
         option = names.get(error.name, f"--{error.name.replace('_', '-')}")
         raise InputError(error.under(option)) from None

@@ -13,7 +13,6 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
-from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading.compare._interact_rows import Conditions
 from birdenv.grading.interact._reference_tests import TestWay
 
@@ -136,20 +135,16 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """The benchmark's own SQL does not run. Raises `NoMemoryError` where that is why."""
+    """The benchmark's own SQL does not run. Raises `MemoryError` where that is why."""
     if is_out_of_memory(error):
-        raise NoMemoryError
-    return Grade(False, "infra_error", f"{what} failed: {_one_line(error)}", error)
+        raise MemoryError
+    return Grade(False, "infra_error", f"{what} failed: {error.line}", error)
 
 
 def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ...] = ()) -> Grade:
     """The prediction does not run."""
     status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
-    return Grade(False, status, f"the SQL failed: {_one_line(error)}", error, flags, rows_gold)
-
-
-def _one_line(error: QueryError) -> str:
-    return " ".join(f"{error.kind}: {error.message}".split())
+    return Grade(False, status, f"the SQL failed: {error.line}", error, flags, rows_gold)
 
 
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:

@@ -28,8 +28,6 @@ class ExGrader:
         limits: of each statement.
         clean: take away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out.
         metrics: beside EX.
-        explain: say how results differ, which takes longer to find out. Without it, `reason`, `flags`,
-            `expected` and `returned` are empty where two results differ.
     """
 
     def __init__(
@@ -38,11 +36,9 @@ class ExGrader:
         limits: Limits = _DEFAULT_LIMITS,
         clean: bool = False,
         metrics: Sequence[Metric] = (),
-        *,
-        explain: bool = True,
     ) -> None:
         self._limits = limits
-        settings = ExSettings(clean, tuple(metrics), explain)
+        settings = ExSettings(clean, tuple(metrics))
         self._under = lru_cache(maxsize=2)(lambda limits: ex_grading(source, limits, settings))
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
@@ -53,8 +49,8 @@ class ExGrader:
 
         Raises:
             InputError: the database cannot be opened.
-            InfrastructureError: there is no memory for grading, nor was after a garbage collection; or no
-                worker can be started.
+            InfrastructureError: there is no memory for grading, nor was in a new worker; or no worker can be
+                started.
         """
         job = (db_id, tuple(golds), prediction)
         return with_second_run(

@@ -120,7 +120,6 @@ def load(settings: BirdSettings) -> BirdTasks:
             settings.limits,
             clean=settings.clean,
             metrics=settings.metrics,
-            explain=settings.explain,
         )
         return tasks
     except BaseException:

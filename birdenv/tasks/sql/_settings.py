@@ -31,7 +31,6 @@ class SqlSettings(Settings):
     dialect: Literal["sqlite", "postgres"] = Field("sqlite", description="The engine of the databases.")
     dsn: str | None = Field(None, description="Another PostgreSQL server, as a connection string.")
     sql_timeout: float = Field(30.0, gt=0, description="Seconds for one statement, when grading too.")
-    explain: bool = Field(False, description="Work out how wrong answers differ, for private records.")
 
     @model_validator(mode="before")
     @classmethod

@@ -9,7 +9,7 @@ from collections import deque
 from collections.abc import Callable
 from typing import Final, Generic, TypeVar
 
-from birdenv.processes._process import ChildProcess
+from birdenv.processes.process import ChildProcess
 
 P = TypeVar("P", bound=ChildProcess)
 

@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any, Final
 
 from birdenv.errors import InputError
-from birdenv.processes._messages import decoded, encoded, packed, receive, send
+from birdenv.processes.messages import decoded, encoded, packed, receive, send
 
 ANSWER, QUESTION, REFUSED, FAULT = b"\0", b"\1", b"\2", b"\3"
 """First byte of a child's message. What follows is the answer to the call, something that the child asks
@@ -36,7 +36,7 @@ class Owner:
 
     Args:
         connection: the socket.
-        sees: see `birdenv.processes._process.Sees`.
+        sees: see `birdenv.processes.starting.Sees`.
     """
 
     def __init__(self, connection: socket.socket, sees: str) -> None:
