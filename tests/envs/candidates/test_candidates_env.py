@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env, data_equivalence
 
-from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
+from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.envs.candidates import CandidateColumn, EpisodeColumn, SpanColumn
 from birdenv.envs.candidates._request_words import phrases
 from birdenv.envs.candidates._user import CANNOT_TELL
