@@ -11,10 +11,7 @@ from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief, UserStyle
 from birdenv.users._styles import bare
-from birdenv.users.sql_in_words import in_words
-from birdenv.users.sql_in_words._clauses import Paraphrase
-from birdenv.users.sql_in_words._comparisons import PRESENT
-from birdenv.users.sql_in_words._keywords import Wording, quoted
+from birdenv.users.sql_in_words import PRESENT, Paraphrase, Wording, in_words, quoted
 from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."

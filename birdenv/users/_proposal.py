@@ -8,7 +8,7 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from birdenv.users.sql_in_words._lexer import Token, split_words, tokenize
+from birdenv.users.sql_in_words import Token, split_words, tokenize
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import Question, take_apart

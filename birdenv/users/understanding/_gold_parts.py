@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Ambiguity
 from birdenv.users._segments import Segment
-from birdenv.users.sql_in_words._lexer import Token, tokenize
+from birdenv.users.sql_in_words import Token, tokenize
 
 _ANSWERABLE = frozenset(
     """order limit group distinct output where having join set assign values create select columns

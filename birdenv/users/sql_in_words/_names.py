@@ -1,4 +1,4 @@
-"""Names as people say them, by what is written about their columns.
+"""Names as people say them, by what is written about their columns; and which tables may be named.
 
 `anomscore` is "anomaly score", `floor_area_m2` "floor area in m2", `joined_on` "joined-on date".
 """
@@ -6,11 +6,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from birdenv.users._brief import Notes
-from birdenv.users.sql_in_words._lexer import Token, split_words
+from birdenv.users._identifiers import is_identifier
+from birdenv.users.sql_in_words._parse import Token, split_words
 
 _SHORT = {
     "acct": "account",
@@ -89,21 +90,65 @@ _WORD = re.compile(r"[a-z]+")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 
 
-def spelt_out(tokens: Sequence[Token], notes: Notes) -> list[Token]:
-    """`tokens` with each column name as the words of its meaning, or of the meanings of the database."""
-    spelt, meanings = list(tokens), notes.columns
-    for i, token in enumerate(tokens):
-        name = token.text.lower()
-        after = tokens[i + 1].key if i + 1 < len(tokens) else ""
-        if token.kind not in ("word", "quoted") or after in ("(", ".") or name not in meanings:
-            continue
-        words = split_words(token.text)
+class Names:
+    """How the columns of a database are called.
+
+    Args:
+        identifiers: the names as the schema spells them: snippets write `freqdrifthzs` where it has
+            `FreqDriftHzs`.
+        notes: what is written about the columns, where something is.
+    """
+
+    def __init__(self, identifiers: frozenset[str] = frozenset(), notes: Notes | None = None) -> None:
+        self._spellings = _best_spellings(identifiers)
+        self._notes = notes
+
+    def words(self, name: str) -> str:
+        """Return a name in words; one with spaces or signs, which is no identifier, is kept as it is."""
+        if not name.replace("_", "a").replace("$", "a").isalnum():
+            return name.replace("_", " ").strip()
+        return self.spelt_out(name)
+
+    def spelt_out(self, name: str) -> str:
+        """Return the words that a name is made of, by its column's meaning and by those of the others."""
+        words = split_words(_better_spelt(name, self._spellings))
+        if self._notes is None or name.lower() not in self._notes.columns:
+            return words
+        meaning = self._notes.columns[name.lower()]
         if " " not in words:
-            words = unmashed(name, meanings[name], _vocabulary(notes)) or words
-        words = _as_said(words, meanings[name])
-        if words != split_words(token.text):
-            spelt[i] = Token("quoted", words)
-    return spelt
+            words = unmashed(name.lower(), meaning, _vocabulary(self._notes)) or words
+        return _as_said(words, meaning)
+
+    def entry(self, column: str, path: str) -> str:
+        """Return what an entry of a JSON column is called: the path `$.size.tank_l` is "size tank l"."""
+        return split_words(path)
+
+
+def respelt(tokens: Iterable[Token], identifiers: frozenset[str]) -> list[Token]:
+    """Return tokens with each name spelt as the one of `identifiers` that splits it into most words."""
+    best = _best_spellings(identifiers)
+    return [
+        Token(token.kind, _better_spelt(token.text, best)) if token.kind in ("word", "quoted") else token
+        for token in tokens
+    ]
+
+
+def _better_spelt(name: str, best: Mapping[str, str]) -> str:
+    other = best.get(name.lower(), "")
+    return other if _parts(other) > _parts(name) else name
+
+
+def _parts(name: str) -> int:
+    return len(split_words(name).split())
+
+
+@lru_cache(maxsize=256)
+def _best_spellings(identifiers: frozenset[str]) -> dict[str, str]:
+    best: dict[str, str] = {}
+    for name in sorted(identifiers):
+        if _parts(name) > _parts(best.get(name.lower(), "")):
+            best[name.lower()] = name
+    return best
 
 
 def _as_said(words: str, meaning: str) -> str:
@@ -177,3 +222,83 @@ def _pieces(rest: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
     found += [(size, _SHORT[rest[:size]]) for size in range(3, 6) if rest[:size] in _SHORT]
     found += [(size, "") for size in range(_PIECE, min(len(rest), unknown) + 1)]
     return found
+
+
+_SOURCE = re.compile(r"(?i)\b(?:FROM|JOIN)\s+(?:\w+\.)?[\"`]?(\w+)")
+_UNCOUNTED = ("maintenance", "equipment", "information", "data", "news", "staff", "traffic", "weather")
+_SPACE = re.compile(r"\s+")
+
+
+@lru_cache(maxsize=256)
+def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str]:
+    """The plural words for each name of the schema, in lower case, whose words the request says.
+
+    >>> spoken_tables("List trips and each order line.", frozenset({"trips", "order_lines", "bikes"}))
+    {'order_lines': 'order lines', 'trips': 'trips'}
+    """
+    said = {_singular(word) for word in re.findall(r"[a-z]+", request.lower())}
+    found = {}
+    for name in sorted(identifiers):
+        words = split_words(name)
+        if words and said.issuperset(map(_singular, words.split())):
+            found[name.lower()] = words if words.endswith(_UNCOUNTED) else plural(words)
+    return found
+
+
+def plain_sources(snippet: str) -> Mapping[str, str]:
+    """The tables of a snippet whose names are everyday plurals, such as trips.
+
+    >>> plain_sources("SELECT COUNT(*) FROM trips t JOIN trkdata d ON t.id = d.id")
+    {'trips': 'trips'}
+    """
+    names = {name.lower() for name in _SOURCE.findall(snippet)}
+    return {name: name for name in sorted(names) if name.endswith("s") and not is_identifier(name)}
+
+
+def counted_noun(snippet: str, gold: Sequence[str], nouns: Mapping[str, str]) -> str:
+    """The noun for what COUNT(*) counts in a fragment of a query on one table; "" where that is not known."""
+    wanted = _flat(snippet)
+    for statement in gold:
+        text = _flat(statement)
+        if wanted in text and len(tables := _SOURCE.findall(text)) == 1:
+            return nouns.get(tables[0].lower(), "")
+    return ""
+
+
+def _flat(sql: str) -> str:
+    return _SPACE.sub(" ", sql).strip(" ;").lower()
+
+
+def _singular(word: str) -> str:
+    for ending, single in (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x")):
+        if word.endswith(ending):
+            return word.removesuffix(ending) + single
+    return word.removesuffix("s") if not word.endswith("ss") else word
+
+
+_NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|always|hours|days|minutes)$")
+
+
+def is_counted(name: str) -> bool:
+    """Whether the words of a column are things of which there are so many: "seats", "renewals".
+
+    >>> [is_counted(name) for name in ("seats", "weekly hours", "status", "price")]
+    [True, True, False, False]
+    """
+    last = name.rsplit(" ", 1)[-1]
+    if not last.isalpha() or len(last) < 4 or not last.endswith("s"):
+        return False
+    return (" " in name and last == "hours") or _NOT_PLURAL.search(last) is None
+
+
+def plural(noun: str) -> str:
+    """The plural of English words, by their last one.
+
+    >>> [plural(noun) for noun in ("title id", "copy", "branch", "trips")]
+    ['title ids', 'copies', 'branches', 'trips']
+    """
+    if noun.endswith("s") and not noun.endswith("ss"):
+        return noun
+    if re.search(r"[^aeiou]y$", noun):
+        return f"{noun[:-1]}ies"
+    return noun + ("es" if re.search(r"(?:s|x|ch|sh)$", noun) else "s")
