@@ -27,6 +27,8 @@ from birdenv.users.sql_in_words._words import Speaker
 
 __all__ = [
     "PRESENT",
+    "Names",
+    "Node",
     "Paraphrase",
     "Token",
     "Wording",
