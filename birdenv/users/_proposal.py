@@ -99,7 +99,7 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
         known = frozenset[frozenset[str]]()
         if brief is not None:
             known = _known(brief.identifiers, brief.notes)
-            if clause not in _LISTS:  # the words of the request propose nothing new
+            if choice.items:  # the words of the request propose nothing new
                 given = " ".join([brief.request, *(item.term for item in choice.items)])
                 known = frozenset(name for name in known if not name <= _stems_of(clean(given)))
         return verdict(question, choice.granted(), clause, known)
