@@ -11,6 +11,7 @@ from functools import lru_cache
 
 from birdenv.users._brief import Notes
 from birdenv.users._identifiers import is_identifier
+from birdenv.users.sql_in_words._meanings import column_phrases, entry_meaning, noun_phrase, real_words
 from birdenv.users.sql_in_words._parse import Token, split_words
 
 _SHORT = {
@@ -87,6 +88,7 @@ _UNKNOWN = 10  # the price of letters that stand for nothing known; at most once
 _MOST_UNKNOWN = 9  # letters
 _PIECE = 3  # letters of a word's beginning
 _WORD = re.compile(r"[a-z]+")
+_ENUM = re.compile(r"\w*_enum\b")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 
 
@@ -111,17 +113,38 @@ class Names:
 
     def spelt_out(self, name: str) -> str:
         """Return the words that a name is made of, by its column's meaning and by those of the others."""
-        words = split_words(_better_spelt(name, self._spellings))
-        if self._notes is None or name.lower() not in self._notes.columns:
+        words, notes = split_words(_better_spelt(name, self._spellings)), self._notes
+        if notes is None or name.lower() not in notes.columns:
             return words
-        meaning = self._notes.columns[name.lower()]
-        if " " not in words:
-            words = unmashed(name.lower(), meaning, _vocabulary(self._notes)) or words
-        return _as_said(words, meaning)
+        return _as_meant(name.lower(), words, notes.columns[name.lower()], notes)
 
     def entry(self, column: str, path: str) -> str:
         """Return what an entry of a JSON column is called: the path `$.size.tank_l` is "size tank l"."""
-        return split_words(path)
+        words, notes = split_words(path), self._notes
+        keys = tuple(_KEY.findall(path.removeprefix("$")))
+        meaning = entry_meaning(notes.columns.get(column.lower(), ""), keys) if notes is not None else ""
+        if not meaning or notes is None:
+            return words
+        return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, notes)
+
+
+def _as_meant(name: str, words: str, meaning: str, notes: Notes) -> str:
+    """The words of a name; what its meaning has instead, if they are no words."""
+    known = real_words(notes)
+    if " " not in words and not (words in known or words in _USUAL):
+        words = unmashed(name, meaning, _vocabulary(notes)) or words
+    if not all(word in known or word in _USUAL or not word.isalpha() for word in words.split()):
+        phrases = column_phrases(notes)
+        words_of_name = _as_said(words, meaning)
+        phrase = phrases.get(name, "") if name in notes.columns else noun_phrase(name, meaning)
+        if not phrase:
+            return words_of_name
+        _, _, unit = words_of_name.partition(" in ")
+        return f"{phrase} in {unit}" if unit and unit[:7] not in phrase else phrase
+    return _as_said(words, meaning)
+
+
+_KEY = re.compile(r"[^.\[\]\"]+")
 
 
 def respelt(tokens: Iterable[Token], identifiers: frozenset[str]) -> list[Token]:
@@ -168,7 +191,8 @@ def _as_said(words: str, meaning: str) -> str:
 @lru_cache(maxsize=64)
 def _vocabulary(notes: Notes) -> frozenset[str]:
     """The longer words of all meanings, and of all names that are split already."""
-    words = {word for meaning in notes.columns.values() for word in _WORD.findall(split_words(meaning))}
+    texts = [_ENUM.sub(" ", meaning) for meaning in notes.columns.values()]
+    words = {word for text in texts for word in _WORD.findall(split_words(text))}
     words |= {word for name in notes.columns if "_" in name for word in name.split("_")}
     return frozenset(word for word in words - set(notes.columns) if len(word) > 3) | _USUAL
 
@@ -186,7 +210,7 @@ def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> s
     """
     if not _LEAST <= len(name) <= _MOST or not name.isalpha():
         return ""
-    own = tuple(dict.fromkeys(_WORD.findall(split_words(meaning))))[:_MOST_WORDS]
+    own = tuple(dict.fromkeys(_WORD.findall(split_words(_ENUM.sub(" ", meaning)))))[:_MOST_WORDS]
     whole = others.union(word for word in own if len(word) >= _PIECE)
     return _fewest(name, own, others, 0) or (_fewest(name, (), whole, _MOST_UNKNOWN) if others else "")
 
