@@ -22,6 +22,7 @@ from birdenv.users.sql_in_words._names import (
 )
 from birdenv.users.sql_in_words._parse import Node, Token, parse_fragment, split_words, tokenize
 from birdenv.users.sql_in_words._phrases import PRESENT, Phrase, Wording, quoted
+from birdenv.users.sql_in_words._steps import in_steps
 from birdenv.users.sql_in_words._unparsed import said_token_by_token
 from birdenv.users.sql_in_words._words import Speaker
 
@@ -107,7 +108,7 @@ def in_words(snippet: str, brief: Brief) -> Paraphrase:
 
 def _said(tree: Node, wording: Wording, names: Names) -> Phrase:
     try:
-        return Speaker(wording, names, tree).say(tree)
+        return in_steps(Speaker(wording, names, tree), tree)
     except RecursionError:
         return Phrase("")
 

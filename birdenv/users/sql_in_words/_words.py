@@ -74,6 +74,7 @@ class Speaker:
         self.wording = wording
         self.names = names
         self.nested = 0
+        self.letters: dict[int, str] = {}
         referred = {node.name.lower() for node in tree.find_all(node_class("Column"))}
         aliases = {node.alias.lower() for node in tree.find_all(node_class("Alias"))}
         self.referred = frozenset(referred & aliases)
@@ -82,6 +83,8 @@ class Speaker:
         """Return the words for a node; sqlglot has plain text in the place of some."""
         if node is None or isinstance(node, str):
             return Phrase(split_words(node or ""))
+        if letter := self.letters.get(id(node)):
+            return Phrase(letter)
         for kind in type(node).__mro__:
             if sayer := SAYERS.get(kind.__name__):
                 return sayer(self, node)
