@@ -57,6 +57,12 @@ _APPROVING = frozenset(
 _COMPARES = frozenset({">", "<", ">=", "<="})
 
 
+_ASKS_FOR_USE = re.compile(
+    r"\b(?:columns?|fields?|matters?|relevant|needed|necessary|important|involved|look\w* at"
+    r"|uses?|used|using)\b"
+)
+"""What is asked about a column alone: an answer would tell the columns of the gold SQL from others."""
+
 _EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
 _NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
 _DIRECTIONS = (
@@ -161,20 +167,22 @@ def verdict(
         return ""
     tokens = _tokens(snippets[0])
     clause = clause or _CLAUSES.get(tokens[0].key if tokens else "", "")
+    if clause != "output" and _ASKS_FOR_USE.search(text):
+        return ""
     if clause in _LISTS:
         return _names(text, snippets[0], clause, known)
     if clause == "distinct":
         return "Yes" if _ONCE.search(text) else "No" if _REPEATED.search(text) else ""
     if clause == "limit" and _NO_LIMIT.search(text):
         return "No"
-    if _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
+    proposed, dates = _numbers(text), set(_DATE.findall(text))
+    if (proposed or dates) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
-    if dates := set(_DATE.findall(text)):
+    if dates:
         real_dates = {
             token.text for token in tokens if token.kind == "string" and _DATE.fullmatch(token.text)
         }
         return ("Yes" if dates <= real_dates else "No") if real_dates else ""
-    proposed = _numbers(text)
     if proposed:
         real = {Decimal(token.text) for token in tokens if _is_number(token)}
         if not all(number in real or (percent and number / 100 in real) for number, percent in proposed):

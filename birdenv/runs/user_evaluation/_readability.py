@@ -51,20 +51,17 @@ class Readability:
 def readability(answers: Sequence[tuple[str, frozenset[str]]]) -> Readability:
     """Measure answers, each with the names of its schema.
 
-    >>> readability([("By anomscore.", frozenset({"anomscore"}))])
-    Readability(answers=1, identifiers=1, paths=0, signs=0, non_words=1, casts=0, long=0, words=2.0, most_words=2)
+    >>> readability([("By anomscore.", frozenset({"anomscore"}))]).identifiers
+    1
     """
-    bare = [(_QUOTED.sub(" ", text), frozenset(name.lower() for name in names)) for text, names in answers]
+    bare = [(_QUOTED.sub(" ", text), names) for text, names in answers]
     lengths = [len(text.split()) for text, _ in answers] or [0]
     return Readability(
         len(answers),
-        sum(any(map(is_identifier, names.intersection(_WORD.findall(text.lower())))) for text, names in bare),
+        sum(_names_one(text.lower(), frozenset(map(str.lower, names))) for text, names in bare),
         sum(_PATH.search(text) is not None for text, _ in bare),
         sum(_SIGNS.search(text) is not None for text, _ in bare),
-        sum(
-            any(map(is_identifier, _parts_of(names).intersection(_WORD.findall(text))))
-            for text, names in bare
-        ),
+        sum(_names_one(text, _pieces_of(names)) for text, names in bare),
         sum(_CAST.search(text) is not None for text, _ in bare),
         sum(length > _MOST_WORDS for length in lengths),
         float(median(lengths)),
@@ -72,8 +69,12 @@ def readability(answers: Sequence[tuple[str, frozenset[str]]]) -> Readability:
     )
 
 
+def _names_one(text: str, names: frozenset[str]) -> bool:
+    return any(map(is_identifier, names.intersection(_WORD.findall(text))))
+
+
 @lru_cache(maxsize=64)
-def _parts_of(names: frozenset[str]) -> frozenset[str]:
+def _pieces_of(names: frozenset[str]) -> frozenset[str]:
     """The pieces of names as they are split, and the names that are not."""
     return frozenset(part for name in names for part in split_words(name).split() if len(part) > 2)
 

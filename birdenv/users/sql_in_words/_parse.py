@@ -265,7 +265,9 @@ def _bracketed(pieces: Sequence[_Piece]) -> list[_Piece]:
         if depth < 0:
             lost, depth = lost + 1, 0
     ends = cases if pieces[0].key not in ("WHEN", "THEN", "ELSE") else 0
-    return [_Piece("", "(" * lost), *pieces, _Piece("", " END" * ends + ")" * depth)]
+    alias = len(pieces) - 2 if [piece.key for piece in pieces[-2:-1]] == ["AS"] else len(pieces)
+    closing = _Piece("", " END" * ends + ")" * depth)
+    return [_Piece("", "(" * lost), *pieces[:alias], closing, *pieces[alias:]]
 
 
 def _unbracketed(pieces: Sequence[_Piece]) -> list[_Piece]:
