@@ -215,8 +215,8 @@ def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
         return ()
     part = tree.args.get("order" if clause == "tie" else clause) if clause != "output" else None
     items = (part or tree).expressions or [tree]
-    spoken = (verbalise(item.sql()).replace("in descending order", "") for item in items)
-    stems = (_names_in(item) or _stems_of(words_) for item, words_ in zip(items, spoken, strict=True))
+    spoken = ((item, verbalise(item.sql())) for item in items)
+    stems = (_names_in(item) or frozenset(map(stem, content_words(words(said)))) for item, said in spoken)
     return tuple((one, bool(item.args.get("desc"))) for one, item in zip(stems, items, strict=True))
 
 

@@ -182,6 +182,8 @@ def _place_of_missing(key: Node) -> tuple[Node, str] | None:
         test, last = branches[0][0], last == (values[0] > values[1])
     if kind_of(test) == "Not":
         test, last = test.this, not last
+    if test.args.get("negate"):  # NOT within the node, since version 30
+        last = not last
     if kind_of(test) != "Is" or kind_of(test.expression) != "Null":
         return None
     return test.this, "last" if last else "first"

@@ -77,7 +77,7 @@ def real_words(notes: Notes) -> frozenset[str]:
     return frozenset(found - {name for name in notes.columns if is_identifier(name)})
 
 
-_PROSE = re.compile(r"(?<![\w'.])[A-Za-z][a-z]+(?![\w'.][\w])")
+_PROSE = re.compile(r"(?<![\w'.\"])[A-Za-z][a-z]+(?![\w'.][\w])")
 
 
 @lru_cache(maxsize=1024)

@@ -87,7 +87,8 @@ def parse_fragment(sql: str) -> Node | None:
     if not pieces or _depth(pieces) > _MAX_DEPTH:
         return None
     first = pieces[0].key
-    fragments = [_text(_bracketed(pieces)), _text(_unbracketed(pieces))]
+    aliased = 2 * (len(pieces) > 2 and pieces[-2].key == "AS")
+    fragments = [_text(_bracketed(pieces, aliased)), _text(_bracketed(pieces)), _text(_unbracketed(pieces))]
     frames = _FRAMES.get(first, _OF_EXPRESSIONS)
     if first in _FRAMES:
         fragments.reverse()
@@ -178,7 +179,9 @@ def _dialects() -> tuple[Any, Any]:
 
     def entry(_: Any, this: Node, path: Node) -> Node:
         """`column -> 'size' ->> 'tank'` as a call with one path."""
-        if isinstance(this, exp.Anonymous) and this.name == "JSON_EXTRACT" and path is not None:
+        if path is None:
+            return this
+        if isinstance(this, exp.Anonymous) and this.name == "JSON_EXTRACT" and len(this.expressions) == 2:
             this, path = this.expressions[0], exp.Literal.string(f"{this.expressions[1].name}.{path.name}")
         return exp.Anonymous(this="JSON_EXTRACT", expressions=[this, path])
 
@@ -256,8 +259,8 @@ def _depth(pieces: Sequence[_Piece]) -> int:
     return most
 
 
-def _bracketed(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """The pieces with the brackets and ENDs that a fragment lost put back."""
+def _bracketed(pieces: Sequence[_Piece], after: int = 0) -> list[_Piece]:
+    """The pieces with the brackets and ENDs that a fragment lost put back, before the last `after` pieces."""
     lost, depth, cases = 0, 0, 0
     for key, _ in pieces:
         depth += {"(": 1, ")": -1}.get(key, 0)
@@ -265,9 +268,8 @@ def _bracketed(pieces: Sequence[_Piece]) -> list[_Piece]:
         if depth < 0:
             lost, depth = lost + 1, 0
     ends = cases if pieces[0].key not in ("WHEN", "THEN", "ELSE") else 0
-    alias = len(pieces) - 2 if [piece.key for piece in pieces[-2:-1]] == ["AS"] else len(pieces)
     closing = _Piece("", " END" * ends + ")" * depth)
-    return [_Piece("", "(" * lost), *pieces[:alias], closing, *pieces[alias:]]
+    return [_Piece("", "(" * lost), *pieces[: len(pieces) - after], closing, *pieces[len(pieces) - after :]]
 
 
 def _unbracketed(pieces: Sequence[_Piece]) -> list[_Piece]:

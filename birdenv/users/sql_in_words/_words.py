@@ -256,6 +256,7 @@ def _amount(what: Phrase, amount: str) -> Phrase:
 
 @says("Between")
 def _between(speaker: Speaker, node: Node, negated: bool = False) -> Phrase:
+    negated = negated or bool(node.args.get("negate"))
     what, low, high = (speaker.say(node.args[key]) for key in ("this", "low", "high"))
     if what.counted and not negated and low.literal == high.literal == "number":
         return _amount(what, f"between {low.text} and {high.text}")
@@ -266,6 +267,7 @@ def _between(speaker: Speaker, node: Node, negated: bool = False) -> Phrase:
 @says("In")
 def _in(speaker: Speaker, node: Node, negated: bool = False) -> Phrase:
     subject = side(speaker.say(node.this)) or "it"
+    negated = negated or bool(node.args.get("negate"))
     verb = "is not" if negated else "is"
     members = node.expressions
     query = node.args.get("query") or node.args.get("field")

@@ -7,7 +7,8 @@ import random
 import pytest
 from users_contract import violations
 
-from birdenv.users.sql_in_words import verbalise
+from birdenv.users import Notes
+from birdenv.users.sql_in_words import read_aloud, verbalise
 
 SENTENCES = [
     (
@@ -257,3 +258,33 @@ def test_any_tokens_in_any_order_are_read() -> None:
 )
 def test_nesting_beyond_reason_is_read(piece: str) -> None:
     assert isinstance(verbalise(piece * 2000), str)
+
+
+def test_a_long_formula_is_said_in_steps() -> None:
+    part = "ABS(crust_depth - 4) * (rye_share + spelt_share + wheat_share - 2 * loss_share)"
+    text = verbalise(
+        f"ROUND(({part}) / ({part.replace('rye', 'oat')}) + ({part.replace('rye', 'emmer')}), 2)"
+    )
+    lead, _, steps = text.partition(". Here ")
+    assert lead.endswith("rounded to two decimals")
+    assert all(len(step.split()) <= 40 for step in [lead, *steps.split("; ")])
+    assert {"rye", "oat", "emmer"} <= set(steps.split())
+
+
+def test_columns_are_called_by_their_meanings() -> None:
+    notes = Notes(
+        {
+            "powratew": "SMALLINT specifying the power rating of the oven in watts.",
+            "region": "Region of the bakery.",
+            "recipe": '{"fields_meaning": {"size": {"crst": "REAL. Crust size."}}}',
+        },
+        {},
+    )
+    said = read_aloud("powratew > 3 AND region = json_extract(recipe, '$.size.crst')", notes=notes).text
+    assert said == "the power rating is greater than 3 and the region equals the crust size"
+
+
+def test_a_sort_key_for_missing_values_is_said_with_its_key() -> None:
+    for key in ("a IS NULL", "CASE WHEN a IS NULL THEN 1 ELSE 0 END", "a IS NOT NULL DESC"):
+        said = verbalise(f"ORDER BY {key}, a DESC")
+        assert said == "sorted by a in descending order with missing ones last"
