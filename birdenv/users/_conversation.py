@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
-from birdenv.users.sql_in_words import in_words
-from birdenv.users.sql_in_words._lexer import tokenize
+from birdenv.users.sql_in_words import in_words, tokenize
 from birdenv.users.understanding import Choice, named_points, take_apart, understand
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding.vocabulary._word_forms import (

@@ -82,7 +82,7 @@ class RulePlayer:
                 text = decode(replace(choice, items=(item,)), conversation.brief)
                 return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
         text = decode(choice, conversation.brief)
-        said = agreed(conversation.asked or question, choice)
+        said = agreed(conversation.asked or question, choice, conversation.brief)
         if said and temper.name == "literal":
             text = f"{said}."
         elif temper.name == "mistaken" and again:

@@ -9,6 +9,7 @@ from birdenv.errors import InputError
 from birdenv.users import ASKING_BACK
 from birdenv.users._proposal import verdict
 from birdenv.users._temperaments import NO_TIME, UNSURE, misremembered
+from birdenv.users.understanding.vocabulary._word_forms import stem
 
 
 def talk(task: str, *questions: str, user: str = "rule", profile: str = "strict") -> list[str]:
@@ -133,3 +134,29 @@ def test_only_compared_numbers_are_misremembered() -> None:
 def test_a_proposal_with_the_wrong_number_of_columns_is_denied() -> None:
     assert verdict("three columns: name, area, ratio - right?", ["name, ratio"], "output") == "No"
     assert verdict("two columns, name and the figure, right?", ["name, ratio"], "output") == "Yes"
+
+
+KNOWN = frozenset(frozenset(map(stem, name.split())) for name in ("station id", "bike id", "month", "price"))
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "clause", "said"),
+    [
+        ("Is it one row for each station id?", "GROUP BY bike_id", "group", "No"),
+        ("Is it one row for each bike?", "GROUP BY bike_id", "group", "Yes"),
+        ("Is it one row for each bike?", "GROUP BY bike_id, month", "group", "No"),
+        ("Should I show the price?", "bike_id, COUNT(*)", "output", "No"),
+        ("Should I show the bike id?", "bike_id, COUNT(*)", "output", "Yes"),
+        ("Should I show just the bike id?", "bike_id, COUNT(*)", "output", "No"),
+        ("Is it newest first?", "ORDER BY month DESC", "order", "Yes"),
+        ("Should it be sorted by price?", "ORDER BY month DESC", "order", "No"),
+        ("Is there no limit?", "LIMIT 5", "limit", "No"),
+        ("Must the price be above 3?", "month > 3", "where", "No"),
+        ("Does it use the column price?", "month > 3", "where", ""),
+        ("Should each appear once?", "DISTINCT", "distinct", "Yes"),
+    ],
+)
+def test_a_proposal_of_a_column_is_compared_with_those_that_are_there(
+    question: str, sql: str, clause: str, said: str
+) -> None:
+    assert verdict(question, [sql], clause, KNOWN) == said

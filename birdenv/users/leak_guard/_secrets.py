@@ -12,9 +12,7 @@ from birdenv.users._brief import Brief
 from birdenv.users._identifiers import is_identifier
 from birdenv.users.leak_guard._disguises import letters, mirrored_and_turned, plain, rot13
 from birdenv.users.leak_guard._sql_shapes import DISGUISED_KEYWORDS
-from birdenv.users.sql_in_words import in_words, read_aloud, respelt
-from birdenv.users.sql_in_words._keywords import quoted
-from birdenv.users.sql_in_words._lexer import split_words, tokenize
+from birdenv.users.sql_in_words import in_words, quoted, read_aloud, respelt, split_words, tokenize
 
 _GOLD_RUN = 6
 """Words in a row of hidden SQL that are a leak."""

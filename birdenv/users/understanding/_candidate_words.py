@@ -7,8 +7,7 @@ from collections.abc import Iterable, Mapping
 
 from birdenv.users._brief import Ambiguity, Brief, Notes
 from birdenv.users._segments import Segment
-from birdenv.users.sql_in_words import read_aloud, respelt
-from birdenv.users.sql_in_words._lexer import split_words, tokenize
+from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding.vocabulary._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
 
 _KEYWORDS = frozenset(

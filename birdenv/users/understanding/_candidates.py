@@ -10,7 +10,7 @@ from typing import Literal, TypeAlias
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users._segments import Segment, segments
-from birdenv.users.sql_in_words._lexer import tokenize
+from birdenv.users.sql_in_words import tokenize
 from birdenv.users.understanding._candidate_words import (
     all_stems,
     beside_terms,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Brief
 from birdenv.users._segments import Segment
-from birdenv.users.sql_in_words._lexer import split_words
+from birdenv.users.sql_in_words import split_words
 
 SAID = "As I said: "
 """How an answer begins that repeats the request."""

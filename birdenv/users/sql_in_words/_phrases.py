@@ -1,4 +1,4 @@
-"""Plain words for SQL: for its keywords, operators and constants (BIRD-Interact §3, the user's language).
+"""Plain words for SQL: for its operators and constants (BIRD-Interact §3, the user's language).
 
 A `Phrase` knows how tightly its words hold together, so that phrases can be joined without blurring
 precedence.
@@ -12,85 +12,54 @@ first free synonym.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal as TypingLiteral
 from typing import TypeAlias
 
-from birdenv.users.sql_in_words._lexer import Token, split_words
-
-CLAUSE_WORDS = frozenset(
-    """SELECT FROM WHERE GROUP HAVING ORDER LIMIT OFFSET UNION INTERSECT EXCEPT JOIN LEFT RIGHT INNER
-    FULL CROSS NATURAL ON USING WITH WINDOW RETURNING VALUES INSERT UPDATE DELETE CREATE SET FETCH
-    PARTITION""".split()
-)
-STOPS = CLAUSE_WORDS | frozenset("AS THEN WHEN ELSE END ASC DESC NULLS ) , ; ]".split())
-CALLABLE_CLAUSES = frozenset({"LEFT", "RIGHT"})
+MISSING = "is empty (has no value)"
+PRESENT = "has a value (is not empty)"
 ARITHMETIC = {
-    "+": "plus",
-    "-": "minus",
-    "*": "times",
-    "/": "divided by",
-    "%": "modulo",
-    "||": "joined with",
-    "DIV": "divided by",
-    "MOD": "modulo",
+    "Add": "plus",
+    "Sub": "minus",
+    "Mul": "times",
+    "Div": "divided by",
+    "IntDiv": "divided by",
+    "Mod": "modulo",
+    "DPipe": "joined with",
 }
 COMPARISONS = {
-    "=": "equals",
-    "==": "equals",
-    "<>": "differs from",
-    "!=": "differs from",
-    ">": "is greater than",
-    "<": "is less than",
-    ">=": "is at least",
-    "<=": "is at most",
-    "~": "matches the pattern",
-    "~*": "matches the pattern",
-    "!~": "does not match the pattern",
-    "!~*": "does not match the pattern",
-    "LIKE": "matches the pattern",
-    "ILIKE": "matches the pattern (in any letter case)",
-    "GLOB": "matches the pattern",
-    "REGEXP": "matches the pattern",
-    "SIMILAR": "matches the pattern",
-    "MATCH": "matches the pattern",
-    "BETWEEN": "is between",
-    "IN": "is one of",
-    "@>": "contains",
-    "<@": "is contained in",
+    "EQ": "equals",
+    "NEQ": "differs from",
+    "GT": "is greater than",
+    "LT": "is less than",
+    "GTE": "is at least",
+    "LTE": "is at most",
+    "Is": "is",
+    "NullSafeEQ": "is not different from",
+    "NullSafeNEQ": "is different from",
+    "Like": "matches the pattern",
+    "ILike": "matches the pattern (in any letter case)",
+    "Glob": "matches the pattern",
+    "RegexpLike": "matches the pattern",
+    "RegexpILike": "matches the pattern (in any letter case)",
+    "SimilarTo": "matches the pattern",
+    "ArrayContainsAll": "contains",
+    "ArrayContainedBy": "is contained in",
 }
-NEGATED = {
-    "LIKE": "does not match the pattern",
-    "ILIKE": "does not match the pattern (in any letter case)",
-    "GLOB": "does not match the pattern",
-    "REGEXP": "does not match the pattern",
-    "SIMILAR": "does not match the pattern",
-    "BETWEEN": "is not between",
-    "IN": "is not one of",
-}
-CONSTANTS = {
-    "NULL": "null",
-    "TRUE": "true",
-    "FALSE": "false",
-    "CURRENT_DATE": "the date of today",
-    "CURRENT_TIME": "the time of today",
-    "CURRENT_TIMESTAMP": "the date and time of today",
-}
-QUANTIFIERS = {"DISTINCT": "different", "ALL": "all", "ANY": "any", "SOME": "some"}
-FRAME = {
+AMOUNTS = {"GT": "more than", "LT": "fewer than", "GTE": "at least", "LTE": "at most"}
+DATES = {"GT": "is after", "LT": "is before", "GTE": "is on or after", "LTE": "is on or before"}
+TIMES = {**DATES, "GTE": "is at or after", "LTE": "is at or before"}
+CONSTANTS = {"EQ": "is", "NEQ": "is not"}
+FRAME_WORDS = {
     "ROWS": "over the neighbouring rows",
     "RANGE": "over the neighbouring cases",
     "GROUPS": "over the neighbouring groups",
-    "BETWEEN": "between",
-    "AND": "and",
     "UNBOUNDED": "everything",
     "PRECEDING": "before",
     "FOLLOWING": "after",
-    "CURRENT": "the current",
-    "ROW": "one",
+    "CURRENT ROW": "the current one",
 }
-ARROWS = frozenset({"->", "->>", "#>", "#>>"})
 
 ATOM, PREFIX, LOOSE, CHAIN = range(4)
 """How tightly words hold together: `ATOM` most, `CHAIN` least."""
@@ -108,7 +77,6 @@ class Phrase:
         condition: True if they state a condition.
         literal: the kind of a constant; empty for all else.
         counted: the words for an amount of it ("{} seats"); empty if it cannot be counted.
-        alias: the output name.
     """
 
     text: str
@@ -116,71 +84,26 @@ class Phrase:
     condition: bool = False
     literal: Literal = ""
     counted: str = ""
-    alias: str = ""
 
     def inside(self, limit: int) -> str:
-        """The text, in brackets if it holds together less tightly than `limit`."""
+        """Return the text, in brackets if it holds together less tightly than `limit`."""
         return f"({self.text})" if self.bond > limit and self.text else self.text
-
-    def named(self) -> Phrase:
-        """The phrase with its output name in brackets, as one of several."""
-        if not self.alias:
-            return self
-        clear = self.bond < CHAIN or not ("," in self.text or self.condition)
-        text = self.text if clear else f"({self.text})"
-        return Phrase(f"{text} (called {self.alias})".strip(), min(self.bond, LOOSE), self.condition)
-
-
-def name_words(token: Token) -> str:
-    """A name in words. A quoted name with spaces or signs, which is no identifier, is kept as it is."""
-    if token.kind == "quoted" and not token.text.replace("_", "a").replace("$", "a").isalnum():
-        return token.text.replace("_", " ").strip()
-    return split_words(token.text)
 
 
 def side(phrase: Phrase) -> str:
-    """One side of a comparison; in brackets if it is an enumeration or a condition, which would run on."""
+    """Return one side of a comparison, in brackets if it is an enumeration or a condition."""
     blurs = phrase.bond == LOOSE and (" and " in phrase.text or ", " in phrase.text)
     return phrase.inside(PREFIX) if blurs or phrase.condition else phrase.text
 
 
-def _runs_on(text: str) -> bool:
-    """True if the words have a condition outside of brackets: another condition would run into it."""
+def runs_on(text: str) -> bool:
+    """Return whether the words have a condition outside brackets, into which another one would run."""
     depth = 0
     for i, sign in enumerate(text):
         depth += {"(": 1, ")": -1}.get(sign, 0)
         if not depth and text.startswith(" where ", i):
             return True
     return False
-
-
-def connected(pieces: list[Phrase], links: list[str], dangling: str) -> Phrase:
-    """Conditions joined by "and" and "or"; where both occur, what "and" joins is put in brackets."""
-    if not pieces:
-        return Phrase(f"{dangling} something else" if dangling else "")
-    if len(pieces) == 1 and not links[0] and not dangling:
-        return pieces[0]
-    mixed = "or" in links and "and" in links[1:]
-    *front, last = pieces
-    pieces = [Phrase(f"({piece.text})") if _runs_on(piece.text) else piece for piece in front] + [last]
-    groups: list[list[int]] = []
-    for i, link in enumerate(links):
-        if i and mixed and link == "and":
-            groups[-1].append(i)
-        else:
-            groups.append([i])
-    words: list[str] = []
-    for group in groups:
-        if links[group[0]]:
-            words.append(links[group[0]] if words else f"{links[group[0]]} also")
-        run = [pieces[group[0]].text]
-        for i in group[1:]:
-            run += [links[i], pieces[i].text]
-        words.append(f"({' '.join(filter(None, run))})" if len(group) > 1 else run[0])
-    if dangling:
-        words.append(f"{dangling} something else")
-    conditions = len(pieces) > 1 or bool(links[0]) or pieces[0].condition
-    return Phrase(" ".join(words), CHAIN, conditions)
 
 
 _WORD = re.compile(r"\{\}|[^\W\d_]+")
@@ -267,12 +190,12 @@ class Wording:
 
 
 def quoted(text: str) -> str:
-    """The text in single quotation marks, or in double ones if only single ones occur in it."""
+    """Return the text in single quotation marks, or in double ones if only single ones occur in it."""
     return f'"{text}"' if "'" in text and '"' not in text else f"'{text}'"
 
 
-def enumerate_words(parts: list[str], last: str = "and") -> str:
-    """Parts as an English enumeration: "a", "a and b", "a, b and c"."""
+def enumerate_words(parts: Sequence[str], last: str = "and") -> str:
+    """Return parts as an English enumeration: "a", "a and b", "a, b and c"."""
     if len(parts) < 2:
         return "".join(parts)
     return f"{', '.join(parts[:-1])} {last} {parts[-1]}"
