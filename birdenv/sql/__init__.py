@@ -6,6 +6,7 @@ only, because the process of test cases imports it. Every function takes time in
 
 from __future__ import annotations
 
+from birdenv.sql._quiet_parser import quiet_parser
 from birdenv.sql._statements import (
     NO_QUERY,
     STICKING,
@@ -52,6 +53,7 @@ __all__ = [
     "may_write",
     "normalised",
     "one_line",
+    "quiet_parser",
     "quoted",
     "spelling",
     "split_script",

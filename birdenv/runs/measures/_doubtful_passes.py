@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final
 
 from birdenv.dialogue.measures import Record
-
-_LONGEST: Final = 20_000  # characters of a submission that is looked at
+from birdenv.grading import reads_no_table
 
 
 def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dict[str, int]:
@@ -31,30 +29,6 @@ def doubtful_notes(counts: dict[str, int]) -> list[str]:
         "passes_in_another_state": "left another state than the gold's, which no test case looked at",
     }
     return [f"{count} submission(s) that passed {words[name]}." for name, count in counts.items()]
-
-
-def reads_no_table(sql: str) -> bool:
-    """Return whether a query reads nothing but what it writes down itself; False if that is not clear.
-
-    >>> reads_no_table("WITH x AS (VALUES (1), (2)) SELECT * FROM x"), reads_no_table("SELECT 1 FROM t")
-    (True, False)
-    """
-    import sqlglot
-    from sqlglot import exp
-
-    from birdenv.users._segments import quiet_parser
-
-    if len(sql) > _LONGEST:
-        return False
-    try:
-        with quiet_parser():
-            tree = sqlglot.parse_one(sql, read="postgres")
-    except (sqlglot.errors.SqlglotError, RecursionError):
-        return False
-    if not isinstance(tree, exp.Query | exp.Values):
-        return False
-    own = {cte.alias_or_name.lower() for cte in tree.find_all(exp.CTE)}
-    return all(table.name.lower() in own for table in tree.find_all(exp.Table))
 
 
 def _passed(record: Record) -> list[str]:
