@@ -25,13 +25,14 @@ from birdenv.tasks.sql._actions import (
 )
 from birdenv.tasks.sql._dialects import as_script, in_dialect
 from birdenv.tasks.sql._result_text import result_text
-from birdenv.tasks.sql._settings import PUBLISHED, SqlSettings, select
+from birdenv.tasks.sql._settings import PUBLISHED, REPORTED, SqlSettings, select
 from birdenv.tasks.sql._view import SENDERS
 
 __all__ = [
     "ARGUMENTS",
     "KINDS",
     "PUBLISHED",
+    "REPORTED",
     "SENDERS",
     "SYSTEM",
     "TOOLS",

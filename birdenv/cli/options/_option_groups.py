@@ -58,14 +58,15 @@ class Selection:
 
 @dataclass(frozen=True)
 class DatabaseOptions:
-    """Where the databases run."""
+    """Where the databases run, and how SQL on them is judged."""
 
     dialect: options.Dialect = "sqlite"
     dsn: options.Dsn = None
+    fail_doubtful: options.FailDoubtful = False
 
     def settings(self) -> dict[str, Any]:
         """Return them as settings of a game."""
-        return {"dialect": self.dialect, "dsn": self.dsn}
+        return {"dialect": self.dialect, "dsn": self.dsn, "fail_doubtful": self.fail_doubtful}
 
 
 def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:

@@ -76,6 +76,13 @@ StrictData = Annotated[
     bool,
     typer.Option("--strict-data", help="Stop if a task would be left out because it cannot be played."),
 ]
+FailDoubtful = Annotated[
+    bool,
+    typer.Option(
+        "--fail-doubtful",
+        help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
+    ),
+]
 Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
 Output = Annotated[
     Path | None,

@@ -30,6 +30,7 @@ class ExGrader:
         metrics: beside EX.
         explain: say how results differ, which takes longer to find out. Without it, `reason`, `flags`,
             `expected` and `returned` are empty where two results differ.
+        fail_doubtful: a prediction that reads no table fails, by every metric, if the gold reads some.
     """
 
     def __init__(
@@ -40,9 +41,10 @@ class ExGrader:
         metrics: Sequence[Metric] = (),
         *,
         explain: bool = True,
+        fail_doubtful: bool = False,
     ) -> None:
         self._limits = limits
-        settings = ExSettings(clean, tuple(metrics), explain)
+        settings = ExSettings(clean, tuple(metrics), explain, fail_doubtful)
         self._under = lru_cache(maxsize=2)(lambda limits: ex_grading(source, limits, settings))
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:

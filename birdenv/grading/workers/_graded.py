@@ -36,6 +36,7 @@ class ExSettings:
     clean: bool
     metrics: tuple[Metric, ...]
     explain: bool
+    fail_doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

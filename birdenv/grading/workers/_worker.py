@@ -96,8 +96,8 @@ class _GradingWorker:
         watched = WatchedSource(databases, self._page)
         source = cast(DatabaseSource, watched)
         match settings.grader:
-            case ExSettings(clean, metrics, explain):
-                return watched, LocalExGrader(source, limits, clean, metrics, explain).grade
+            case ExSettings(clean, metrics, explain, fail_doubtful):
+                return watched, LocalExGrader(source, limits, clean, metrics, explain, fail_doubtful).grade
             case PairSettings(rules, has_database, _):
                 run = self._ask_owner if has_database else None
                 return watched, LocalPairGrader(run, databases.dialect, rules).grade

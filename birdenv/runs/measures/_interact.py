@@ -15,7 +15,7 @@ from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
 from birdenv.runs.measures._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.runs.official._phase_counts import EpisodeScore, official_figures
 from birdenv.runs.official._score_text import answers_line, official_lines, questions_line, rate_lines
-from birdenv.tasks import TOOLS
+from birdenv.tasks import REPORTED, TOOLS
 
 GROUPS: Final = {
     "category": "By category",
@@ -275,7 +275,7 @@ C_INTERACT: Final = GameMeasures(
     group_titles=GROUPS,
     clusters="database",
     details=_c_interact_details,
-    settings=("profile", "patience", "execute_sql"),
+    settings=("profile", "patience", "execute_sql", *REPORTED),
     fields=_culprits,
     finish=_finish,
 )
@@ -293,7 +293,7 @@ A_INTERACT: Final = GameMeasures(
     group_titles=GROUPS,
     clusters="database",
     details=_a_interact_details,
-    settings=("profile", "patience"),
+    settings=("profile", "patience", *REPORTED),
     fields=_culprits,
     finish=_finish,
 )

@@ -10,7 +10,9 @@ from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
 from birdenv.runs._episode_status import UNRATED
+from birdenv.runs.measures._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.runs.measures.speeds import read_speeds
+from birdenv.tasks import REPORTED
 from birdenv.tasks.bird import DIFFICULTIES
 
 METRIC_TITLES: Final[Mapping[str, str]] = {
@@ -223,8 +225,10 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     table = _table(rated)
     reference, block = _reference(records)
     differences = ex_differences([run["result"] for run in rated])
+    doubtful = doubtful_passes(records, private)
     figures: dict[str, Any] = {
         **reference,
+        **doubtful,
         "table": table,
         "ex_differences": differences,
         "history": {
@@ -238,7 +242,7 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     counted = f" ({GOLDS_COUNTED})" if broken else ""
     heading = f"As in the official table, times 100{counted}"
     lines = [heading, *difficulty_table(table, METRIC_TITLES), "", *block]
-    notes = ex_difference_notes(differences)
+    notes = [*ex_difference_notes(differences), *doubtful_notes(doubtful)]
     if empty:
         notes.append(
             f"The gold SQL of {len(empty)} task(s) returns nothing (no rows, or only NULLs), "
@@ -276,6 +280,6 @@ BIRD: Final = GameMeasures(
     group_order=tuple(DIFFICULTIES),
     clusters="database",
     details=_details,
-    settings=("no_schema",),
+    settings=("no_schema", *REPORTED),
     fields=_speeds,
 )

@@ -121,6 +121,7 @@ def load(settings: BirdSettings) -> BirdTasks:
             clean=settings.clean,
             metrics=settings.metrics,
             explain=settings.explain,
+            fail_doubtful=settings.fail_doubtful,
         )
         return tasks
     except BaseException:

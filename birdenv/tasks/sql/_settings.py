@@ -31,6 +31,9 @@ class SqlSettings(Settings):
     dialect: Literal["sqlite", "postgres"] = Field("sqlite", description="The engine of the databases.")
     dsn: str | None = Field(None, description="Another PostgreSQL server, as a connection string.")
     sql_timeout: float = Field(30.0, gt=0, description="Seconds for one statement, when grading too.")
+    fail_doubtful: bool = Field(
+        False, description="Fail what passes but reads no table, or leaves another state than the gold's."
+    )
     explain: bool = Field(False, description="Work out how wrong answers differ, for private records.")
 
     @model_validator(mode="before")
@@ -81,6 +84,10 @@ class SqlSettings(Settings):
             "limit": self.limit,
             **({"ungraded": self.ungraded} if self.ungraded != "skip" else {}),
         }
+
+
+REPORTED: Final = ("fail_doubtful",)
+"""Fields of `config.json` that every report on an SQL game names, where a run has them."""
 
 
 class _Public(Protocol):
