@@ -15,7 +15,7 @@ from rich.progress import track
 from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
 from birdenv.cli._terminal import visible
 from birdenv.cli.benchmarks._generate import generate
-from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
+from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, databases_in, save_defects
 from birdenv.databases.sqlite import is_database_name
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
@@ -88,17 +88,24 @@ def verify(
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     report: JsonReport = None,
+    defects: DefectsFile = None,
 ) -> None:
     """Check a c-Interact benchmark: fields, knowledge ids, test cases, and an oracle run over the gold.
+
+    Tasks are defective whose gold reads the clock or random numbers, does not run, or fails its own test
+    cases. --defects lists them for --leave-out of the commands that play.
 
     Exit code 0 if all is well, 1 if there are problems, 2 if the data cannot be read.
     """
     path = demo_folder() if data is None else data
     file = find_task_file(path) if is_directory(path) else path
     _own_file("--report", report, file)
+    _own_file("--defects", defects, file, *([] if report is None else [report]))
     oracle: OracleTasks = "none" if no_oracle else "all"
     verdict = _verify(read_records(file), directory or file.parent, partial, dialect, dsn, oracle)
     _show(verdict, report)
+    if defects is not None:
+        save_defects(defects, verdict.defects)
     print(f"{file}: {'all checks passed' if verdict.passed else f'{len(verdict.problems)} problem(s)'}")
     if not verdict.passed:
         if verdict.partial_would_pass:

@@ -58,7 +58,7 @@ class BirdSettings(SqlSettings):
         return Path(self.data_file), Path(self.db_dir)
 
     def identity(self) -> Hashable:
-        return file_identity(*self.place())
+        return file_identity(*self.place(), self.defects_file)
 
 
 class BirdTasks(SqlTasks[BirdTask]):

@@ -102,7 +102,7 @@ class InteractSettings(SqlSettings):
 
     def identity(self) -> Hashable:
         folder, file = self.place()
-        return file_identity(folder, file)
+        return file_identity(folder, file, self.defects_file)
 
     @property
     def scheme(self) -> RewardScheme:

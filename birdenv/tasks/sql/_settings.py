@@ -14,6 +14,7 @@ from birdenv.dialogue.arena import listed
 from birdenv.dialogue.games import Settings
 from birdenv.errors import InputError, SettingError
 from birdenv.files import exists
+from birdenv.tasks.sql._known_defects import read_defects
 
 
 class SqlSettings(Settings):
@@ -22,6 +23,7 @@ class SqlSettings(Settings):
     difficulty: str | None = Field(None, description="Only tasks of this difficulty.")
     databases: tuple[str, ...] | None = Field(None, description="Only tasks on these databases.")
     instances: tuple[str, ...] | None = Field(None, description="Only the tasks with these ids.")
+    leave_out: str | None = Field(None, description="List of defective tasks, which are left out.")
     offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
     limit: int | None = Field(None, ge=1, description="Play at most this many tasks.")
     ungraded: Literal["skip", "include"] = Field(
@@ -70,6 +72,11 @@ class SqlSettings(Settings):
         return Limits(seconds=self.sql_timeout)
 
     @property
+    def defects_file(self) -> Path | None:
+        """The list of tasks that are left out."""
+        return Path(self.leave_out) if self.leave_out else None
+
+    @property
     def names_tasks(self) -> bool:
         """True if tasks or databases were asked for by name."""
         return bool(self.instances or self.databases)
@@ -83,10 +90,11 @@ class SqlSettings(Settings):
             "offset": self.offset,
             "limit": self.limit,
             **({"ungraded": self.ungraded} if self.ungraded != "skip" else {}),
+            **({"leave_out": self.defects_file.name} if self.defects_file else {}),
         }
 
 
-REPORTED: Final = ("fail_doubtful",)
+REPORTED: Final = ("leave_out", "fail_doubtful")
 """Fields of `config.json` that every report on an SQL game names, where a run has them."""
 
 
@@ -127,15 +135,15 @@ def check_task_file(file: Path) -> None:
 def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) -> tuple[list[T], list[str]]:
     """Return the selected tasks that can be played, and a line on those that are left out, if any are.
 
-    A task is left out if its database is not there, or if it has no gold SQL. Filters come first, then this,
-    then offset and limit. Tasks without gold are played if `ungraded` or their ids ask for them, or if no
-    task has any.
+    A task is left out if its database is not there, or if it has no gold SQL. Filters come first (with
+    `leave_out`), then this, then offset and limit. Tasks without gold are played if `ungraded` or their ids
+    ask for them, or if no task has any.
 
     Raises:
         InputError: no database is there, or one that is asked for by name is not; one that is there cannot
             be used; or, under `strict_data`, a task would be left out.
     """
-    chosen = _filtered(tasks, settings)
+    chosen, listed_notes = _without_defects(_filtered(tasks, settings), tasks, settings)
     there = set(source.names())
     needed = sorted({task.public.database for task in chosen})
     absent = [name for name in needed if is_database_name(name) and name not in there]
@@ -163,7 +171,26 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
         notes.append(f"none of these {len(left)} tasks has gold SQL: they are played, and not graded")
     if notes and settings.strict_data:
         raise InputError(f"strict_data: {'; '.join(notes)}")
-    return _cut(kept or left, tasks, settings), notes
+    return _cut(kept or left, tasks, settings), listed_notes + notes
+
+
+def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> tuple[list[T], list[str]]:
+    """The chosen tasks that the list `leave_out` does not name, and a line on the others."""
+    file = settings.defects_file
+    if file is None:
+        return chosen, []
+    defects = read_defects(file)
+    if defects and defects.keys().isdisjoint(task.public.instance_id for task in tasks):
+        raise InputError(f"{file} names no task of the task file: it belongs to other data")
+    for name in settings.instances or ():
+        if name in defects:
+            why = f" ({'; '.join(defects[name])})" if defects[name] else ""
+            raise InputError(f"{name} is asked for, and {file} says that it is defective{why}")
+    kept = [task for task in chosen if task.public.instance_id not in defects]
+    count = len(chosen) - len(kept)
+    if count and not kept:
+        raise InputError(f"no tasks to play: {file} names all {count} of them")
+    return kept, [f"{count} task(s) are left out, because {file} names them"] if count else []
 
 
 def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
