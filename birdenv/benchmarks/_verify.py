@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from birdenv.benchmarks._prepare import WHERE_TO_ASK, Problem, Report
-from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteSource
+from birdenv.databases import DatabaseSource, DatedSource, Limits, QueryError, SqliteSource
 from birdenv.dialogue import Dialogue, Move, View, play
 from birdenv.errors import BirdenvError
 from birdenv.grading import InteractGrader
 from birdenv.grading.sandbox import parse_test_cases, reads_clock
-from birdenv.sql import may_change
+from birdenv.sql import ClockError, at_date, may_change
 from birdenv.tasks import as_script, in_dialect
 from birdenv.tasks.c_interact import (
     CInteractRules,
@@ -46,6 +47,7 @@ def verify_records(
     dialect: str = "sqlite",
     oracle: OracleTasks = "all",
     partial: bool = False,
+    today: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Check every record, then let an oracle play each task that has gold.
@@ -55,12 +57,15 @@ def verify_records(
     database that is not there is a problem), those whose database is `present`, or `none`, for which no
     database is needed; then `dialect` says whose SQL the records hold. With `partial`, tasks without gold
     are counted and left out. `progress` is called with each task's id as it is done. The report's `defects`
-    name the tasks whose gold reads the clock, does not run, or fails its own test cases.
+    name the tasks whose gold reads the clock, does not run, or fails its own test cases. With `today`, that
+    day stands in for the clock.
     """
     problems: list[Problem] = []
     warnings: list[Problem] = []
     if folder is not None and source is None and oracle != "none":
         source = SqliteSource(folder)
+    if source is not None and today is not None:
+        source = cast(DatabaseSource, DatedSource(source, today))
     checker = None if source is None or folder is None else _Checker(folder, source)
     notes = None if folder is None else functools.cache(functools.partial(read_notes, folder))
     there = set(source.names()) if source is not None else set()
@@ -79,8 +84,9 @@ def verify_records(
             found += misspelt_fields(told)
             record = parse_record(told, name)
             found += _structural(record, partial)
-            wrong += [*_untested(record), *_volatile(record)]
-            warnings += [Problem(name, text) for text in (*_doubts(record), *_volatile(record))]
+            volatile = list(_volatile(record, today, dialect))
+            wrong += [*_untested(record), *volatile]
+            warnings += [Problem(name, text) for text in (*_doubts(record), *volatile)]
             figures["with gold" if record.sol_sql else "without gold"] += 1
             if notes is not None:
                 found += _unknown_ids(record, notes(record.selected_database))
@@ -112,19 +118,25 @@ def _untested(record: TaskRecord) -> Iterator[str]:
             yield f"test cases of the {'follow-up' if follow_up else 'task'} are missing or unusable"
 
 
-def _volatile(record: TaskRecord) -> Iterator[str]:
-    """Say what reads the clock or random numbers, so that it gives another result on another day."""
+def _volatile(record: TaskRecord, today: str | None, dialect: str) -> Iterator[str]:
+    """Say what reads the clock, where `today` does not stand in for it, or random numbers."""
     follow_up = record.follow_up
+
+    def changes(sql: str) -> bool:
+        with suppress(ClockError):
+            return may_change(sql if today is None else at_date(sql, today, dialect))
+        return True
+
     sql = {
         "the gold reads": record.sol_sql,
         "the follow-up's gold reads": follow_up.sol_sql if follow_up else (),
         "the set-up or the clean-up reads": (*record.preprocess_sql, *record.clean_up_sqls),
     }
     for what, statements in sql.items():
-        if any(map(may_change, statements)):
+        if any(map(changes, statements)):
             yield f"{what} the clock or random numbers"
     tests = (*record.test_cases, *(follow_up.test_cases if follow_up else ()))
-    if any(may_change(test) or reads_clock(test) for test in tests):
+    if any((today is None and may_change(test)) or reads_clock(test) for test in tests):
         yield "a test case reads the clock or random numbers"
 
 

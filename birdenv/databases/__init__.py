@@ -13,6 +13,7 @@ from __future__ import annotations
 from birdenv.databases._limits import Limits
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
+from birdenv.databases._reference_date import DatedSource
 from birdenv.databases._results import (
     Cell,
     Checkpoint,
@@ -35,6 +36,7 @@ __all__ = [
     "Checkpoint",
     "DatabaseSource",
     "DatabaseState",
+    "DatedSource",
     "Dialect",
     "EpisodeDatabase",
     "ErrorKind",

@@ -7,6 +7,7 @@ only, because the process of test cases imports it. Every function takes time in
 from __future__ import annotations
 
 from birdenv.sql._quiet_parser import quiet_parser
+from birdenv.sql._reference_date import ClockError, at_date
 from birdenv.sql._statements import (
     NO_QUERY,
     STICKING,
@@ -41,10 +42,12 @@ __all__ = [
     "LONGEST_SQL",
     "NO_QUERY",
     "STICKING",
+    "ClockError",
     "Stretch",
     "Token",
     "UnterminatedError",
     "after_comments",
+    "at_date",
     "first_keyword",
     "first_words",
     "folded",

@@ -15,11 +15,12 @@ from rich.progress import track
 from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
 from birdenv.cli._terminal import visible
 from birdenv.cli.benchmarks._generate import generate
-from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, databases_in, save_defects
+from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, Today, databases_in, save_defects
 from birdenv.databases.sqlite import is_database_name
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv.files import check_writable, is_directory, read_records, write_records, write_text
+from birdenv.tasks import SqlSettings
 from birdenv.tasks.c_interact import find_task_file
 
 app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check benchmark data; generate some.")
@@ -89,6 +90,7 @@ def verify(
     dsn: Dsn = None,
     report: JsonReport = None,
     defects: DefectsFile = None,
+    today: Today = None,
 ) -> None:
     """Check a c-Interact benchmark: fields, knowledge ids, test cases, and an oracle run over the gold.
 
@@ -102,7 +104,7 @@ def verify(
     _own_file("--report", report, file)
     _own_file("--defects", defects, file, *([] if report is None else [report]))
     oracle: OracleTasks = "none" if no_oracle else "all"
-    verdict = _verify(read_records(file), directory or file.parent, partial, dialect, dsn, oracle)
+    verdict = _verify(read_records(file), directory or file.parent, partial, dialect, dsn, oracle, today)
     _show(verdict, report)
     if defects is not None:
         save_defects(defects, verdict.defects)
@@ -127,6 +129,7 @@ def _verify(
     dialect: str,
     dsn: str | None,
     oracle: OracleTasks,
+    today: str | None = None,
 ) -> Report:
     if folder is not None and not is_directory(folder):
         raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
@@ -146,6 +149,7 @@ def _verify(
             dialect=dialect,
             oracle=oracle,
             partial=partial,
+            today=SqlSettings(today=today).today,
             progress=lambda _: next(ticks, None),
         )
     next(ticks, None)  # lets the bar close

@@ -64,11 +64,12 @@ class DatabaseOptions:
 
     dialect: options.Dialect = "sqlite"
     dsn: options.Dsn = None
+    today: options.Today = None
     fail_doubtful: options.FailDoubtful = False
 
     def settings(self) -> dict[str, Any]:
         """Return them as settings of a game."""
-        return {"dialect": self.dialect, "dsn": self.dsn, "fail_doubtful": self.fail_doubtful}
+        return vars(self)
 
 
 def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:

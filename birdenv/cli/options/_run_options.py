@@ -99,6 +99,10 @@ DefectsFile = Annotated[
         help="List the tasks with defective golds in this file (JSONL): ids and reasons, and no gold.",
     ),
 ]
+Today = Annotated[
+    str | None,
+    typer.Option("--today", help="A day, such as 2025-02-19, that SQL finds in place of the clock."),
+]
 FailDoubtful = Annotated[
     bool,
     typer.Option(

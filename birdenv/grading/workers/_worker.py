@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from birdenv.databases import DatabaseSource, QueryError, Result
+from birdenv.databases import DatabaseSource, DatedSource, QueryError, Result
 from birdenv.databases.sqlite import LocalSource
 from birdenv.databases.sqlite._worker import limit_process
 from birdenv.databases.sqlite.guard._watchdog import watchdog
@@ -91,6 +91,7 @@ class _GradingWorker:
         databases: DatabaseSource
         if isinstance(places, Files):
             databases = LocalSource(places.root, places.file, places.image)
+            databases = databases if places.today is None else DatedSource(databases, places.today)
         else:
             databases = cast(DatabaseSource, AskedSource(self._owner, places.dialect))
         watched = WatchedSource(databases, self._page)

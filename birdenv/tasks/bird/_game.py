@@ -108,7 +108,7 @@ def load(settings: BirdSettings) -> BirdTasks:
     """
     file, folder = settings.place()
     check_task_file(file)
-    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info)
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info, today=settings.today)
     try:
         everything = load_tasks(file, source.dialect)
         chosen, notes = playable(everything, settings, source)

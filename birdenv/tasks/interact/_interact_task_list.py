@@ -176,7 +176,7 @@ def load_interact(
     """
     folder, file = settings.place()
     check_task_file(file)
-    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info)
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info, today=settings.today)
     try:
         benchmark = load_benchmark(folder, file, source=source)
         chosen, notes = playable(benchmark.tasks, settings, source)
