@@ -14,7 +14,7 @@ from birdenv.runs.regrade import (
     bird_regrade_record,
     bird_regrade_text,
     regrade_bird,
-    regrade_c_interact,
+    regrade_interact,
     regrade_record,
     regrade_text,
 )
@@ -65,7 +65,7 @@ def regrade(
         unknown = [name for name in profile or () if name not in PROFILES]
         if unknown:
             raise InputError(f"--profile {unknown[0]!r} is unknown; known: {', '.join(PROFILES)}")
-        judged = regrade_c_interact(
+        judged = regrade_interact(
             directory,
             [PROFILES[name] for name in dict.fromkeys(profile or PROFILES)],
             folder=data_dir,

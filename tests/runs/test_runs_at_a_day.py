@@ -16,7 +16,7 @@ from birdenv.benchmarks import verify_records
 from birdenv.dialogue import Move, View, make_game
 from birdenv.errors import InputError, SettingError
 from birdenv.runs import RunDirectory, prepare
-from birdenv.runs.regrade import bird_regrade_text, regrade_bird, regrade_c_interact
+from birdenv.runs.regrade import bird_regrade_text, regrade_bird, regrade_interact
 from birdenv.runs.summaries import compare, comparison_text, read_run
 from birdenv.tasks.c_interact import PROFILES
 
@@ -145,13 +145,13 @@ def test_stored_runs_are_graded_again_at_their_day(data: Path, tmp_path: Path) -
         return Move("submit_sql", answers[view.phase])
 
     run = play(c_interact(data, today=DAY, instances=["dated"]), agent, tmp_path / "c")
-    found = regrade_c_interact(run, [PROFILES["strict"], PROFILES["shell"]])
+    found = regrade_interact(run, [PROFILES["strict"], PROFILES["shell"]])
     assert {name: figures.mean_reward for name, figures in found.figures.items()} == {
         "as played": 1.0,
         "strict": 1.0,
         "shell": 1.0,
     }
-    found = regrade_c_interact(without_day(run), [PROFILES["strict"]])
+    found = regrade_interact(without_day(run), [PROFILES["strict"]])
     assert found.figures["strict"].mean_reward == 0.0
     run = play(game_on(data, bird, today=DAY, instances=["dated"]), "oracle", tmp_path / "b")
     assert regrade_bird(run).different == []

@@ -53,7 +53,7 @@ def regrade_bird(
 ) -> BirdRegrade:
     """Grade a stored run again: EX (cleaned if `clean`, or if the run was played so), and EX by the set rule.
 
-    Paths and changed data are treated as in `regrade_c_interact`.
+    Paths and changed data are treated as in `regrade_interact`.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))

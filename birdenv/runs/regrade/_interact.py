@@ -94,7 +94,7 @@ class _Replay:
 _Judge = Callable[[GradingJob, str], Verdict]
 
 
-def regrade_c_interact(
+def regrade_interact(
     directory: RunDirectory,
     profiles: Sequence[Profile],
     *,

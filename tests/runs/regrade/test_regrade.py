@@ -21,7 +21,7 @@ from birdenv.runs.regrade import (
     Regrade,
     bird_regrade_text,
     regrade_bird,
-    regrade_c_interact,
+    regrade_interact,
     regrade_record,
     regrade_text,
 )
@@ -78,7 +78,7 @@ def played(folder: Path, episodes: dict[str, list[str]] = EPISODES) -> RunDirect
 
 def again(directory: RunDirectory, *profiles: str, **options: Any) -> Regrade:
     chosen = [PROFILES[name] for name in profiles or PROFILES]
-    return regrade_c_interact(directory, chosen, **options)
+    return regrade_interact(directory, chosen, **options)
 
 
 @pytest.fixture(scope="module")
