@@ -14,6 +14,7 @@ from rich.progress import track
 
 from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
 from birdenv.cli._terminal import visible
+from birdenv.cli.benchmarks._count import count
 from birdenv.cli.benchmarks._generate import generate
 from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, Today, databases_in, save_defects
 from birdenv.databases.sqlite import is_database_name
@@ -23,10 +24,11 @@ from birdenv.files import check_writable, is_directory, read_records, write_reco
 from birdenv.tasks import SqlSettings
 from birdenv.tasks.c_interact import find_task_file
 
-app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check benchmark data; generate some.")
+app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check and count tasks; generate some.")
 
 
 app.command()(generate)
+app.command()(count)
 
 
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
