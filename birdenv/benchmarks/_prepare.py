@@ -88,9 +88,11 @@ class Report:
         }
 
     def lines(self, most: int = 20) -> list[str]:
-        """The report for people: figures, then at most `most` problems and warnings each."""
+        """The report for people: figures, then at most `most` problems, defects and warnings each."""
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
-        for title, items in (("PROBLEM", self.problems), ("warning", self.warnings)):
+        defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]
+        listed = (("PROBLEM", self.problems), ("defective", defects), ("warning", self.warnings))
+        for title, items in listed:
             said = _grouped(items)
             lines += [f"{title}  {line}" for line in said[:most]]
             if len(said) > most:
