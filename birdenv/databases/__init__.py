@@ -14,6 +14,7 @@ from birdenv.databases._fetching import RowSink
 from birdenv.databases._limits import Limits
 from birdenv.databases._open import DIALECTS, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase, ScannedDatabase
+from birdenv.databases._reference_date import DatedSource
 from birdenv.databases._results import (
     Cell,
     Checkpoint,
@@ -38,6 +39,7 @@ __all__ = [
     "ContentId",
     "DatabaseSource",
     "DatabaseState",
+    "DatedSource",
     "Dialect",
     "EpisodeDatabase",
     "ErrorKind",

@@ -231,8 +231,8 @@ class CInteractEnv(DialogueEnv):
     `info["candidates"]` are public candidate statements, where a benchmark has them.
 
     Settings: `data_dir`, `data`, `profile` (`strict`, `shell`, `adk`), `patience`, `execute_sql`, `user`,
-    `user_sees`, `instances`, `databases`, `ungraded`, `strict_data`, `dialect`, `dsn`; see
-    `docs/agents-and-users.md`.
+    `user_sees`, `instances`, `databases`, `leave_out`, `ungraded`, `strict_data`, `today`,
+    `fail_doubtful`, `dialect`, `dsn`; see `docs/agents-and-users.md`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
@@ -262,7 +262,7 @@ class BirdSqlEnv(DialogueEnv):
     accuracy: 1 or 0, at the submission.
 
     Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
-    `ungraded`, `strict_data`, `dialect`, `dsn`.
+    `leave_out`, `ungraded`, `strict_data`, `today`, `fail_doubtful`, `dialect`, `dsn`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:

@@ -12,6 +12,7 @@ from birdenv.databases.cache import result_cache
 from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets
 from birdenv.grading._fetched_rows import LEAST_FETCHED, FetchedRows, GoldRows
+from birdenv.grading._no_table import FAILED_AS_DOUBTFUL, SPELLED_OUT, spells_out
 from birdenv.grading._second_run import is_late
 from birdenv.grading._statements import Statements
 from birdenv.grading._verdict import ExStatus, ExVerdict, ShownCell
@@ -37,14 +38,21 @@ class LocalExGrader:
         limits: of each statement.
         clean: see `ExGrader`, as for the other two.
         metrics: of this grader.
+        fail_doubtful: see `ExGrader`.
     """
 
     def __init__(
-        self, source: DatabaseSource, limits: Limits, clean: bool, metrics: Sequence[Metric]
+        self,
+        source: DatabaseSource,
+        limits: Limits,
+        clean: bool,
+        metrics: Sequence[Metric],
+        fail_doubtful: bool = False,
     ) -> None:
         self._dialect = source.dialect
         self._clean = clean
         self._metrics = tuple(metrics)
+        self._fail_doubtful = fail_doubtful
         self._statements = Statements(source, limits, result_cache)
         self._needs_all_rows = needs_all_rows(self._metrics)
 
@@ -82,7 +90,7 @@ class LocalExGrader:
         gold = usable[best]
         reason, status, error = _judge(comparison, pred, failed)
         fetched = pred if isinstance(pred, FetchedRows) else None
-        return ExVerdict(
+        verdict = ExVerdict(
             ex=comparison.equal,
             ex_bird=_agrees_as_set(usable, submitted),
             reason=reason,
@@ -103,6 +111,8 @@ class LocalExGrader:
             gold_result=_shown(gold.result),
             pred_result=_shown(fetched.result) if fetched else None,
         )
+        doubted = self._fail_doubtful and (verdict.ex or verdict.ex_bird)
+        return _failed(verdict) if doubted and spells_out(sql, gold.sql, self._dialect) else verdict
 
     def _order_flags(self, comparison: Comparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
         """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
@@ -132,6 +142,20 @@ class LocalExGrader:
         return ExVerdict(
             False, False, reason, status, error, metrics=scores, clean_steps=steps, gold_seconds=seconds
         )
+
+
+def _failed(verdict: ExVerdict) -> ExVerdict:
+    """A verdict on rows that are spelled out: wrong by every metric."""
+    return replace(
+        verdict,
+        ex=False,
+        ex_bird=False,
+        reason=SPELLED_OUT,
+        status="wrong_result",
+        flags=(*verdict.flags, FAILED_AS_DOUBTFUL),
+        matched_gold=None,
+        metrics=dict.fromkeys(verdict.metrics, 0.0),
+    )
 
 
 def _shown(result: QueryResult) -> QueryResult:

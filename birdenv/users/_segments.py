@@ -6,12 +6,12 @@ and so on. Ids are opaque to whoever chooses one and can be validated. sqlglot i
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from birdenv.sql import quiet_parser
 
 _Node: TypeAlias = Any
 """A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
@@ -52,21 +52,6 @@ def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...
                 cutter.inside = 0
                 cutter.add(cutter.number(), "statement", text)
     return tuple(cutter.found)
-
-
-@contextmanager
-def quiet_parser() -> Iterator[None]:
-    """Keep sqlglot from logging each statement that it keeps unparsed; the log would quote gold SQL."""
-    logger = logging.getLogger("sqlglot")
-
-    def drop(record: logging.LogRecord) -> bool:
-        return False
-
-    logger.addFilter(drop)
-    try:
-        yield
-    finally:
-        logger.removeFilter(drop)
 
 
 @dataclass

@@ -33,14 +33,13 @@ from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.cache import ResultCache
 from birdenv.databases.postgres.loading._column_types import column_type
 from birdenv.errors import BirdenvError
-from birdenv.grading import ExGrader, PairGrader
+from birdenv.grading import ExGrader, PairGrader, reads_no_table
 from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.llm._completion import read_completion
 from birdenv.llm._errors import TransientError
 from birdenv.llm._secrets import without_key
 from birdenv.runs.blame._sql_tokens import bare_snippet, tokens
 from birdenv.sql import first_keyword, split_statements
-from birdenv.tasks.interact._doubtful_passes import reads_no_table
 from birdenv.tasks.sql._markup_reading import read_output
 from birdenv.users.model_user._encoder import makes_the_choice, read_choice
 from birdenv.users.understanding.vocabulary._kind_asked_for import lists_columns

@@ -40,6 +40,7 @@ class Selection:
     difficulty: options.Difficulty = None
     database: options.Database = None
     instance: options.Instance = None
+    leave_out: options.LeaveOut = None
     ungraded: options.Ungraded = "skip"
     strict_data: options.StrictData = False
 
@@ -51,6 +52,7 @@ class Selection:
             "instances": tuple(self.instance) if self.instance else None,
             "offset": self.offset,
             "limit": self.limit,
+            "leave_out": None if self.leave_out is None else str(self.leave_out),
             "ungraded": self.ungraded,
             "strict_data": self.strict_data,
         }
@@ -58,14 +60,16 @@ class Selection:
 
 @dataclass(frozen=True)
 class DatabaseOptions:
-    """Where the databases run."""
+    """Where the databases run, and how SQL on them is judged."""
 
     dialect: options.Dialect = "sqlite"
     dsn: options.Dsn = None
+    today: options.Today = None
+    fail_doubtful: options.FailDoubtful = False
 
     def settings(self) -> dict[str, Any]:
         """Return them as settings of a game."""
-        return {"dialect": self.dialect, "dsn": self.dsn}
+        return vars(self)
 
 
 def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:

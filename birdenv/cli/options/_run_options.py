@@ -17,6 +17,7 @@ from birdenv.errors import InputError
 
 if TYPE_CHECKING:
     from birdenv import databases
+    from birdenv.tasks import Defects
 
 Dialect = Annotated[
     str,
@@ -47,6 +48,14 @@ def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.Datab
     return open_source(folder, dialect, dsn=dsn, tell=_tell)
 
 
+def save_defects(path: Path, defects: Defects) -> None:
+    """Write a list of defective tasks, and say so."""
+    from birdenv.tasks import write_defects
+
+    write_defects(path, defects)
+    typer.echo(f"Defective tasks: {path} ({len(defects)})")
+
+
 def _tell(line: str) -> None:
     typer.echo(line, err=True)
 
@@ -75,6 +84,31 @@ Ungraded = Annotated[
 StrictData = Annotated[
     bool,
     typer.Option("--strict-data", help="Stop if a task would be left out because it cannot be played."),
+]
+LeaveOut = Annotated[
+    Path | None,
+    typer.Option(
+        "--leave-out",
+        help="Leave out the tasks of this list, such as `birdenv data verify --defects` writes.",
+    ),
+]
+DefectsFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--defects",
+        help="List the tasks with defective golds in this file (JSONL): ids and reasons, and no gold.",
+    ),
+]
+Today = Annotated[
+    str | None,
+    typer.Option("--today", help="A day, such as 2025-02-19, that SQL finds in place of the clock."),
+]
+FailDoubtful = Annotated[
+    bool,
+    typer.Option(
+        "--fail-doubtful",
+        help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
+    ),
 ]
 Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
 Output = Annotated[

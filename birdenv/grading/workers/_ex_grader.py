@@ -28,6 +28,7 @@ class ExGrader:
         limits: of each statement.
         clean: take away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out.
         metrics: beside EX.
+        fail_doubtful: a prediction that reads no table fails, by every metric, if the gold reads some.
     """
 
     def __init__(
@@ -36,9 +37,11 @@ class ExGrader:
         limits: Limits = _DEFAULT_LIMITS,
         clean: bool = False,
         metrics: Sequence[Metric] = (),
+        *,
+        fail_doubtful: bool = False,
     ) -> None:
         self._limits = limits
-        settings = ExSettings(clean, tuple(metrics))
+        settings = ExSettings(clean, tuple(metrics), fail_doubtful)
         self._under = lru_cache(maxsize=2)(lambda limits: ex_grading(source, limits, settings))
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:

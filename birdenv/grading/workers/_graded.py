@@ -15,11 +15,12 @@ from birdenv.grading.em_esm._pair_rules import PairRules
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """SQLite databases, as of `LocalSource`."""
+    """SQLite databases, as of `LocalSource`, at a reference date if there is one."""
 
     root: Path
     file: Path | None
     image: ImageKind
+    today: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +36,7 @@ class ExSettings:
 
     clean: bool
     metrics: tuple[Metric, ...]
+    fail_doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,10 +6,11 @@ import os
 import pickle
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from mmap import PAGESIZE
 from typing import Any, Final, TypeAlias
 
-from birdenv.databases import Checkpoint, DatabaseSource, QueryError, QueryResult, SqliteSource
+from birdenv.databases import Checkpoint, DatabaseSource, DatedSource, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import FileId, SqliteFileSource, crash_error
 from birdenv.errors import BirdenvError, InfrastructureError
 from birdenv.grading._answer_cleaning import Cleaned
@@ -72,6 +73,8 @@ _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 
 def places_of(source: DatabaseSource) -> Files | Server:
     """Return where a worker finds the databases of a source."""
+    if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
+        return replace(places, today=source.today)
     if isinstance(source, SqliteSource):
         file = source.file if isinstance(source, SqliteFileSource) else None
         return Files(source.root, file, source.image)

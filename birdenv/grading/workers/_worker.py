@@ -10,7 +10,7 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from birdenv.databases import DatabaseSource, QueryError, Result
+from birdenv.databases import DatabaseSource, DatedSource, QueryError, Result
 from birdenv.databases.sqlite import LocalSource, limit_process, watchdog
 from birdenv.grading._ex import LocalExGrader
 from birdenv.grading._gold_check import check_gold_here
@@ -88,13 +88,14 @@ class _GradingWorker:
         databases: DatabaseSource
         if isinstance(places, Files):
             databases = LocalSource(places.root, places.file, places.image)
+            databases = databases if places.today is None else DatedSource(databases, places.today)
         else:
             databases = cast(DatabaseSource, AskedSource(self._owner, places.dialect))
         watched = WatchedSource(databases, self._page)
         source = cast(DatabaseSource, watched)
         match settings.grader:
-            case ExSettings(clean, metrics):
-                return watched, LocalExGrader(source, limits, clean, metrics).grade
+            case ExSettings(clean, metrics, fail_doubtful):
+                return watched, LocalExGrader(source, limits, clean, metrics, fail_doubtful).grade
             case PairSettings(rules, has_database):
                 run = self._ask_owner if has_database else None
                 return watched, LocalPairGrader(run, databases.dialect, rules).grade

@@ -166,7 +166,7 @@ def _executions(arena: Arena) -> Callable[[str, str], Execution]:
     tasks = arena._tasks
     assert isinstance(tasks, InteractTasks)
     grader = InteractGrader(tasks.source, tasks.settings.limits)
-    profile = tasks.settings.profiles()[tasks.settings.profile]
+    profile = tasks.settings.chosen_profile
 
     def execution(name: str, submission: str) -> Execution:
         job = replace(grading_job(tasks.tasks[name], profile, 1), keeps_state=False)

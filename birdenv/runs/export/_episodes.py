@@ -92,7 +92,7 @@ def played_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     data = str(place_of(config, "data_file", "the same place as before", None))
     databases = str(place_of(config, "db_dir", "the same place as before", None))
     places = {"data": data, "data_dir": databases, "data_file": data, "db_dir": databases}
-    told = ("profile", "patience", "execute_sql", "evidence", "max_turns", "dialect")
+    told = ("profile", "patience", "execute_sql", "evidence", "max_turns", "dialect", "today")
     settings = {name: config[name] for name in told if name in fields and config.get(name) is not None}
     return settings | {name: path for name, path in places.items() if name in fields}
 

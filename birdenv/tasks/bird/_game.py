@@ -58,7 +58,7 @@ class BirdSettings(SqlSettings):
         return Path(self.data_file), Path(self.db_dir)
 
     def identity(self) -> Hashable:
-        return file_identity(*self.place())
+        return file_identity(*self.place(), self.defects_file)
 
 
 class BirdTasks(SqlTasks[BirdTask]):
@@ -108,7 +108,7 @@ def load(settings: BirdSettings) -> BirdTasks:
     """
     file, folder = settings.place()
     check_task_file(file)
-    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info)
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info, today=settings.today)
     try:
         everything = load_tasks(file, source.dialect)
         chosen, notes = playable(everything, settings, source)
@@ -120,6 +120,7 @@ def load(settings: BirdSettings) -> BirdTasks:
             settings.limits,
             clean=settings.clean,
             metrics=settings.metrics,
+            fail_doubtful=settings.fail_doubtful,
         )
         return tasks
     except BaseException:

@@ -9,6 +9,8 @@ from typing import Any, Final
 
 from birdenv.dialogue.measures import UNRATED, Details, GameMeasures, Measure, Record
 from birdenv.tasks.bird._loader import DIFFICULTIES
+from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
+from birdenv.tasks.sql._settings import REPORTED
 
 METRIC_TITLES: Final[Mapping[str, str]] = {
     "ex": "EX",
@@ -216,8 +218,10 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     table = _table(rated)
     reference, block = _reference(records)
     differences = ex_differences([run["result"] for run in rated])
+    doubtful = doubtful_passes(records, private)
     figures: dict[str, Any] = {
         **reference,
+        **doubtful,
         "table": table,
         "ex_differences": differences,
         "history": {
@@ -231,7 +235,7 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     counted = f" ({GOLDS_COUNTED})" if broken else ""
     heading = f"As in the official table, times 100{counted}"
     lines = [heading, *difficulty_table(table, METRIC_TITLES), "", *block]
-    notes = ex_difference_notes(differences)
+    notes = [*ex_difference_notes(differences), *doubtful_notes(doubtful)]
     if empty:
         notes.append(
             f"The gold SQL of {len(empty)} task(s) returns nothing (no rows, or only NULLs), "
@@ -269,5 +273,5 @@ BIRD: Final = GameMeasures(
     group_order=tuple(DIFFICULTIES),
     clusters="database",
     details=_details,
-    settings=("no_schema",),
+    settings=("no_schema", *REPORTED),
 )

@@ -6,7 +6,7 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -19,8 +19,9 @@ from birdenv.dialogue import Rules
 from birdenv.errors import SettingError
 from birdenv.files import file_identity
 from birdenv.grading import InteractGrader
+from birdenv.grading.interact import STRICT_RULES
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
-from birdenv.tasks.interact._profile import MAX_PATIENCE, PATIENCE, PROFILES
+from birdenv.tasks.interact._profile import MAX_PATIENCE, PATIENCE, PROFILES, Profile
 from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
@@ -77,10 +78,12 @@ class InteractSettings(SqlSettings):
 
     @field_validator("profile")
     @classmethod
-    def _is_profile(cls, value: str) -> str:
+    def _is_profile(cls, value: str, info: ValidationInfo) -> str:
         known = cls.profiles()
         if value not in known:
             raise SettingError("profile", f" {value!r} is unknown; known: {', '.join(known)}")
+        if info.data.get("fail_doubtful") and known[value].grading != STRICT_RULES:
+            raise SettingError("fail_doubtful", " needs the profile strict: the others judge as published")
         return value
 
     @classmethod
@@ -98,12 +101,19 @@ class InteractSettings(SqlSettings):
 
     def identity(self) -> Hashable:
         folder, file = self.place()
-        return file_identity(folder, file)
+        return file_identity(folder, file, self.defects_file)
 
     @property
     def scheme(self) -> RewardScheme:
         """How the seats are paid."""
         return RewardScheme(self.reward_scheme, self.question_price, self.disclosure_price)
+
+    @property
+    def chosen_profile(self) -> Profile:
+        """The profile, with what other settings change in it."""
+        profile: Profile = self.profiles()[self.profile]
+        grading = replace(profile.grading, fail_doubtful=self.fail_doubtful)
+        return replace(profile, grading=grading)
 
     def rules(self) -> dict[str, Any]:
         """Return the settings that are the game's own rules, for `config.json` and `overall.json`."""
@@ -165,7 +175,7 @@ def load_interact(
     """
     folder, file = settings.place()
     check_task_file(file)
-    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info)
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info, today=settings.today)
     try:
         benchmark = load_benchmark(folder, file, source=source)
         chosen, notes = playable(benchmark.tasks, settings, source)
@@ -176,7 +186,7 @@ def load_interact(
             rules,
             source=source,
             grader=grader,
-            profile=settings.profiles()[settings.profile],
+            profile=settings.chosen_profile,
             patience=settings.patience,
             limits=settings.limits,
             user_sees=settings.user_sees,

@@ -11,10 +11,11 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.tasks.interact._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.tasks.interact.phase_counts import EpisodeScore, official_figures
 from birdenv.tasks.interact.score_text import answers_line, official_lines, questions_line, rate_lines
 from birdenv.tasks.sql._actions import TOOLS
+from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
+from birdenv.tasks.sql._settings import REPORTED
 
 GROUPS: Final = {
     "category": "By category",
@@ -262,7 +263,7 @@ C_INTERACT: Final = GameMeasures(
     group_titles=GROUPS,
     clusters="database",
     details=_c_interact_details,
-    settings=("profile", "patience", "execute_sql"),
+    settings=("profile", "patience", "execute_sql", *REPORTED),
 )
 
 A_INTERACT: Final = GameMeasures(
@@ -278,5 +279,5 @@ A_INTERACT: Final = GameMeasures(
     group_titles=GROUPS,
     clusters="database",
     details=_a_interact_details,
-    settings=("profile", "patience"),
+    settings=("profile", "patience", *REPORTED),
 )

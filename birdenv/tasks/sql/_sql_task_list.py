@@ -74,6 +74,8 @@ class SqlTasks(TaskList, Generic[T]):
             **self.source.config(),
             "grader": GRADER_VERSION,
             "sql_timeout_s": self.settings.sql_timeout,
+            **({"today": self.settings.today} if self.settings.today else {}),
+            **({"fail_doubtful": True} if self.settings.fail_doubtful else {}),
         }
 
     def close(self) -> None:

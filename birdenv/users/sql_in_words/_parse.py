@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, cast
 
+from birdenv.sql import quiet_parser, unquoted
 from birdenv.sql import tokens as sql_tokens
-from birdenv.sql import unquoted
-from birdenv.users._segments import quiet_parser
 
 Node: TypeAlias = Any
 """A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
