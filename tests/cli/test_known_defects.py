@@ -12,7 +12,7 @@ import gymnasium
 import pytest
 
 from birdenv import make_game
-from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
+from birdenv.demo import DEMO_BIRD_FILE, demo_folder
 from birdenv.errors import InputError
 from birdenv.files import read_records
 from birdenv.runs import RunDirectory
