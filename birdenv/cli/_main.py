@@ -58,7 +58,7 @@ _COMMANDS: Final = {
     ),
     "doctor": Command("birdenv.cli._doctor:doctor", "Try what this machine offers for isolating episodes."),
     "data": Command(
-        "birdenv.cli.benchmarks._data:app", "Merge ground truth; check benchmark data; generate some."
+        "birdenv.cli.benchmarks._data:app", "Merge ground truth; check and count tasks; generate some."
     ),
     "db": Command("birdenv.cli.benchmarks._db:app", "The PostgreSQL server, and the databases on it."),
     "users": Command("birdenv.cli._users:app", "Measure a simulated user."),
