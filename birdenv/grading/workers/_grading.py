@@ -159,6 +159,8 @@ class Grading:
         if process is None:
             return Death("grading was stopped"), None, NO_STATEMENT
         self._at_work.add(process)
+        if self._is_stopped:  # by a thread that has not seen this process
+            process.strike()
         seconds = _GRACE_SECONDS + len(jobs) * _STATEMENTS * self._limits.wall_seconds
         try:
             if self._source is None:
