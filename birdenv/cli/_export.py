@@ -38,7 +38,7 @@ def export(
         float | None, typer.Option("--min-reward", help="Leave out episodes that earned less.")
     ] = None,
 ) -> None:
-    """Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.
+    """Write episodes for training or for other tools.
 
     sft: whole dialogues that earned something. preference: pairs of episodes of one task, of which one earned
     more (play with --repeats). rl: all episodes, with the reward of every turn.

@@ -66,7 +66,7 @@ def test_the_list_of_commands_has_the_first_sentence_of_each_help() -> None:
     group = _main._Commands(name="birdenv")
     for name in group.list_commands(None):
         command = group.get_command(None, name)
-        assert command.get_short_help_str(limit=1_000) == _main._about(name), name
+        assert command.get_short_help_str(limit=1_000) == _main._listing(name)[1], name
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:

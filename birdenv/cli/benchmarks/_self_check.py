@@ -41,7 +41,7 @@ def self_check(
     dsn: Dsn = None,
     defects: DefectsFile = None,
 ) -> None:
-    """Check a benchmark's golds: each against itself, in every mode of comparison.
+    """Check that each gold passes its own grading.
 
     A gold that fails here costs every system its task. Also lists what makes a gold a poor measure: it is
     slow, returns nothing, reads the clock or random numbers (by its text, or because two runs differ), or its

@@ -96,7 +96,7 @@ def a_interact(
     databases: DatabaseOptions = _DATABASES,
     models: PairOptions = _MODELS,
 ) -> None:
-    """Play a-Interact: ambiguous question -> tools on a budget -> SQL.
+    """Play a-Interact: the same with tools on a budget.
 
     Nine tools, each with its price: ask the user (2), run SQL (1), submit (3), read schema, column meanings
     and knowledge (0.5 or 1). Budget: 6 + 2 for each ambiguity + 2 for each unit of patience, for the question
@@ -182,7 +182,7 @@ def play(
     run: RunOptions = _BY_HAND,
     models: PairOptions = _MODELS,
 ) -> None:
-    """Play any registered game, or one of your own as module:GAME.
+    """Play any game, also one of your own as module:GAME.
 
     Its settings, and the players of its other seats by the seats' names, follow as --name value:
     birdenv play c-interact --user rule --patience 2. Without value, --name is true. A list is given as

@@ -58,7 +58,7 @@ def train_player(
     ] = 0.2,
     scenarios: _Scenarios = None,
 ) -> None:
-    """Train a player on dialogues, and test it on those that were held out.
+    """Train a player on dialogues, and test it on others.
 
     The player then sits in any seat: birdenv selfplay GAME --players learned:FILE rulebased; or in `web`.
     Games whose tasks are not in the dialogues (text-to-SQL) play them again with the settings of the run or
@@ -104,7 +104,7 @@ def test_player(
         Path | None, typer.Option("--json", help="Also write the figures to this file.")
     ] = None,
 ) -> None:
-    """Test a player on recorded dialogues: does it do what was done there? And let it play.
+    """Test a player on recorded dialogues, and let it play.
 
     An act is an action and what its sentences are for (ask, agree ..) and name (Company, price ..).
 

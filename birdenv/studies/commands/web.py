@@ -56,7 +56,9 @@ def web(
         bool, typer.Option("--private", help="With --replay: show the private records of runs (gold), too.")
     ] = False,
 ) -> None:
-    """Serve a study: consent, instructions, waiting room, dialogue, survey, completion code.
+    """Serve a study with people in browsers.
+
+    Its pages: consent, instructions, waiting room, dialogue, survey, completion code.
 
     A seat that is named has a player; people sit in the others. Without any, two people are paired. Settings
     of the game follow as --name value, too.
