@@ -47,6 +47,15 @@ def test_one_command_evaluates_an_endpoint(birdenv: Any, demo_server: Server, tm
     assert ran.code == 0 and "results/scripted-bird/run-" in ran.out
 
 
+def test_a_model_that_is_named_alone_is_the_agent(birdenv: Any, demo_server: Server, tmp_path: Path) -> None:
+    where = ["--base-url", demo_server.url, "-n", "1", "-o", tmp_path]
+    for command in (["bird"], ["c-interact"], ["play", "a-interact"]):
+        assert birdenv(*command, "-m", "scripted", *where).code == 0
+        assert json.loads((newest(tmp_path) / "config.json").read_text())["agent"] == "llm:scripted"
+    refused = birdenv("bird", "-m", "scripted", "--agent", "oracle", *where)
+    assert refused.code == 2 and "no player is a language model" in refused.err
+
+
 @pytest.mark.real_tasks
 def test_one_command_evaluates_an_endpoint_on_mini_dev(
     birdenv: Any, server: Start, shared_data: Path, tmp_path: Path

@@ -4,11 +4,16 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from typing import Any, get_type_hints
 
+import typer
+
 from birdenv.cli.options import _run_options as options
+from birdenv.cli.options._models import ModelOptions
+
+_CONTEXT = "context_of_command"
 
 
 @dataclass(frozen=True)
@@ -72,11 +77,16 @@ class DatabaseOptions:
         return vars(self)
 
 
+def _is_default(context: typer.Context, option: str) -> bool:
+    source = context.get_parameter_source(option)
+    return source is not None and source.name == "DEFAULT"
+
+
 def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command one option for each field of those of its parameters that are groups.
 
     A group is a frozen dataclass whose fields are annotated as options. The default of such a parameter is an
-    instance; its values are the defaults of the options.
+    instance; its values are the defaults of the options. A model that is named without an agent is the agent.
     """
     signature = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)
@@ -98,10 +108,16 @@ def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def wrapper(**given: Any) -> Any:
+        context = given.pop(_CONTEXT)
         for name, group in groups.items():
             given[name] = group(**{each: given.pop(each) for each in members[name]})
+        run, models = given.get("run"), given.get("models")
+        named = models.model if isinstance(models, ModelOptions) else None
+        if isinstance(run, RunOptions) and named and _is_default(context, "agent"):
+            given["run"] = replace(run, agent=f"llm:{named}")
         return command(**given)
 
+    parameters.append(shown(_CONTEXT, inspect.Parameter.empty, typer.Context))
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del wrapper.__wrapped__
