@@ -69,7 +69,7 @@ _COMMANDS: Final = {
         "Test a player on recorded dialogues: does it do what was done there? And let it play.",
     ),
     "doctor": ("_doctor:doctor", "Try what this machine offers for isolating episodes."),
-    "data": ("benchmarks._data:app", "Merge ground truth; check benchmark data; generate some."),
+    "data": ("benchmarks._data:app", "Merge ground truth; check and count tasks; generate some."),
     "db": ("benchmarks._db:app", "The PostgreSQL server, and the databases on it."),
     "users": ("_users:app", "Measure a simulated user."),
     "baselines": ("_baselines:app", "Baselines of the candidate setting."),
