@@ -181,7 +181,7 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     assert "no base URL" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
     assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
     assert "which model?" in ended("--agent", "llm")
-    assert "no player is a language model" in ended("--model", "m", "--base-url", "http://h/v1")
+    assert "no player is a language model" in ended("--agent", "oracle", "--model", "m")
     assert "no player is a language model" in ended("--replay", str(tmp_path))
     assert "--user-model" in ended("--agent", "oracle", "--user", "llm")
     assert "no recorded calls" in ended("--agent", "llm:m", "--replay", str(tmp_path))

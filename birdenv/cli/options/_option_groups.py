@@ -8,12 +8,8 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from typing import Any, get_type_hints
 
-import typer
-
 from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._models import ModelOptions
-
-_CONTEXT = "context_of_command"
 
 
 @dataclass(frozen=True)
@@ -77,11 +73,6 @@ class DatabaseOptions:
         return vars(self)
 
 
-def _is_default(context: typer.Context, option: str) -> bool:
-    source = context.get_parameter_source(option)
-    return source is not None and source.name == "DEFAULT"
-
-
 def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command one option for each field of those of its parameters that are groups.
 
@@ -108,16 +99,14 @@ def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(command)
     def wrapper(**given: Any) -> Any:
-        context = given.pop(_CONTEXT)
         for name, group in groups.items():
             given[name] = group(**{each: given.pop(each) for each in members[name]})
         run, models = given.get("run"), given.get("models")
         named = models.model if isinstance(models, ModelOptions) else None
-        if isinstance(run, RunOptions) and named and _is_default(context, "agent"):
+        if isinstance(run, RunOptions) and named and options.is_default("agent"):
             given["run"] = replace(run, agent=f"llm:{named}")
         return command(**given)
 
-    parameters.append(shown(_CONTEXT, inspect.Parameter.empty, typer.Context))
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     wrapper.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
     del wrapper.__wrapped__

@@ -150,6 +150,16 @@ def further_given(context: typer.Context) -> list[str]:
     return list(context.args or (context.default_map or {}).get("further", []))
 
 
+def is_default(option: str) -> bool:
+    """Return True if an option of the command that is called has its default, also when a run is resumed."""
+    context = _command.get()
+    source = None if context is None else context.get_parameter_source(option)
+    if context is None or (source is not None and source.name == "COMMANDLINE"):
+        return False
+    default = next(each.default for each in context.command.params if each.name == option)
+    return bool(context.params.get(option) == default)
+
+
 def command_given() -> dict[str, Any]:
     """The command that is called, with its options as `--resume` needs them. No password is among them."""
     context = _command.get()

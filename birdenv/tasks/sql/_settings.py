@@ -104,6 +104,8 @@ class SqlSettings(Settings):
         }
 
 
+_SHOWN: Final = 5  # tasks that are left out, with the reason of each
+
 REPORTED: Final = ("leave_out", "today", "fail_doubtful")
 """Fields of `config.json` that every report on an SQL game names, where a run has them."""
 
@@ -182,7 +184,7 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
         count = len(chosen) - len(there_now)
         reasons.append(f"{count} because their databases are not there ({', '.join(absent)})")
     if faults:
-        said = "; ".join(f"{name}: {fault}" for name, fault in faults.items())
+        said = "; ".join(f"{name}: {fault}" for name, fault in list(faults.items())[:_SHOWN])
         reasons.append(f"{len(faults)} because today cannot take the place of their clock ({said})")
         if not left or settings.instances:
             raise InputError(f"tasks cannot be played: {reasons[-1]}")
