@@ -164,7 +164,7 @@ def test_a_pair_that_is_given_up_has_all_its_scores(
 
 def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes nothing from its socket and says nothing, however much it is sent."""
-    monkeypatch.setattr(_grading, "_GRACE_SECONDS", 1.0)
+    monkeypatch.setattr(_grading, "_GRACE_SECONDS", 4.0)  # the start of a worker included
     monkeypatch.setattr(_grading, "_STATEMENTS", 0)
     call, stopped = _grading.GradingProcess.call, []
 
