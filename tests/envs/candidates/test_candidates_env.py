@@ -14,10 +14,12 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 
 from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.envs.candidates import CandidateColumn, EpisodeColumn, SpanColumn
+from birdenv.envs.candidates._compiled import CompiledSession
 from birdenv.envs.candidates._request_words import phrases
+from birdenv.envs.candidates._session import Session
 from birdenv.envs.candidates._user import CANNOT_TELL
 from birdenv.envs.wrappers import HiddenPrice
-from birdenv.errors import BenchmarkError, InputError
+from birdenv.errors import BenchmarkError, InfrastructureError, InputError
 
 COOP_1 = {"instance_id": "coop_1"}
 FEW = {"instances": ["coop_1", "library_4", "library_M_1"]}
@@ -242,6 +244,19 @@ def test_a_candidate_that_cannot_be_submitted_is_played_in_dialogues(make: Any, 
     assert data_equivalence(_walk(compiled, 0, 4), _walk(spoken, 0, 4))
     with pytest.raises(BenchmarkError, match=r"coop_1 cannot be graded \(candidate 2 is too long\)"):
         gymnasium.make_vec("birdenv/CInteractCandidates-v0", **settings)
+
+
+def test_after_a_loss_the_next_episode_compiles_again(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def lost(*_: Any) -> None:
+        raise InfrastructureError("the server is gone")
+
+    env = make(instances=["library_5"])
+    with monkeypatch.context() as patched:
+        patched.setattr("birdenv.envs.candidates._cache.compile_task", lost)
+        first = _walk(env, 1, 1)
+        assert isinstance(env.unwrapped._session, Session)
+    assert data_equivalence(first, _walk(env, 1, 1))
+    assert isinstance(env.unwrapped._session, CompiledSession)
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import warnings
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import gymnasium
@@ -28,6 +30,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecFrameStack
 
 from birdenv.envs.sb3 import CandidatesVecEnv
 
+LEARNING = Path(__file__).resolve().parents[3] / "docs" / "learning.md"
 ID = "birdenv/CInteractCandidates-v0"
 FEW = {"instances": ["coop_1", "library_4", "library_M_1"]}
 
@@ -124,13 +127,19 @@ def test_the_same_seed_trains_the_same_policy() -> None:
 
 
 @pytest.mark.slow
-def test_a_policy_of_theirs_learns() -> None:
-    envs = CandidatesVecEnv(gymnasium.make_vec(ID, num_envs=64))
-    settings = {"n_steps": 32, "batch_size": 512, "gamma": 1.0, "learning_rate": 1e-3, "seed": 0}
-    model = MaskablePPO("MultiInputPolicy", envs, device="cpu", **settings)
-    before, _ = evaluate_masked(model, envs, n_eval_episodes=512, deterministic=False)
-    model.learn(30_000)
-    after, _ = evaluate_masked(model, envs, n_eval_episodes=512, deterministic=False)
+def test_the_program_of_the_page_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    [program] = re.findall(
+        r"^```py\n(.*?)^```$", LEARNING.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
+    )
+    monkeypatch.chdir(tmp_path)
+    found: dict[str, Any] = {}
+    exec(program, found)
+    model = MaskablePPO.load("my.zip", env=CandidatesVecEnv(found["batch"]))
+    untrained = MaskablePPO("MultiInputPolicy", model.env, seed=0)
+    before, after = (
+        evaluate_masked(each, each.env, n_eval_episodes=512, deterministic=False)[0]
+        for each in (untrained, model)
+    )
     assert before < 0.25 and after > before + 0.3
 
 
