@@ -321,9 +321,7 @@ def test_a_platform_s_link_of_another_person_asks_before_it_replaces_one(study: 
     assert person.post(other) == 200 and "I agree" in person.page and person.cookie != before
     person.post("/consent")
     assert running.store.person_named("W12") is not None
-    assert (
-        Browser(port, WORKER.format(11)).post("/consent") == 200
-    )  # the first comes back by a link of their own
+    assert Browser(port, WORKER.format(11)).post("/consent") == 200  # the first one comes back
 
 
 def test_a_platform_s_link_asks_nothing_of_one_who_has_finished(study: tuple[Study, int]) -> None:
