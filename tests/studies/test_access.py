@@ -309,6 +309,30 @@ def test_a_link_of_another_person_asks_before_it_replaces_one(study: tuple[Study
     assert one.get(link) == 200 and "another person" not in one.page  # one's own asks nothing
 
 
+def test_a_platform_s_link_of_another_person_asks_before_it_replaces_one(study: tuple[Study, int]) -> None:
+    running, port = study
+    person = Browser(port, WORKER.format(11))
+    person.enter()
+    before = person.cookie
+    other = f"/?{WORKER.format(12)}"
+    assert person.get(other) == 200 and "another person" in person.page and person.cookie == before
+    assert person.post(other, origin="http://elsewhere.example") == 403 and person.cookie == before
+    assert person.get() == 200 and person.status() == "waiting"
+    assert person.post(other) == 200 and "I agree" in person.page and person.cookie != before
+    person.post("/consent")
+    assert running.store.person_named("W12") is not None
+    assert Browser(port, WORKER.format(11)).post("/consent") == 200  # the first one comes back
+
+
+def test_a_platform_s_link_asks_nothing_of_one_who_has_finished(study: tuple[Study, int]) -> None:
+    person = Browser(study[1], WORKER.format(13))
+    person.enter()
+    person.post("/step/leave")
+    person.get()
+    assert person.status() == "finished"
+    assert person.get(f"/?{WORKER.format(14)}") == 200 and "I agree" in person.page
+
+
 def test_the_admin_cookie_ends(study: tuple[Study, int], monkeypatch: pytest.MonkeyPatch) -> None:
     running, _ = study
     doors = Doors(Path(running.store.path).parent)
