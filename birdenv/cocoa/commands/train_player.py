@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -21,6 +22,10 @@ if TYPE_CHECKING:
 
 TRAINERS: Final = "birdenv.trainers"
 """The group of entry points: functions of transcripts, the file to write, a seed and a progress."""
+
+REINFORCERS: Final = "birdenv.reinforcers"
+"""Functions of a game, a trained player's file, the file to write, a seed, a progress, a number of dialogues
+and the game's settings."""
 
 _GameName = Annotated[str, typer.Argument(help="A registered game, such as mutual-friends or c-interact.")]
 _Data = Annotated[
@@ -49,7 +54,8 @@ def train_player(
         typer.Option(
             "--kind",
             help="learned: draws acts and says them in the words of the dialogues; hybrid: chooses among "
-            "the moves of rulebased; retrieval: does what was done in the most similar place.",
+            "the moves of rulebased; retrieval: does what was done in the most similar place; neural: a "
+            "recurrent network that says words and acts.",
         ),
     ] = "learned",
     seed: _Seed = 0,
@@ -57,6 +63,22 @@ def train_player(
         float, typer.Option("--held-out-share", min=0, max=0.9, help="Share of the dialogues to test it on.")
     ] = 0.2,
     scenarios: _Scenarios = None,
+    without: Annotated[
+        list[Path] | None,
+        typer.Option("--without", help="Leave out the dialogues of this file; may be repeated."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a training that was interrupted (neural).")
+    ] = False,
+    reinforce: Annotated[
+        int,
+        typer.Option(
+            "--reinforce", min=0, help="Play so many dialogues with --from, and learn from rewards."
+        ),
+    ] = 0,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="The trained player that --reinforce begins with and plays.")
+    ] = None,
 ) -> None:
     """Train a player on dialogues, and test it on those that were held out.
 
@@ -64,29 +86,70 @@ def train_player(
     Games whose tasks are not in the dialogues (text-to-SQL) play them again with the settings of the run or
     study; further settings follow as --name value.
 
-    Example: birdenv train-player bargain --data transcripts.json --out bargain.json
+    A neural player that was trained can go on to learn by playing with its fixed first self: --reinforce.
+
+    \b
+    birdenv train-player bargain --data transcripts.json --out bargain.json
+    birdenv train-player bargain --kind neural --data transcripts.json --out bargain.safetensors
+    birdenv train-player bargain --kind neural --reinforce 4000 --from bargain.safetensors -o b2.safetensors
     """
     from birdenv.cocoa.acts import Transcripts
     from birdenv.dialogue.games import find_game
     from birdenv.files import check_writable
 
     found = find_game(game)
-    trainers = plugins(TRAINERS)
-    if kind not in trainers:
-        raise InputError(f"--kind {kind!r} is unknown; known: {', '.join(sorted(trainers))}")
+    train_on = _trainer(TRAINERS, kind)
     check_writable(out)
+    if reinforce or start is not None:
+        _reinforce(found, kind, start, out, seed, reinforce, context.args)
+        return
+    if resume and "resume" not in signature(train_on).parameters:
+        raise InputError(f"--kind {kind} trains at one go: it has no --resume")
     examples, settings = _read(found, data, scenarios, context.args)
+    examples = _left(examples, without or ())
     Random(seed).shuffle(examples)
     kept = max(1, round(len(examples) * (1 - held_out_share)))
     train, held_out = examples[:kept], examples[kept:]
     title = f"training on {len(train)} dialogues"
     with Transcripts(found, train, settings) as transcripts, _progress(title) as progress:
-        load_plugin(trainers[kind])(transcripts, out, seed, progress)
+        train_on(transcripts, out, seed, progress, **({"resume": True} if resume else {}))
     print(f"Trained on {len(train)} dialogues. The player: {kind}:{out}")
     if held_out:
         with Transcripts(found, held_out, settings) as transcripts:
             figures = _foretold(transcripts, f"{kind}:{out}", seed)
         _print_table(f"{len(held_out)} dialogues held out", figures)
+
+
+def _trainer(group: str, kind: str) -> Callable[..., None]:
+    known = plugins(group)
+    if kind not in known:
+        raise InputError(f"--kind {kind!r} is unknown; known: {', '.join(sorted(known))}")
+    made: Callable[..., None] = load_plugin(known[kind])
+    return made
+
+
+def _reinforce(
+    game: Game, kind: str, start: Path | None, out: Path, seed: int, dialogues: int, further: Sequence[str]
+) -> None:
+    from birdenv.cli.games._play import read_extra
+
+    if start is None or not dialogues:
+        raise InputError("--reinforce N needs a trained player to begin with, --from FILE, and that needs N")
+    learn = _trainer(REINFORCERS, kind)
+    with _progress(f"reinforcing over {dialogues} dialogues") as progress:
+        learn(game, start, out, seed, progress, dialogues, read_extra(further, game))
+    print(f"Played {dialogues} dialogues with {start}. The player: {kind}:{out}")
+
+
+def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[ExampleRecord]:
+    """The dialogues that are in none of some files."""
+    from birdenv.cocoa.files import read_examples
+
+    others = {example.uuid for path in without for example in read_examples(path)}
+    left = [example for example in examples if example.uuid not in others]
+    if not left:
+        raise InputError("--without leaves no dialogue to train on")
+    return left
 
 
 def test_player(

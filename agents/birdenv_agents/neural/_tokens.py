@@ -1,0 +1,213 @@
+"""Dialogues as tokens: words, actions and slots, as one seat hears and says them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from random import Random
+from typing import Any, Final, NamedTuple
+
+from birdenv.cocoa.acts import Listener
+from birdenv.dialogue import Action, Field, Game, Move, View
+from birdenv.errors import InputError
+from birdenv_agents._number_words import with_digits
+
+PAD, UNKNOWN, OWN, OTHER, END = "<pad>", "<unknown>", "<own>", "<other>", "<end>"
+MARKS: Final = (PAD, UNKNOWN, OWN, OTHER, END)
+TALK: Final = "message"
+COUNT: Final = "{count}"
+_MOST_WORDS: Final = 60
+"""Words of one's own message."""
+_MOST_CHARACTERS: Final = 1000
+"""Of a longer message the beginning is read."""
+_WORD: Final = re.compile(r"\{[^{}\s][^{}]*\}|\w+(?:['’]\w+)*|[^\w\s]")
+_SHARE: Final = re.compile(r"\{([$~])(\d+(?:\.\d+)?)\}")
+_STEPS: Final = 20
+"""Steps of prices between nothing and the target, or between two prices."""
+_TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
+
+
+class Next(NamedTuple):
+    """What may come next in a move: any word that the seat may say, and these tokens."""
+
+    words: bool
+    tokens: frozenset[str]
+
+
+def check_game(game: Game) -> None:
+    """Refuse a game that is not played in words.
+
+    Raises:
+        InputError: the game has other than two seats, or code is written in it.
+    """
+    kinds = {field.kind for seat in game.seats for action in seat.actions for field in action.fields}
+    if len(game.seats) != 2 or "code" in kinds:
+        raise InputError(f"neural plays games of two seats that talk, not {game.name}: use retrieval there")
+
+
+def is_word(token: str) -> bool:
+    """Return True for what is said: no mark, no action, no number of a selection, nothing of a context."""
+    if token in MARKS or (len(token) > 1 and token[0] in "<#="):
+        return False
+    return " " not in token or token.startswith("{")
+
+
+class Tokens:
+    """Turns one seat's dialogue into tokens, and tokens into moves.
+
+    Words are in lower case. An action other than talking has a token, and so has a whole number in its data
+    (`=2`). Prices are slots as in `Lexicon`, in steps of a twentieth. Values of items that the seat can
+    choose are slots by their rank in the seat's list (`{Company 1}` is the most frequent one), and a number
+    in what it says of them is a slot, too: how many items have a value that the other named last.
+
+    Args:
+        view: any view of the seat.
+        game: the game.
+    """
+
+    def __init__(self, view: View, game: Game) -> None:
+        self.actions = game.seats[view.seat].by_name
+        self._seat = game.seats[view.seat].name
+        self._listener = Listener(view, game)
+        self._kb, self._choices = view.kb, view.choices
+        values = self._listener.lexicon.values if view.choices else {}
+        self._ranked = {name: Counter(found).most_common() for name, found in values.items()}
+        self._values = {
+            f"{{{name} {rank}}}": value
+            for name, ranked in self._ranked.items()
+            for rank, (value, _) in enumerate(ranked, 1)
+        }
+        self._slots = {value.lower(): slot for slot, value in self._values.items()}
+        names = "|".join(map(re.escape, sorted(self._slots, key=lambda name: (-len(name), name))))
+        self._names = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE) if names else None
+        self._asked: list[str] = []
+        self._seen = 0
+        is_list = isinstance(view.kb, list | tuple) and not view.choices
+        self._kinds: list[Mapping[str, Any]] = list(view.kb) if is_list else []
+        self._most = {str(kind.get("Name")): int(kind.get("Count", 0)) for kind in self._kinds}
+
+    def context(self) -> list[str]:
+        """Return what the seat knows as tokens; the place of a token says what it is about."""
+        found = [f"seat {self._seat}"]
+        for name, ranked in self._ranked.items():
+            found += [f"has {name}", *(f"#{count}" for _, count in ranked)]
+        found += [f"#{number}" for kind in self._kinds for number in kind.values() if isinstance(number, int)]
+        if isinstance(self._kb, Mapping) and "personal" in self._kb:
+            share = self._kb["personal"]["Target"] / (self._kb["item"]["Price"] or 1)
+            found.append(f"target {round(min(share, 9) * _STEPS)}")
+        return found
+
+    def follow(self, view: View) -> list[str]:
+        """Return the tokens of all events of a view that are new."""
+        news: list[str] = []
+        for place in range(self._seen, len(view.heard)):
+            event = view.heard[place]
+            if event.agent in range(2) and not (event.metadata or {}).get("refused"):
+                made = self.of(Move(event.action, event.data), event.agent == view.seat)
+                news += [OWN if event.agent == view.seat else OTHER, *made]
+                if event.agent != view.seat:
+                    self._asked = [token for token in made if token in self._values]
+            self._listener.follow(view._replace(heard=view.heard[: place + 1]))
+        self._seen = len(view.heard)
+        return news
+
+    def of(self, move: Move, is_own: bool = True) -> list[str]:
+        """Return a move as tokens; it is made after all that was followed."""
+        if move.action == TALK:
+            return [*self._words(move.data, is_own), END]
+        action = self.actions.get(move.action)
+        data = {} if action is None or move.data is None else action.arguments_of(move.data)
+        found = [f"<{move.action}>"]
+        for field in () if action is None else _arguments(action):
+            value = data.get(field.name)
+            if field.kind == "integer" and isinstance(value, int):
+                found.append(f"={value}")
+            elif field.kind == "number" and isinstance(value, int | float):
+                prices = self._listener.prices
+                found.append(_stepped(str(self._listener.lexicon.slot_of(float(value), prices))))
+        return found
+
+    def _words(self, text: Any, is_own: bool) -> list[str]:
+        said = text[:_MOST_CHARACTERS].replace("’", "'") if isinstance(text, str) else ""
+        if self._names is not None:
+            said = self._names.sub(lambda found: self._slots.get(found.group().lower(), found.group()), said)
+        elif isinstance(self._kb, Mapping):
+            said = _stepped(self._listener.lexicon.take_out(said, self._listener.prices))
+        words = [each if each.startswith("{") else each.lower() for each in _WORD.findall(said)]
+        if self._choices and is_own:
+            words = [COUNT if each.isdecimal() else each for each in words]
+        return words
+
+    def can_say(self, word: str) -> bool:
+        """Return True if the seat may say a word now: a slot needs a value, a number its scenario."""
+        if word.startswith("{") and len(word) > 1:
+            if word in self._values or (word == COUNT and self._choices):
+                return True
+            slot = word.strip("{}")
+            lexicon = self._listener.lexicon
+            return not self._choices and (
+                slot in lexicon.values or lexicon.price_of(slot, self._listener.prices) is not None
+            )
+        number = with_digits(word)
+        return not number.isdecimal() or int(number[:9]) in self._numbers()
+
+    def _numbers(self) -> set[int]:
+        values = {value for kind in self._kinds for value in kind.values() if isinstance(value, int)}
+        return values | set(range(max(self._most.values(), default=0) + 1)) if values else set()
+
+    def next(self, made: Sequence[str], legal: Sequence[str]) -> Next | None:
+        """Return what may follow the tokens of an own move so far; None if the move is whole."""
+        if not made:
+            acts = frozenset(f"<{name}>" for name in legal if name != TALK)
+            return Next(TALK in legal, acts)
+        action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
+        if action is None:
+            if made[-1] == END:
+                return None
+            return Next(len(made) < _MOST_WORDS, frozenset({END}))
+        fields = _arguments(action)
+        if len(made) > len(fields):
+            return None
+        field = fields[len(made) - 1]
+        if field.kind == "integer":
+            most = min(int(field.high), self._most.get(field.name, int(field.high)))
+            return Next(False, frozenset(f"={n}" for n in range(int(field.low), most + 1)))
+        shares = [f"{{{sign}{n / _STEPS:.2f}}}" for sign in "$~" for n in range(2 * _STEPS + 1)]
+        return Next(False, frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares))))
+
+    def move(self, made: Sequence[str], view: View, rng: Random) -> Move:
+        """Return the move that whole tokens say; its data may not fit."""
+        action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
+        if action is None:
+            return Move(TALK, self._said(made[:-1], rng))
+        data: dict[str, Any] = {}
+        for field, token in zip(_arguments(action), made[1:], strict=False):
+            lexicon, prices = self._listener.lexicon, self._listener.prices
+            is_price = field.kind == "number"
+            data[field.name] = lexicon.price_of(token.strip("{}"), prices) if is_price else int(token[1:])
+        items = [field.name for field in action.fields if field.kind == "item"]
+        data |= zip(items, self._listener.best_items(view), strict=False)
+        return Move(
+            action.name, (data or None) if len(action.fields) != 1 else next(iter(data.values()), None)
+        )
+
+    def _said(self, words: Sequence[str], rng: Random) -> str | None:
+        text = _TIGHT.sub("", " ".join(words))
+        if not self._choices:
+            return self._listener.lexicon.put_in(text, self._listener.heard, rng, self._listener.prices)
+        named = self._asked or [word for word in words if word in self._values]
+        values = {self._values[slot] for slot in named}
+        fits = sum(not values.isdisjoint(map(str, choice.values())) for choice in self._choices)
+        filled = {**self._values, COUNT: str(fits)}
+        return _WORD.sub(lambda found: filled.get(found.group(), found.group()), text)
+
+
+def _arguments(action: Action) -> list[Field]:
+    """The fields of an action for which there are tokens."""
+    return [field for field in action.fields if field.kind in ("integer", "number") and not field.optional]
+
+
+def _stepped(text: str) -> str:
+    """A text whose price slots are rounded to whole steps."""
+    return _SHARE.sub(lambda share: f"{{{share[1]}{round(float(share[2]) * _STEPS) / _STEPS:.2f}}}", text)
