@@ -57,9 +57,10 @@ class Tokens:
     """Turns one seat's dialogue into tokens, and tokens into moves.
 
     Words are in lower case. An action other than talking has a token, and so has a whole number in its data
-    (`=2`). Prices are slots as in `Lexicon`, in steps of a twentieth. Values of items that the seat can
-    choose are slots by their rank in the seat's list (`{Company 1}` is the most frequent one), and a number
-    in what it says of them is a slot, too: how many items have a value that the other named last.
+    (`=2`). What belongs to the scenario is a slot: prices as in `Lexicon`, in steps of a twentieth; things
+    by what they are worth to the seat (`{thing 1}` and `{things 1}` are worth most); values of items that
+    the seat can choose by their rank in its list (`{Company 1}` is the most frequent one), and a number in
+    what it says of these: how many of its items have a value that the other named last.
 
     Args:
         view: any view of the seat.
@@ -68,34 +69,33 @@ class Tokens:
 
     def __init__(self, view: View, game: Game) -> None:
         self.actions = game.seats[view.seat].by_name
-        self._seat = game.seats[view.seat].name
         self._listener = Listener(view, game)
         self._kb, self._choices = view.kb, view.choices
         values = self._listener.lexicon.values if view.choices else {}
         self._ranked = {name: Counter(found).most_common() for name, found in values.items()}
-        self._values = {
-            f"{{{name} {rank}}}": value
-            for name, ranked in self._ranked.items()
-            for rank, (value, _) in enumerate(ranked, 1)
-        }
+        self._kinds = _kinds(view)
+        self._values: dict[str, str] = {}
+        for name, ranked in self._ranked.items():
+            self._values |= {f"{{{name} {rank}}}": value for rank, (value, _) in enumerate(ranked, 1)}
+        for rank, name in enumerate(self._kinds, 1):
+            self._values |= {f"{{thing {rank}}}": name, f"{{things {rank}}}": f"{name}s"}
         self._slots = {value.lower(): slot for slot, value in self._values.items()}
         names = "|".join(map(re.escape, sorted(self._slots, key=lambda name: (-len(name), name))))
         self._names = re.compile(rf"(?<!\w)(?:{names})(?!\w)", re.IGNORECASE) if names else None
         self._asked: list[str] = []
         self._seen = 0
-        is_list = isinstance(view.kb, list | tuple) and not view.choices
-        self._kinds: list[Mapping[str, Any]] = list(view.kb) if is_list else []
-        self._most = {str(kind.get("Name")): int(kind.get("Count", 0)) for kind in self._kinds}
 
     def context(self) -> list[str]:
         """Return what the seat knows as tokens; the place of a token says what it is about."""
-        found = [f"seat {self._seat}"]
+        found: list[str] = []
         for name, ranked in self._ranked.items():
             found += [f"has {name}", *(f"#{count}" for _, count in ranked)]
-        found += [f"#{number}" for kind in self._kinds for number in kind.values() if isinstance(number, int)]
+        for name, kind in self._kinds.items():
+            found += [f"is {name}", f"#{kind['Count']}", f"#{kind['Value']}"]
         if isinstance(self._kb, Mapping) and "personal" in self._kb:
-            share = self._kb["personal"]["Target"] / (self._kb["item"]["Price"] or 1)
-            found.append(f"target {round(min(share, 9) * _STEPS)}")
+            personal, price = self._kb["personal"], self._kb["item"]["Price"] or 1
+            target = round(min(personal["Target"] / price, 9) * _STEPS)
+            found += [f"role {personal['Role']}", f"target {target}"]
         return found
 
     def follow(self, view: View) -> list[str]:
@@ -119,7 +119,7 @@ class Tokens:
         action = self.actions.get(move.action)
         data = {} if action is None or move.data is None else action.arguments_of(move.data)
         found = [f"<{move.action}>"]
-        for field in () if action is None else _arguments(action):
+        for field in () if action is None else self._arguments(action):
             value = data.get(field.name)
             if field.kind == "integer" and isinstance(value, int):
                 found.append(f"={value}")
@@ -146,15 +146,15 @@ class Tokens:
                 return True
             slot = word.strip("{}")
             lexicon = self._listener.lexicon
-            return not self._choices and (
-                slot in lexicon.values or lexicon.price_of(slot, self._listener.prices) is not None
-            )
+            is_known = isinstance(self._kb, Mapping) and slot in lexicon.values
+            return is_known or lexicon.price_of(slot, self._listener.prices) is not None
         number = with_digits(word)
-        return not number.isdecimal() or int(number[:9]) in self._numbers()
-
-    def _numbers(self) -> set[int]:
-        values = {value for kind in self._kinds for value in kind.values() if isinstance(value, int)}
-        return values | set(range(max(self._most.values(), default=0) + 1)) if values else set()
+        if not number.isdecimal():
+            return True
+        most = max((kind["Count"] for kind in self._kinds.values()), default=-1)
+        return int(number[:9]) <= most or any(
+            int(number[:9]) == kind["Value"] for kind in self._kinds.values()
+        )
 
     def next(self, made: Sequence[str], legal: Sequence[str]) -> Next | None:
         """Return what may follow the tokens of an own move so far; None if the move is whole."""
@@ -166,12 +166,12 @@ class Tokens:
             if made[-1] == END:
                 return None
             return Next(len(made) < _MOST_WORDS, frozenset({END}))
-        fields = _arguments(action)
+        fields = self._arguments(action)
         if len(made) > len(fields):
             return None
         field = fields[len(made) - 1]
         if field.kind == "integer":
-            most = min(int(field.high), self._most.get(field.name, int(field.high)))
+            most = int(self._kinds.get(field.name, {}).get("Count", field.high))
             return Next(False, frozenset(f"={n}" for n in range(int(field.low), most + 1)))
         shares = [f"{{{sign}{n / _STEPS:.2f}}}" for sign in "$~" for n in range(2 * _STEPS + 1)]
         return Next(False, frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares))))
@@ -182,7 +182,7 @@ class Tokens:
         if action is None:
             return Move(TALK, self._said(made[:-1], rng))
         data: dict[str, Any] = {}
-        for field, token in zip(_arguments(action), made[1:], strict=False):
+        for field, token in zip(self._arguments(action), made[1:], strict=False):
             lexicon, prices = self._listener.lexicon, self._listener.prices
             is_price = field.kind == "number"
             data[field.name] = lexicon.price_of(token.strip("{}"), prices) if is_price else int(token[1:])
@@ -192,9 +192,15 @@ class Tokens:
             action.name, (data or None) if len(action.fields) != 1 else next(iter(data.values()), None)
         )
 
+    def _arguments(self, action: Action) -> list[Field]:
+        """The fields of an action for which there are tokens, in the order of the things that they count."""
+        fields = [each for each in action.fields if each.kind in ("integer", "number") and not each.optional]
+        ranks = list(self._kinds)
+        return sorted(fields, key=lambda field: ranks.index(field.name) if field.name in ranks else -1)
+
     def _said(self, words: Sequence[str], rng: Random) -> str | None:
         text = _TIGHT.sub("", " ".join(words))
-        if not self._choices:
+        if isinstance(self._kb, Mapping):
             return self._listener.lexicon.put_in(text, self._listener.heard, rng, self._listener.prices)
         named = self._asked or [word for word in words if word in self._values]
         values = {self._values[slot] for slot in named}
@@ -203,9 +209,14 @@ class Tokens:
         return _WORD.sub(lambda found: filled.get(found.group(), found.group()), text)
 
 
-def _arguments(action: Action) -> list[Field]:
-    """The fields of an action for which there are tokens."""
-    return [field for field in action.fields if field.kind in ("integer", "number") and not field.optional]
+def _kinds(view: View) -> dict[str, Mapping[str, Any]]:
+    """The kinds of things with counts and values that a seat knows, the most valuable first."""
+    listed = view.kb if isinstance(view.kb, list | tuple) and not view.choices else ()
+    known = [
+        each for each in listed if isinstance(each, Mapping) and {"Name", "Count", "Value"} <= each.keys()
+    ]
+    ranked = sorted(known, key=lambda kind: (-kind["Value"], -kind["Count"], kind["Name"]))
+    return {str(kind["Name"]): kind for kind in ranked}
 
 
 def _stepped(text: str) -> str:

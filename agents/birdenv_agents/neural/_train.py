@@ -30,8 +30,10 @@ _RARE: Final = 20
 """Words that are seen less often are unknown; of few dialogues fewer words are."""
 _RARE_SHARE: Final = 1e-4
 _PASSES: Final = (4, 60)
-_TOKENS: Final = 10_000_000  # that are gone through in all passes, about
-_BATCH: Final = 32
+_TOKENS: Final = 8_000_000  # that are gone through in all passes, about
+_BATCHES: Final = (8, 32)
+_STEPS: Final = 30
+"""Steps in a pass, at least, unless batches would be too small."""
 _SORTED: Final = 20  # batches whose dialogues are put in the order of their length
 _RATE: Final = 3e-3
 _WARM_UP: Final = 100
@@ -97,7 +99,8 @@ def _learn(
 ) -> None:
     least, most = _PASSES
     passes = min(most, max(least, _TOKENS // sum(len(tokens) for _, tokens in rows)))
-    steps = passes * -(-len(rows) // _BATCH)
+    size = min(_BATCHES[1], max(_BATCHES[0], len(rows) // _STEPS))
+    steps = passes * -(-len(rows) // size)
     optimizer = torch.optim.Adam(network.parameters(), _RATE)
     rate = torch.optim.lr_scheduler.LambdaLR(
         optimizer, lambda step: min(1.0, (step + 1) / _WARM_UP) * (0.51 + 0.49 * cos(pi * step / steps))
@@ -112,7 +115,7 @@ def _learn(
     network.train()
     for number in range(done, passes):
         torch.manual_seed(seed * passes + number)
-        for place, batch in enumerate(_batches(rows, Random(f"{seed} {number}"))):
+        for place, batch in enumerate(_batches(rows, size, Random(f"{seed} {number}"))):
             known = torch.stack([each for each, _ in batch])
             tokens = pad_sequence([each for _, each in batch], batch_first=True)
             unheard = (torch.rand(tokens.shape) < _UNHEARD) & (tokens >= len(MARKS))
@@ -126,7 +129,7 @@ def _learn(
             nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             rate.step()
-            progress((number + (place + 1) * _BATCH / len(rows)) / passes)
+            progress((number + (place + 1) * size / len(rows)) / passes)
         data = BytesIO()
         torch.save(
             {"of": of, "done": number + 1, **{n: part.state_dict() for n, part in parts.items()}}, data
@@ -134,13 +137,13 @@ def _learn(
         write_bytes(_part(path), data.getvalue())
 
 
-def _batches(rows: Sequence[Row], rng: Random) -> Iterator[Sequence[Row]]:
+def _batches(rows: Sequence[Row], size: int, rng: Random) -> Iterator[Sequence[Row]]:
     """All rows in batches of about the same length, in a random order."""
     order = rng.sample(rows, len(rows))
     made = []
-    for start in range(0, len(order), _SORTED * _BATCH):
-        some = sorted(order[start : start + _SORTED * _BATCH], key=lambda row: len(row[1]))
-        made += [some[place : place + _BATCH] for place in range(0, len(some), _BATCH)]
+    for start in range(0, len(order), _SORTED * size):
+        some = sorted(order[start : start + _SORTED * size], key=lambda row: len(row[1]))
+        made += [some[place : place + size] for place in range(0, len(some), size)]
     rng.shuffle(made)
     yield from made
 

@@ -14,6 +14,7 @@ import typer
 
 from birdenv.errors import InputError
 from birdenv.plugins import load_plugin, plugins
+from birdenv.statistics._statistic import Figure
 
 if TYPE_CHECKING:
     from birdenv.cocoa.acts import Transcripts
@@ -26,6 +27,17 @@ TRAINERS: Final = "birdenv.trainers"
 REINFORCERS: Final = "birdenv.reinforcers"
 """Functions of a game, a trained player's file, the file to write, a seed, a progress, a number of dialogues
 and the game's settings."""
+
+_COMPARED: Final = (
+    "word_perplexity",
+    "selection_accuracy",
+    "success",
+    "reward",
+    "reward of the other",
+    "pareto",
+    "events",
+)
+"""Figures of a table of several players."""
 
 _GameName = Annotated[str, typer.Argument(help="A registered game, such as mutual-friends or c-interact.")]
 _Data = Annotated[
@@ -155,7 +167,12 @@ def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[Exampl
 def test_player(
     context: typer.Context,
     game: _GameName,
-    player: Annotated[str, typer.Option("--player", help="A player, such as learned:FILE or rulebased.")],
+    player: Annotated[
+        list[str],
+        typer.Option(
+            "--player", help="A player, such as learned:FILE or rulebased; several are put into one table."
+        ),
+    ],
     data: _Data = None,
     scenarios: _Scenarios = None,
     selfplay: _SelfPlay = 0,
@@ -169,9 +186,12 @@ def test_player(
 ) -> None:
     """Test a player on recorded dialogues: does it do what was done there? And let it play.
 
-    An act is an action and what its sentences are for (ask, agree ..) and name (Company, price ..).
+    An act is an action and what its sentences are for (ask, agree ..) and name (Company, price ..). Intervals
+    are of 95 %, over dialogues or over the tasks that are played.
 
-    Example: birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
+    \b
+    birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
+    birdenv test-player bargain --player rulebased --player learned:bargain.json --selfplay 200
     """
     from birdenv.cli.games._play import read_extra
     from birdenv.cocoa.acts import Transcripts
@@ -181,20 +201,24 @@ def test_player(
     found = find_game(game)
     if output is not None:
         check_writable(output)
-    figures: dict[str, Any] = {"game": found.name, "player": player}
     settings = read_extra(context.args, found)
+    tested: list[dict[str, Any]] = [{"game": found.name, "player": each} for each in player]
     if data or not selfplay:
         examples, settings = _read(found, data, scenarios, context.args)
         with Transcripts(found, examples, settings) as transcripts:
-            figures["moves"] = _foretold(transcripts, player, seed)
-        _print_table(f"{player} on {len(examples)} dialogues", figures["moves"])
-    if selfplay:
-        sitting = _sitting(found, player, partner)
+            for figures in tested:
+                figures["moves"] = _foretold(transcripts, figures["player"], seed)
+                _print_table(f"{figures['player']} on {len(examples)} dialogues", figures["moves"])
+    for figures in tested if selfplay else ():
+        sitting = _sitting(found, figures["player"], partner)
         figures["selfplay"] = _played(found, sitting, selfplay, seed, settings)
-        others = ", ".join(dict.fromkeys(each for each in sitting if each != player))
-        _print_table(f"{player} with {others or 'itself'}", figures["selfplay"])
+        others = ", ".join(dict.fromkeys(each for each in sitting if each != figures["player"]))
+        _print_table(f"{figures['player']} with {others or 'itself'}", figures["selfplay"])
+    if len(tested) > 1:
+        _print_comparison(tested)
     if output is not None:
-        write_text(output, json.dumps(figures, indent=1) + "\n")
+        told = tested[0] if len(tested) == 1 else {"players": tested}
+        write_text(output, json.dumps(told, indent=1, default=Figure.to_json) + "\n")
 
 
 def _read(
@@ -286,13 +310,36 @@ def _can_sit(player: str, game: Game, seat: int) -> bool:
 def _print_table(title: str, figures: Mapping[str, Any]) -> None:
     print(f"\n{title}")
     for name, value in figures.items():
-        if value is not None:
-            shown = ", ".join(map(_shown, value if isinstance(value, list) else [value]))
+        shown = _shown(value)
+        if shown:
             print(f"  {name.replace('_', ' '):<20} {shown:>12}")
 
 
-def _shown(value: float) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+def _print_comparison(tested: Sequence[Mapping[str, Any]]) -> None:
+    """A table in Markdown: a row for each player, without columns in which nobody has a figure."""
+    rows = [{**each.get("moves", {}), **each.get("selfplay", {})} for each in tested]
+    for row in rows:
+        row.update(zip(("reward", "reward of the other"), row.pop("rewards", ()), strict=False))
+    shown = [{name: _shown(row.get(name)) for name in _COMPARED} for row in rows]
+    names = [name for name in _COMPARED if any(row[name] for row in shown)]
+    lines = [["player", *(name.replace("_", " ") for name in names)], ["---"] * (len(names) + 1)]
+    lines += [
+        [each["player"], *(row[name] for name in names)] for each, row in zip(tested, shown, strict=True)
+    ]
+    print()
+    for line in lines:
+        print(f"| {' | '.join(line)} |")
+
+
+def _shown(value: Any) -> str:
+    """A figure as text; empty where it is not defined."""
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, Figure):
+        return "" if value.value is None else value._replace(why="").text()
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "" if value is None else str(value)
 
 
 @contextmanager

@@ -152,9 +152,9 @@ def _attributes() -> list[dict[str, Any]]:
 
 
 def _outcome(kbs: Sequence[Any], split: Sequence[Mapping[str, int] | None]) -> dict[str, Any]:
-    mine, theirs = split
-    agreed = mine is not None and theirs is not None
-    fits = agreed and all(mine[each["Name"]] + theirs[each["Name"]] == each["Count"] for each in kbs[0])
+    shares = [share for share in split if share is not None]
+    agreed = len(shares) == len(split)
+    fits = agreed and all(sum(share[each["Name"]] for share in shares) == each["Count"] for each in kbs[0])
     points = [
         sum(each["Value"] * share[each["Name"]] for each in kb) if share and fits else 0
         for kb, share in zip(kbs, split, strict=True)
