@@ -218,7 +218,7 @@ def test_player(
         _print_comparison(tested)
     if output is not None:
         told = tested[0] if len(tested) == 1 else {"players": tested}
-        write_text(output, json.dumps(told, indent=1, default=Figure.to_json) + "\n")
+        write_text(output, json.dumps(_as_json(told), indent=1) + "\n")
 
 
 def _read(
@@ -329,6 +329,14 @@ def _print_comparison(tested: Sequence[Mapping[str, Any]]) -> None:
     print()
     for line in lines:
         print(f"| {' | '.join(line)} |")
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Figure):
+        return value.to_json()
+    if isinstance(value, dict):
+        return {name: _as_json(each) for name, each in value.items()}
+    return [_as_json(each) for each in value] if isinstance(value, list) else value
 
 
 def _shown(value: Any) -> str:
