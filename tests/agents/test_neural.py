@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.cocoa.acts import Transcripts
+from birdenv.cocoa.acts import DialogueTokens, Transcripts
 from birdenv.cocoa.files import read_examples
 from birdenv.dialogue import Dialogue, Move, make_game, play
 from birdenv.dialogue.games import find_game
@@ -26,7 +26,6 @@ safetensors = pytest.importorskip("safetensors.torch")
 from birdenv_agents.neural import _train, neural, reinforce, train  # noqa: E402 (needs torch)
 from birdenv_agents.neural._network import Network, Settings, read_network, write_network  # noqa: E402
 from birdenv_agents.neural._player import NeuralPlayer  # noqa: E402
-from birdenv_agents.neural._tokens import MARKS, Tokens  # noqa: E402
 
 Command = Callable[..., Any]
 GAMES = {
@@ -134,11 +133,11 @@ def test_the_same_seed_gives_the_same_file_also_after_an_interruption(
     assert not (tmp_path / "torn").exists()
     part = tmp_path / "torn.part"
     kept = part.read_bytes()
-    with pytest.raises(InputError, match="is of other dialogues or another seed"):
+    with pytest.raises(InputError, match="is torn, or of other dialogues or another seed"):
         trained(DEAL, tmp_path, "torn", seed=1, resume=True)
     for bad in (kept[:-100], b"", pickle.dumps(Path, protocol=2)):
         part.write_bytes(bad)
-        with pytest.raises(InputError, match=r"torn\.part cannot be used .*without --resume"):
+        with pytest.raises(InputError, match=r"torn\.part is torn, or of other dialogues"):
             trained(DEAL, tmp_path, "torn", resume=True)
     part.write_bytes(kept)
     assert trained(DEAL, tmp_path, "torn", resume=True).read_bytes() == whole
@@ -154,8 +153,7 @@ class Hostile:
 
 
 def network(**settings: Any) -> Network:
-    words = (*MARKS, "hello", "=1", "<select>")
-    return Network(Settings(game=DEAL, words=words, embedding=4, known=4, hidden=4, **settings))
+    return Network(Settings(game=DEAL, words=("hello", "=1", "<select>"), **settings))
 
 
 def with_settings(path: Path, change: Mapping[str, Any], weights: Mapping[str, Any] | None = None) -> None:
@@ -179,7 +177,7 @@ def test_a_file_that_is_none_is_told_and_runs_nothing(tmp_path: Path) -> None:
             read_network(path, DEAL)
 
     for content in (good[:-1], good[:20], b"", b"{}", pickle.dumps(Hostile()), b"\xff" * 64):
-        refused("is no neural player: make one with birdenv train-player GAME --kind neural", content)
+        refused(r"is no neural player \(.*\): make one with birdenv train-player GAME --kind neural", content)
     torch.save({"weights": torch.ones(1)}, path)
     refused("is no neural player")
     assert not (Path(sys.argv[0]).parent / "hacked").exists()
@@ -189,10 +187,9 @@ def test_a_file_that_is_none_is_told_and_runs_nothing(tmp_path: Path) -> None:
     with_settings(path, {"version": 2})
     refused("was written by a newer version of birdenv")
     for change in (
-        {"hidden": 5},
-        {"hidden": 2**40},
-        {"words": ["a"] * 9},
-        {"words": [*MARKS, "hello", "hello", "=1"]},
+        {"words": ["a"]},
+        {"words": [str(number) for number in range(99_000)]},
+        {"words": None},
         {"secret": 1},
         {"version": "one"},
     ):
@@ -208,10 +205,10 @@ def test_a_player_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     with make_game(DEAL, limit=1) as arena:
         context = arena.context(arena.start(arena.ids[0]), arena.ids[0], 0)
     for argument in ("", "greedy:", "temperature=1:"):
-        with pytest.raises(InputError, match="needs the file of birdenv train-player --kind neural"):
+        with pytest.raises(InputError, match="needs a file of birdenv train-player --kind neural"):
             neural(argument, context)
-    for number in ("x", "-1", "nan", "11"):
-        with pytest.raises(InputError, match="a temperature is a number from 0"):
+    for number in ("x", "-1", "nan", "1e9"):
+        with pytest.raises(InputError, match="needs a file of birdenv"):
             neural(f"temperature={number}:f", context)
     for game in ("bird", "c-interact"):
         with make_game(game) as arena, Transcripts.__new__(Transcripts) as transcripts:
@@ -251,7 +248,7 @@ def test_the_surprise_of_words_is_that_of_the_network(player: Callable[[str], Pa
         players = [NeuralPlayer(found, context) for context in contexts]
         for view, move in turns:
             surprise = players[view.seat].surprise(view, move)
-            tokens = Tokens(view, transcripts.game)
+            tokens = DialogueTokens(view, transcripts.game)
             before = [*tokens.follow(view), "<own>"]
             made = tokens.of(move)
             scores, _ = found(

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from bisect import bisect
-from itertools import accumulate
+import re
 from pathlib import Path
 from typing import Final, NamedTuple
 
 import torch
 from torch import Tensor
 
+from birdenv.cocoa.acts._tokens import ANY_WORD, OWN, DialogueTokens, is_word
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv_agents.learned._grounding import last_resort
-from birdenv_agents.neural._network import Network, Past, one_thread, read_network
-from birdenv_agents.neural._tokens import OWN, Tokens, is_word
+from birdenv_agents.neural._network import Network, Past, read_network
 
 TEMPERATURE: Final = 0.5
-_TRIES: Final = 5
-_HOW: Final = "neural:FILE, neural:greedy:FILE or neural:temperature=0.8:FILE"
+_ARGUMENT: Final = re.compile(
+    r"(?:(?:(greedy)|temperature=(\d{1,2}(?:\.\d{1,9})?)):)?(?!greedy:|temperature=)(.+)"
+)
 
 
 class Said(NamedTuple):
@@ -42,20 +42,15 @@ def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
     Raises:
         InputError: the file holds no network, or one of another game.
     """
-    how, temperature = argument, TEMPERATURE
-    if argument.startswith("greedy:"):
-        how, temperature = argument.removeprefix("greedy:"), 0.0
-    elif argument.startswith("temperature="):
-        told, _, how = argument.removeprefix("temperature=").partition(":")
-        try:
-            temperature = float(told)
-        except ValueError:
-            temperature = -1.0
-        if not 0 <= temperature <= 10:
-            raise InputError(f"neural:{argument}: a temperature is a number from 0 (greedy) to 10; {_HOW}")
-    if not how:
-        raise InputError(f"the player `neural` needs the file of birdenv train-player --kind neural: {_HOW}")
-    return NeuralPlayer(read_network(Path(how), context.game), context, temperature)
+    found = _ARGUMENT.fullmatch(argument)
+    if found is None:
+        raise InputError(
+            "the player `neural` needs a file of birdenv train-player --kind neural: "
+            "neural:FILE, neural:greedy:FILE or neural:temperature=0.8:FILE"
+        )
+    is_greedy, told, file = found.groups()
+    temperature = 0.0 if is_greedy else float(told or TEMPERATURE)
+    return NeuralPlayer(read_network(Path(file), context.game), context, temperature)
 
 
 class NeuralPlayer:
@@ -76,39 +71,32 @@ class NeuralPlayer:
         self._seat = self._game.seats[context.seat]
         self._rng = context.rng
         self._temperature = temperature
-        self._tokens: Tokens | None = None
+        self._tokens: DialogueTokens | None = None
         self._known = self._heard = torch.empty(0)
         self._past: Past | None = None
-        self._refused: list[Move] = []
         self.said: list[Said] | None = None
 
     def move(self, view: View) -> Move | None:
         """Return a move that is possible; None while the other has to answer."""
-        with torch.inference_mode(), one_thread():
+        with torch.inference_mode():
             tokens = self._follow(view)
             if view.waits and view.heard and view.heard[-1].agent == view.seat:
                 return None
-            for _ in range(_TRIES if self._temperature else 1):
-                made, allowed = self._draw(tokens, view)
-                move = tokens.move(made, view, self._rng) if made else None
-                if move is None:
-                    break
-                own = (each for each in view.heard if each.agent == view.seat)
-                refused = [each for each in own if (each.metadata or {}).get("refused")]
-                is_new = all((move.action, move.data) != (each.action, each.data) for each in refused)
-                if is_new and self._seat.by_name[move.action].fault(move.data, view.choices) is None:
-                    if self.said is not None:
-                        own = self._network.encode([OWN, *made]).tolist()
-                        self.said.append(Said(self._known, [*self._heard.tolist(), *own], allowed))
-                    return move
-        return last_resort(view, [], self._seat)
+            made, allowed = self._draw(tokens, view)
+        move = tokens.move(made, view) if made else None
+        if move is None or self._seat.by_name[move.action].fault(move.data, view.choices) is not None:
+            return last_resort(view, [], self._seat)
+        if self.said is not None:
+            numbers = self._network.encode([OWN, *made]).tolist()
+            self.said.append(Said(self._known, [*self._heard.tolist(), *numbers], allowed))
+        return move
 
     def surprise(self, view: View, move: Move) -> list[float]:
         """Return the negative log-probability of each word of a move, of its end and of its action.
 
         The numbers of a selection are no words.
         """
-        with torch.inference_mode(), one_thread():
+        with torch.inference_mode():
             made = self._follow(view).of(move)
             numbers = self._network.encode([OWN, *made])[None]
             scores, _ = self._network(self._known[None], numbers[:, :-1], self._past)
@@ -116,9 +104,9 @@ class NeuralPlayer:
         pairs = zip(made, found.tolist(), strict=True)
         return [each for token, each in pairs if not (token.startswith("=") and token != "=")]
 
-    def _follow(self, view: View) -> Tokens:
+    def _follow(self, view: View) -> DialogueTokens:
         if self._tokens is None:
-            self._tokens = Tokens(view, self._game)
+            self._tokens = DialogueTokens(view, self._game)
             self._known = self._network.encode_context(self._tokens.context())
             self._heard = torch.empty(0, dtype=torch.long)
         news = self._network.encode(self._tokens.follow(view))
@@ -127,16 +115,16 @@ class NeuralPlayer:
             _, self._past = self._network(self._known[None], news[None], self._past)
         return self._tokens
 
-    def _draw(self, tokens: Tokens, view: View) -> tuple[list[str], list[Tensor]]:
+    def _draw(self, tokens: DialogueTokens, view: View) -> tuple[list[str], list[Tensor]]:
         """Draw the tokens of a move, one after the other; none if nothing that was learned is possible."""
-        words = self._network.settings.words
+        words = self._network.words
         sayable = torch.tensor([is_word(word) and tokens.can_say(word) for word in words])
         made: list[str] = []
         masks: list[Tensor] = []
         past, last = self._past, OWN
-        while (possible := tokens.next(made, view.legal)) is not None:
-            allowed = sayable.clone() if possible.words else torch.zeros(len(words), dtype=torch.bool)
-            for token in possible.tokens & self._network.numbers.keys():
+        while possible := tokens.next(made, view.legal):
+            allowed = sayable.clone() if ANY_WORD in possible else torch.zeros(len(words), dtype=torch.bool)
+            for token in possible & self._network.numbers.keys():
                 allowed[self._network.numbers[token]] = True
             if not allowed.any():
                 return [], []
@@ -149,5 +137,5 @@ class NeuralPlayer:
     def _choose(self, scores: Tensor) -> int:
         if not self._temperature:
             return int(scores.argmax())
-        chances = list(accumulate((scores.double() / self._temperature).softmax(-1).tolist()))
-        return min(bisect(chances, self._rng.random() * chances[-1]), len(chances) - 1)
+        chances = (scores.double() / self._temperature).softmax(-1).tolist()
+        return self._rng.choices(range(len(chances)), chances)[0]

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
-from statistics import mean, pstdev
+from statistics import mean
 from typing import Any, Final
 
 import torch
 from torch.nn.utils.rnn import pad_sequence
 
 from birdenv.dialogue import Game, make_game, play
-from birdenv_agents.neural._network import Network, one_thread, read_network, write_network
+from birdenv_agents.neural._network import Network, read_network, write_network
 from birdenv_agents.neural._player import TEMPERATURE, NeuralPlayer, Said
 
 _BATCH: Final = 32
@@ -35,9 +35,8 @@ def reinforce(
 ) -> None:
     """Let a network play with itself as it was at the start, and make likelier what earned more.
 
-    Every token of a dialogue is made likelier by how far the reward is above the running mean of rewards, in
-    units of their spread (REINFORCE, Williams 1992; Lewis et al. 2017). Seats, and who begins, change from
-    dialogue to dialogue.
+    Every token of a dialogue is made likelier by how far the reward is above the running mean of rewards
+    (REINFORCE, Williams 1992; Lewis et al. 2017). Seats, and who begins, change from dialogue to dialogue.
 
     Args:
         game: the game.
@@ -58,27 +57,28 @@ def reinforce(
     known = game.settings.model_fields
     made = {name: value for name, value in drawn.items() if name in known} | dict(settings)
     baseline: float | None = None
-    with make_game(game, **made) as arena, one_thread():
+    with make_game(game, **made) as arena:
         for first in range(0, dialogues, _BATCH):
             said: list[Sequence[Said]] = []
             rewards: list[float] = []
             for number in range(first, min(first + _BATCH, dialogues)):
                 repeat, place = divmod(number, len(arena.ids))
-                dialogue = arena.start(arena.ids[place])
-                contexts = [
-                    arena.context(dialogue, arena.ids[place], seat, seed=seed, repeat=repeat)
+                task, own = arena.ids[place], number % 2
+                dialogue = arena.start(task)
+                players = [
+                    NeuralPlayer(
+                        learner if seat == own else fixed,
+                        arena.context(dialogue, task, seat, seed=seed, repeat=repeat),
+                    )
                     for seat in (0, 1)
                 ]
-                own = number % 2
-                players = [NeuralPlayer(learner if seat == own else fixed, contexts[seat]) for seat in (0, 1)]
                 players[own].said = []
                 play(dialogue, players, first=number // 2 % 2)
-                said.append(players[own].said or [])
+                said.append(players[own].said or ())
                 rewards.append(dialogue.rewards[own])
                 dialogue.close()
             usual = mean(rewards) if baseline is None else baseline
-            spread = pstdev(rewards) or 1.0
-            _update(learner, optimizer, said, [(reward - usual) / spread for reward in rewards])
+            _update(learner, optimizer, said, [reward - usual for reward in rewards])
             baseline = _BASELINE * usual + (1 - _BASELINE) * mean(rewards)
             progress(min(1.0, (first + _BATCH) / dialogues))
     write_network(path, learner, reinforced=dialogues, reinforced_seed=seed)

@@ -17,10 +17,11 @@ from torch import Tensor, nn
 from torch.nn.utils.rnn import pad_sequence
 
 from birdenv.cocoa.acts import Transcripts
+from birdenv.cocoa.acts._tokens import MARKS, OWN, UNKNOWN, DialogueTokens, is_word
+from birdenv.dialogue import Game
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, write_bytes
-from birdenv_agents.neural._network import Network, Settings, one_thread, write_network
-from birdenv_agents.neural._tokens import MARKS, OWN, UNKNOWN, Tokens, check_game, is_word
+from birdenv_agents.neural._network import Network, Settings, write_network
 
 Progress: TypeAlias = Callable[[float], None]
 Row: TypeAlias = tuple[Tensor, Tensor]
@@ -62,13 +63,13 @@ def train(
         InputError: nobody moved in the dialogues, the game is not played in words, or there is nothing to
             go on from.
     """
-    check_game(transcripts.game)
+    _check(transcripts.game)
     found = list(_tokens(transcripts, lambda share: progress(share * 0.1)))
     if not found:
         raise InputError(f"the {len(transcripts)} dialogues hold no move that is possible in the game")
     words = _words(found)
     trained = {"dialogues": len(transcripts), "seed": seed}
-    with one_thread(), torch.random.fork_rng(devices=[]):
+    with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         settings = Settings(game=transcripts.game.name, words=words, trained=trained)
         network = Network(settings, _DROPOUT)
@@ -78,11 +79,17 @@ def train(
     _part(path).unlink(missing_ok=True)
 
 
+def _check(game: Game) -> None:
+    kinds = {field.kind for seat in game.seats for action in seat.actions for field in action.fields}
+    if len(game.seats) != 2 or "code" in kinds:
+        raise InputError(f"neural plays games of two seats that talk, not {game.name}: use retrieval there")
+
+
 def _tokens(transcripts: Transcripts, progress: Progress) -> Iterator[tuple[list[str], list[str]]]:
     """What each seat knew, and all that it heard and said until its last move."""
     for done, turns in enumerate(transcripts, 1):
         for view, move in {turn.view.seat: turn for turn in turns}.values():
-            tokens = Tokens(view, transcripts.game)
+            tokens = DialogueTokens(view, transcripts.game)
             yield tokens.context(), [*tokens.follow(view), OWN, *tokens.of(move)]
         progress(done / len(transcripts))
 
@@ -91,7 +98,7 @@ def _words(found: Sequence[tuple[list[str], list[str]]]) -> tuple[str, ...]:
     counts = Counter(token for known, tokens in found for token in (*known, *tokens))
     rare = min(_RARE, counts.total() * _RARE_SHARE)
     kept = [token for token in counts if not is_word(token) or "{" in token or counts[token] >= rare]
-    return (*MARKS, *sorted(set(kept) - set(MARKS), key=lambda token: (-counts[token], token)))
+    return tuple(sorted(set(kept) - set(MARKS), key=lambda token: (-counts[token], token)))
 
 
 def _learn(
@@ -108,7 +115,7 @@ def _learn(
     parts = {"network": network, "optimizer": optimizer, "rate": rate}
     of = sha256(repr([seed, network.settings, [tokens.tolist() for _, tokens in rows]]).encode()).hexdigest()
     done = _restore(_part(path), parts, of) if resume else 0
-    weights = torch.ones(len(network.settings.words))
+    weights = torch.ones(len(network.words))
     for word, number in network.numbers.items():
         if word[0] == "=" and len(word) > 1:
             weights[number] = _NUMBERS
@@ -159,11 +166,10 @@ def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
     try:
         with file_errors(part):
             found = torch.load(part, weights_only=True)
-        if found["of"] != of:
-            raise InputError(f"{part} is of other dialogues or another seed: train without --resume")
-        for name, each in parts.items():
-            each.load_state_dict(found[name])
-        return int(found["done"])
-    except (UnpicklingError, EOFError, RuntimeError, KeyError, TypeError, AttributeError) as error:
-        why = str(error).split("\n", 1)[0]
-        raise InputError(f"{part} cannot be used ({why}): train without --resume") from None
+        if found["of"] == of:
+            for name, each in parts.items():
+                each.load_state_dict(found[name])
+            return int(found["done"])
+    except (UnpicklingError, EOFError, RuntimeError, KeyError, TypeError, AttributeError):
+        pass
+    raise InputError(f"{part} is torn, or of other dialogues or another seed: train without --resume")

@@ -5,16 +5,16 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from random import Random
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from birdenv.cocoa.acts import Listener
-from birdenv.dialogue import Action, Field, Game, Move, View
-from birdenv.errors import InputError
-from birdenv_agents._number_words import with_digits
+from birdenv.cocoa.acts._listener import Listener
+from birdenv.dialogue._move import Move, View
+from birdenv.dialogue._seat import Action, Field
+from birdenv.dialogue.games import Game
 
 PAD, UNKNOWN, OWN, OTHER, END = "<pad>", "<unknown>", "<own>", "<other>", "<end>"
 MARKS: Final = (PAD, UNKNOWN, OWN, OTHER, END)
+ANY_WORD: Final = "<any word>"
 TALK: Final = "message"
 COUNT: Final = "{count}"
 _MOST_WORDS: Final = 60
@@ -25,25 +25,8 @@ _WORD: Final = re.compile(r"\{[^{}\s][^{}]*\}|\w+(?:['’]\w+)*|[^\w\s]")
 _SHARE: Final = re.compile(r"\{([$~])(\d+(?:\.\d+)?)\}")
 _STEPS: Final = 20
 """Steps of prices between nothing and the target, or between two prices."""
+_NUMBERS: Final = "zero one two three four five six seven eight nine ten".split()
 _TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
-
-
-class Next(NamedTuple):
-    """What may come next in a move: any word that the seat may say, and these tokens."""
-
-    words: bool
-    tokens: frozenset[str]
-
-
-def check_game(game: Game) -> None:
-    """Refuse a game that is not played in words.
-
-    Raises:
-        InputError: the game has other than two seats, or code is written in it.
-    """
-    kinds = {field.kind for seat in game.seats for action in seat.actions for field in action.fields}
-    if len(game.seats) != 2 or "code" in kinds:
-        raise InputError(f"neural plays games of two seats that talk, not {game.name}: use retrieval there")
 
 
 def is_word(token: str) -> bool:
@@ -53,7 +36,7 @@ def is_word(token: str) -> bool:
     return " " not in token or token.startswith("{")
 
 
-class Tokens:
+class DialogueTokens:
     """Turns one seat's dialogue into tokens, and tokens into moves.
 
     Words are in lower case. An action other than talking has a token, and so has a whole number in its data
@@ -71,9 +54,12 @@ class Tokens:
         self.actions = game.seats[view.seat].by_name
         self._listener = Listener(view, game)
         self._kb, self._choices = view.kb, view.choices
-        values = self._listener.lexicon.values if view.choices else {}
-        self._ranked = {name: Counter(found).most_common() for name, found in values.items()}
         self._kinds = _kinds(view)
+        most = max((kind["Count"] for kind in self._kinds.values()), default=-1)
+        numbers = {*range(most + 1), *(kind["Value"] for kind in self._kinds.values())}
+        self._numbers = {str(number) for number in numbers}
+        values = {} if self._kinds else self._listener.lexicon.values
+        self._ranked = {name: Counter(found).most_common() for name, found in values.items()}
         self._values: dict[str, str] = {}
         for name, ranked in self._ranked.items():
             self._values |= {f"{{{name} {rank}}}": value for rank, (value, _) in enumerate(ranked, 1)}
@@ -132,65 +118,62 @@ class Tokens:
         said = text[:_MOST_CHARACTERS].replace("’", "'") if isinstance(text, str) else ""
         if self._names is not None:
             said = self._names.sub(lambda found: self._slots.get(found.group().lower(), found.group()), said)
-        elif isinstance(self._kb, Mapping):
+        if isinstance(self._kb, Mapping):
             said = _stepped(self._listener.lexicon.take_out(said, self._listener.prices))
         words = [each if each.startswith("{") else each.lower() for each in _WORD.findall(said)]
-        if self._choices and is_own:
-            words = [COUNT if each.isdecimal() else each for each in words]
-        return words
+        is_counted = bool(self._choices) and is_own
+        return [COUNT if is_counted and each.isdecimal() else each for each in words]
 
     def can_say(self, word: str) -> bool:
         """Return True if the seat may say a word now: a slot needs a value, a number its scenario."""
-        if word.startswith("{") and len(word) > 1:
-            if word in self._values or (word == COUNT and self._choices):
-                return True
-            slot = word.strip("{}")
-            lexicon = self._listener.lexicon
-            is_known = isinstance(self._kb, Mapping) and slot in lexicon.values
-            return is_known or lexicon.price_of(slot, self._listener.prices) is not None
-        number = with_digits(word)
-        if not number.isdecimal():
-            return True
-        most = max((kind["Count"] for kind in self._kinds.values()), default=-1)
-        return int(number[:9]) <= most or any(
-            int(number[:9]) == kind["Value"] for kind in self._kinds.values()
-        )
+        if word.startswith("{"):
+            return self._filled(word) is not None
+        number = str(_NUMBERS.index(word)) if self._kinds and word in _NUMBERS else word
+        return not number.isdecimal() or number in self._numbers
 
-    def next(self, made: Sequence[str], legal: Sequence[str]) -> Next | None:
-        """Return what may follow the tokens of an own move so far; None if the move is whole."""
+    def _filled(self, slot: str) -> str | None:
+        """What stands for a slot now; None if nothing does."""
+        if slot == COUNT:
+            asked = {self._values[each] for each in self._asked}
+            fits = sum(not asked.isdisjoint(map(str, choice.values())) for choice in self._choices)
+            return str(fits) if asked else None
+        price = self._listener.lexicon.price_of(slot.strip("{}"), self._listener.prices)
+        return self._values.get(slot) if price is None else f"{price:.0f}"
+
+    def next(self, made: Sequence[str], legal: Sequence[str]) -> frozenset[str]:
+        """Return the tokens that may follow those of an own move so far; none if the move is whole."""
         if not made:
-            acts = frozenset(f"<{name}>" for name in legal if name != TALK)
-            return Next(TALK in legal, acts)
+            talk = {ANY_WORD} if TALK in legal else set()
+            return frozenset({f"<{name}>" for name in legal if name != TALK} | talk)
         action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
         if action is None:
-            if made[-1] == END:
-                return None
-            return Next(len(made) < _MOST_WORDS, frozenset({END}))
-        fields = self._arguments(action)
-        if len(made) > len(fields):
-            return None
-        field = fields[len(made) - 1]
-        if field.kind == "integer":
-            most = int(self._kinds.get(field.name, {}).get("Count", field.high))
-            return Next(False, frozenset(f"={n}" for n in range(int(field.low), most + 1)))
-        shares = [f"{{{sign}{n / _STEPS:.2f}}}" for sign in "$~" for n in range(2 * _STEPS + 1)]
-        return Next(False, frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares))))
+            more = {ANY_WORD, END} if len(made) < _MOST_WORDS else {END}
+            return frozenset(more if made[-1] != END else ())
+        fields = self._arguments(action)[len(made) - 1 :]
+        if not fields:
+            return frozenset()
+        if fields[0].kind == "integer":
+            most = int(self._kinds.get(fields[0].name, {}).get("Count", fields[0].high))
+            return frozenset(f"={number}" for number in range(int(fields[0].low), most + 1))
+        shares = [f"{{{sign}{step / _STEPS:.2f}}}" for sign in "$~" for step in range(2 * _STEPS + 1)]
+        return frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares)))
 
-    def move(self, made: Sequence[str], view: View, rng: Random) -> Move:
+    def move(self, made: Sequence[str], view: View) -> Move:
         """Return the move that whole tokens say; its data may not fit."""
         action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
         if action is None:
-            return Move(TALK, self._said(made[:-1], rng))
+            words = [self._filled(word) or "" if word.startswith("{") else word for word in made[:-1]]
+            return Move(TALK, _TIGHT.sub("", " ".join(words)))
         data: dict[str, Any] = {}
-        for field, token in zip(self._arguments(action), made[1:], strict=False):
-            lexicon, prices = self._listener.lexicon, self._listener.prices
+        for field, token in zip(self._arguments(action), made[1:], strict=True):
             is_price = field.kind == "number"
-            data[field.name] = lexicon.price_of(token.strip("{}"), prices) if is_price else int(token[1:])
+            data[field.name] = float(self._filled(token) or 0) if is_price else int(token[1:])
         items = [field.name for field in action.fields if field.kind == "item"]
         data |= zip(items, self._listener.best_items(view), strict=False)
-        return Move(
-            action.name, (data or None) if len(action.fields) != 1 else next(iter(data.values()), None)
-        )
+        if len(action.fields) == 1:
+            return Move(action.name, next(iter(data.values()), None))
+        ordered = {field.name: data[field.name] for field in action.fields if field.name in data}
+        return Move(action.name, ordered or None)
 
     def _arguments(self, action: Action) -> list[Field]:
         """The fields of an action for which there are tokens, in the order of the things that they count."""
@@ -198,24 +181,13 @@ class Tokens:
         ranks = list(self._kinds)
         return sorted(fields, key=lambda field: ranks.index(field.name) if field.name in ranks else -1)
 
-    def _said(self, words: Sequence[str], rng: Random) -> str | None:
-        text = _TIGHT.sub("", " ".join(words))
-        if isinstance(self._kb, Mapping):
-            return self._listener.lexicon.put_in(text, self._listener.heard, rng, self._listener.prices)
-        named = self._asked or [word for word in words if word in self._values]
-        values = {self._values[slot] for slot in named}
-        fits = sum(not values.isdisjoint(map(str, choice.values())) for choice in self._choices)
-        filled = {**self._values, COUNT: str(fits)}
-        return _WORD.sub(lambda found: filled.get(found.group(), found.group()), text)
-
 
 def _kinds(view: View) -> dict[str, Mapping[str, Any]]:
     """The kinds of things with counts and values that a seat knows, the most valuable first."""
     listed = view.kb if isinstance(view.kb, list | tuple) and not view.choices else ()
-    known = [
-        each for each in listed if isinstance(each, Mapping) and {"Name", "Count", "Value"} <= each.keys()
-    ]
-    ranked = sorted(known, key=lambda kind: (-kind["Value"], -kind["Count"], kind["Name"]))
+    known = (each for each in listed if isinstance(each, Mapping))
+    counted = (each for each in known if {"Name", "Count", "Value"} <= each.keys())
+    ranked = sorted(counted, key=lambda kind: (-kind["Value"], -kind["Count"], kind["Name"]))
     return {str(kind["Name"]): kind for kind in ranked}
 
 
