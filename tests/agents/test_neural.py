@@ -246,19 +246,26 @@ def test_the_surprise_of_words_is_that_of_the_network(player: Callable[[str], Pa
         turns = transcripts.turns(0)
         contexts = [transcripts.arena.context(dialogue, transcripts.ids[0], seat) for seat in (0, 1)]
         players = [NeuralPlayer(found, context) for context in contexts]
+        told = [0, 0]
         for view, move in turns:
-            surprise = players[view.seat].surprise(view, move)
+            heard, own = players[view.seat].surprise(view, move)
             tokens = DialogueTokens(view, transcripts.game)
-            before = [*tokens.follow(view), "<own>"]
-            made = tokens.of(move)
+            before, made = [*tokens.follow(view), "<own>"], tokens.of(move)
             scores, _ = found(
                 found.encode_context(tokens.context())[None], found.encode([*before, *made])[None, :-1]
             )
-            chances = scores[0].softmax(-1)[len(before) - 1 :]
-            expected = [row[found.numbers[token]].item() for row, token in zip(chances, made, strict=True)]
-            words = [each for each, token in zip(expected, made, strict=True) if not token.startswith("=")]
-            assert [exp(-each) for each in surprise] == pytest.approx(words, rel=1e-3)
-            assert len(surprise) == (1 if move.action == "select" else len(made))
+            chances = scores[0].softmax(-1).tolist()
+            expected = [
+                row[found.numbers[token]] for row, token in zip(chances, [*before, *made][1:], strict=True)
+            ]
+            words = [
+                each for each, token in zip(expected[-len(made) :], made, strict=True) if token[0] != "="
+            ]
+            assert [exp(-each) for each in own] == pytest.approx(words, rel=1e-3)
+            assert len(own) == (1 if move.action == "select" else len(made))
+            since = expected[told[view.seat] : len(before) - 1]
+            assert [exp(-each) for each in heard] == pytest.approx(since, rel=1e-3)
+            told[view.seat] = len(expected)
 
 
 def test_reinforcement_makes_what_was_rewarded_likelier(

@@ -74,6 +74,7 @@ class NeuralPlayer:
         self._tokens: DialogueTokens | None = None
         self._known = self._heard = torch.empty(0)
         self._past: Past | None = None
+        self._told = 1  # tokens whose surprise was told; nothing says which token is the first
         self.said: list[Said] | None = None
 
     def move(self, view: View) -> Move | None:
@@ -91,18 +92,24 @@ class NeuralPlayer:
             self.said.append(Said(self._known, [*self._heard.tolist(), *numbers], allowed))
         return move
 
-    def surprise(self, view: View, move: Move) -> list[float]:
-        """Return the negative log-probability of each word of a move, of its end and of its action.
+    def surprise(self, view: View, move: Move) -> tuple[list[float], list[float]]:
+        """Return negative log-probabilities of what was said since the last call, and of a move.
 
-        The numbers of a selection are no words.
+        The first has every token of the dialogue before the move, and the mark of who speaks next; the second
+        the words of the move, its end and its action. The numbers of a selection are not counted.
         """
         with torch.inference_mode():
             made = self._follow(view).of(move)
-            numbers = self._network.encode([OWN, *made])[None]
-            scores, _ = self._network(self._known[None], numbers[:, :-1], self._past)
-            found = -scores[0].log_softmax(-1).gather(1, numbers[0, 1:, None])[:, 0]
-        pairs = zip(made, found.tolist(), strict=True)
-        return [each for token, each in pairs if not (token.startswith("=") and token != "=")]
+            numbers = torch.cat([self._heard, self._network.encode([OWN, *made])])
+            scores, _ = self._network(self._known[None], numbers[None, :-1])
+            costs = -scores[0].log_softmax(-1).gather(1, numbers[1:, None])[:, 0]
+        before, self._told = self._told, len(numbers)
+        counted = [
+            cost
+            for token, cost in zip(made, costs[-len(made) :].tolist(), strict=True)
+            if token[0] != "=" or token == "="
+        ]
+        return costs[before - 1 : len(self._heard)].tolist(), counted
 
     def _follow(self, view: View) -> DialogueTokens:
         if self._tokens is None:

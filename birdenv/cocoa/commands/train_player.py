@@ -30,6 +30,7 @@ and the game's settings."""
 
 _COMPARED: Final = (
     "word_perplexity",
+    "own_word_perplexity",
     "selection_accuracy",
     "success",
     "reward",

@@ -39,8 +39,8 @@ class Foretells(Protocol):
 class ForetellsWords(Protocol):
     """A player that gives probabilities of words."""
 
-    def surprise(self, view: View, move: Move) -> Sequence[float]:
-        """Return the negative log-probability of each word of a move."""
+    def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
+        """Return the negative log-probabilities of the tokens since its last move, and of those of a move."""
 
 
 @dataclass
@@ -57,7 +57,9 @@ class Foretold:
         surprise: negative log-probabilities of the acts that the player knows; empty where it gives none.
         unknown: acts that it does not know.
         frequent: moves of the act that is the most frequent one.
-        words: for each dialogue, the surprise of its words over their number; none where it gives none.
+        words: for each dialogue, the surprise of all that its seats heard and said, over the number of
+            tokens; nothing where the player gives no probabilities of words.
+        own_words: the same of what it said.
         selections: for each dialogue, how many of its selections (an item, numbers, a price) it hit.
     """
 
@@ -71,21 +73,13 @@ class Foretold:
     unknown: int = 0
     frequent: int = 0
     words: list[Ratio] = field(default_factory=list)
+    own_words: list[Ratio] = field(default_factory=list)
     selections: list[Ratio] = field(default_factory=list)
 
     @property
     def perplexity(self) -> float | None:
         """The perplexity of the acts that the player knows; None where it gives no probabilities."""
         return exp(sum(self.surprise) / len(self.surprise)) if self.surprise else None
-
-    @property
-    def word_perplexity(self) -> Figure:
-        """The perplexity of words, with an interval over dialogues; no number where it gives none."""
-        found = _over_dialogues(self.words)
-        if found.value is None:
-            return found
-        ends = None if found.interval is None else Interval(*map(exp, found.interval))
-        return Figure(exp(found.value), ends, found.why)
 
     @property
     def selection_accuracy(self) -> Figure:
@@ -113,12 +107,22 @@ class Foretold:
             "dialogues": self.dialogues,
             "moves": self.moves,
             **{name: None if value is None else round(value, 4) for name, value in rounded.items()},
-            "word_perplexity": self.word_perplexity,
+            "word_perplexity": _perplexity(self.words),
+            "own_word_perplexity": _perplexity(self.own_words),
             "selection_accuracy": self.selection_accuracy,
         }
 
     def _share(self, count: int) -> float | None:
         return count / self.moves if self.moves else None
+
+
+def _perplexity(ratios: Sequence[Ratio]) -> Figure:
+    """The perplexity of words with an interval; no number where there are no probabilities."""
+    found = _over_dialogues(ratios)
+    if found.value is None:
+        return found
+    ends = None if found.interval is None else Interval(*map(exp, found.interval))
+    return Figure(exp(found.value), ends, found.why)
 
 
 def _over_dialogues(ratios: Sequence[Ratio], *, is_rate: bool = False) -> Figure:
@@ -152,8 +156,8 @@ def foretell(
     made: Counter[Act] = Counter()
     ids = transcripts.ids
     for place in range(len(transcripts)):
-        found.words.append(Ratio(0.0, 0.0))
-        found.selections.append(Ratio(0.0, 0.0))
+        for ratios in (found.words, found.own_words, found.selections):
+            ratios.append(Ratio(0.0, 0.0))
         players: dict[int, tuple[Player, Listener]] = {}
         with transcripts.dialogue(place) as dialogue:
             for view, move in transcripts.turns(place):
@@ -188,8 +192,9 @@ def _compare(found: Foretold, player: Player, listener: Listener, view: View, mo
         else:
             found.unknown += 1
     if isinstance(player, ForetellsWords):
-        surprise = player.surprise(view, move)
-        found.words[-1] = _plus(found.words[-1], sum(surprise), len(surprise))
+        heard, own = player.surprise(view, move)
+        found.words[-1] = _plus(found.words[-1], sum(heard) + sum(own), len(heard) + len(own))
+        found.own_words[-1] = _plus(found.own_words[-1], sum(own), len(own))
     guess = as_move(player.move(view))
     if _selects(move):
         again = (
