@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 import torch
 from torch import Tensor
 
-from birdenv.cocoa.acts._tokens import ANY_WORD, OWN, DialogueTokens, is_word
+from birdenv.cocoa.acts._tokens import ANY_WORD, OTHER, OWN, DialogueTokens, is_word
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
@@ -84,7 +84,13 @@ class NeuralPlayer:
             if view.waits and view.heard and view.heard[-1].agent == view.seat:
                 return None
             made, allowed = self._draw(tokens, view)
-        move = tokens.move(made, view) if made else None
+            move = (
+                self._share(view, made[0])
+                if tokens.shares(made)
+                else tokens.move(made, view)
+                if made
+                else None
+            )
         if move is None or self._seat.by_name[move.action].fault(move.data, view.choices) is not None:
             return last_resort(view, [], self._seat)
         if self.said is not None:
@@ -129,7 +135,7 @@ class NeuralPlayer:
         made: list[str] = []
         masks: list[Tensor] = []
         past, last = self._past, OWN
-        while possible := tokens.next(made, view.legal):
+        while not tokens.shares(made) and (possible := tokens.next(made, view.legal)):
             allowed = sayable.clone() if ANY_WORD in possible else torch.zeros(len(words), dtype=torch.bool)
             for token in possible & self._network.numbers.keys():
                 allowed[self._network.numbers[token]] = True
@@ -140,6 +146,26 @@ class NeuralPlayer:
             made.append(last)
             masks.append(allowed)
         return made, masks
+
+    def _share(self, view: View, action: str) -> Move:
+        """Take the share that the talk makes likeliest, with the rest as that of the other.
+
+        Both are read without what things are worth to the seat, so that they are what was agreed.
+        """
+        public = DialogueTokens(view, self._game, is_public=True)
+        talk, shares = public.talk(view, action), public.shares([action])
+        known = self._network.encode_context(public.context())[None]
+        total = torch.zeros(len(shares))
+        turned = [{OWN: OTHER, OTHER: OWN}.get(token, token) for token in talk]
+        for heard, taken in ((talk, shares), (turned, list(map(public.rest, shares)))):
+            first, (state, states) = self._network(known, self._network.encode([*heard, OWN, action])[None])
+            numbers = torch.stack(list(map(self._network.encode, taken)))
+            count = len(numbers)
+            past = Past(state.expand(-1, count, -1).contiguous(), states.expand(count, -1, -1))
+            others, _ = self._network(known.expand(count, -1), numbers[:, :-1], past)
+            scores = torch.cat([first[:, -1:].expand(count, -1, -1), others], 1).log_softmax(-1)
+            total += scores.gather(2, numbers[..., None]).sum((1, 2))
+        return public.move([action, *shares[int(total.argmax())]], view)
 
     def _choose(self, scores: Tensor) -> int:
         if not self._temperature:

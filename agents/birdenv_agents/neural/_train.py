@@ -31,7 +31,7 @@ _RARE: Final = 20
 """Words that are seen less often are unknown; of few dialogues fewer words are."""
 _RARE_SHARE: Final = 1e-4
 _PASSES: Final = (4, 60)
-_TOKENS: Final = 8_000_000  # that are gone through in all passes, about
+_TOKENS: Final = 9_000_000  # that are gone through in all passes, about
 _BATCHES: Final = (8, 32)
 _STEPS: Final = 30
 """Steps in a pass, at least, unless batches would be too small."""
@@ -90,7 +90,10 @@ def _tokens(transcripts: Transcripts, progress: Progress) -> Iterator[tuple[list
     for done, turns in enumerate(transcripts, 1):
         for view, move in {turn.view.seat: turn for turn in turns}.values():
             tokens = DialogueTokens(view, transcripts.game)
-            yield tokens.context(), [*tokens.follow(view), OWN, *tokens.of(move)]
+            yield tokens.context(), [*tokens.follow(view), OWN, *(made := tokens.of(move))]
+            public = DialogueTokens(view, transcripts.game, is_public=True)
+            if public.shares(made[:1]):  # how a share is read off the talk, without what it is worth
+                yield public.context(), [*public.talk(view, made[0]), OWN, *public.of(move)]
         progress(done / len(transcripts))
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any, Final
 
 from birdenv.cocoa.acts._listener import Listener
@@ -48,13 +49,16 @@ class DialogueTokens:
     Args:
         view: any view of the seat.
         game: the game.
+        is_public: leave out what things are worth to the seat. They are ranked by their number then, and both
+            seats have the same tokens, but for the marks of who speaks.
     """
 
-    def __init__(self, view: View, game: Game) -> None:
+    def __init__(self, view: View, game: Game, is_public: bool = False) -> None:
         self.actions = game.seats[view.seat].by_name
         self._listener = Listener(view, game)
         self._kb, self._choices = view.kb, view.choices
-        self._kinds = _kinds(view)
+        self._kinds = _kinds(view, is_public)
+        self._is_public = is_public
         most = max((kind["Count"] for kind in self._kinds.values()), default=-1)
         numbers = {*range(most + 1), *(kind["Value"] for kind in self._kinds.values())}
         self._numbers = {str(number) for number in numbers}
@@ -77,7 +81,7 @@ class DialogueTokens:
         for name, ranked in self._ranked.items():
             found += [f"has {name}", *(f"#{count}" for _, count in ranked)]
         for name, kind in self._kinds.items():
-            found += [f"is {name}", f"#{kind['Count']}", f"#{kind['Value']}"]
+            found += [f"is {name}", f"#{kind['Count']}", "#?" if self._is_public else f"#{kind['Value']}"]
         if isinstance(self._kb, Mapping) and "personal" in self._kb:
             personal, price = self._kb["personal"], self._kb["item"]["Price"] or 1
             target = round(min(personal["Target"] / price, 9) * _STEPS)
@@ -97,6 +101,11 @@ class DialogueTokens:
             self._listener.follow(view._replace(heard=view.heard[: place + 1]))
         self._seen = len(view.heard)
         return news
+
+    def talk(self, view: View, action: str) -> list[str]:
+        """Return the new tokens of a view, up to the first one who took an action (its token)."""
+        news = self.follow(view)
+        return news[: news.index(action) - 1] if action in news else news
 
     def of(self, move: Move, is_own: bool = True) -> list[str]:
         """Return a move as tokens; it is made after all that was followed."""
@@ -158,6 +167,19 @@ class DialogueTokens:
         shares = [f"{{{sign}{step / _STEPS:.2f}}}" for sign in "$~" for step in range(2 * _STEPS + 1)]
         return frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares)))
 
+    def shares(self, made: Sequence[str]) -> list[list[str]]:
+        """Return all that may follow an action that takes some of each kind of things; nothing for others."""
+        action = self.actions.get(made[0].strip("<>")) if len(made) == 1 else None
+        if action is None or not self._kinds or {each.name for each in action.fields} != self._kinds.keys():
+            return []
+        counts = [kind["Count"] for kind in self._kinds.values()]
+        return [[f"={n}" for n in share] for share in product(*(range(count + 1) for count in counts))]
+
+    def rest(self, share: Sequence[str]) -> list[str]:
+        """Return what a share leaves to the other."""
+        counts = [kind["Count"] for kind in self._kinds.values()]
+        return [f"={count - int(taken[1:])}" for count, taken in zip(counts, share, strict=True)]
+
     def move(self, made: Sequence[str], view: View) -> Move:
         """Return the move that whole tokens say; its data may not fit."""
         action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
@@ -182,12 +204,14 @@ class DialogueTokens:
         return sorted(fields, key=lambda field: ranks.index(field.name) if field.name in ranks else -1)
 
 
-def _kinds(view: View) -> dict[str, Mapping[str, Any]]:
+def _kinds(view: View, is_public: bool) -> dict[str, Mapping[str, Any]]:
     """The kinds of things with counts and values that a seat knows, the most valuable first."""
     listed = view.kb if isinstance(view.kb, list | tuple) and not view.choices else ()
     known = (each for each in listed if isinstance(each, Mapping))
     counted = (each for each in known if {"Name", "Count", "Value"} <= each.keys())
-    ranked = sorted(counted, key=lambda kind: (-kind["Value"], -kind["Count"], kind["Name"]))
+    ranked = sorted(
+        counted, key=lambda kind: (-kind["Value"] * (not is_public), -kind["Count"], kind["Name"])
+    )
     return {str(kind["Name"]): kind for kind in ranked}
 
 
