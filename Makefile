@@ -57,7 +57,7 @@ bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way o
 
 $(VENV)/installed-rl: $(VENV)/installed
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check torch --index-url https://download.pytorch.org/whl/cpu
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[rl]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[rl,neural]'
 	@touch $@
 
 rl: $(VENV)/installed-rl ## Install what training needs, with a CPU build of torch

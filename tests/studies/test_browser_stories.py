@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import shutil
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +18,7 @@ from web_browser import listening, served
 
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat
 from birdenv.dialogue.games import Settings, TaskList
-from birdenv.studies import Doors, StudyConfig, make_rating_app, study_rows
+from birdenv.studies import Doors, StudyConfig, make_rating_app, read_config, study_rows
 from birdenv.studies.rating_round import rating_rows
 
 pytestmark = pytest.mark.slow
@@ -184,6 +187,43 @@ def test_two_people_and_sql_with_debug_and_follow_up(chromium: Any, tmp_path: Pa
         page.select_option("#view", label="user")
         assert "SELECT" not in page.inner_text("#events")
         assert person.errors == user.errors == owner.errors == []
+
+
+def test_one_person_divides_with_a_neural_player_from_an_app_params_file(
+    chromium: Any, tmp_path: Path
+) -> None:
+    for name in ("torch", "safetensors"):
+        pytest.importorskip(name)
+    run, net = tmp_path / "run", tmp_path / "deal.safetensors"
+    game = "deal-or-no-deal"
+    birdenv = [sys.executable, "-m", "birdenv"]
+    rules = ["--players", "rulebased", "rulebased"]
+    subprocess.run([*birdenv, "selfplay", game, *rules, "-n", "20", "-o", str(run)], check=True)
+    train = ["train-player", game, "--kind", "neural", "--data", str(run), "-o", str(net)]
+    subprocess.run([*birdenv, *train], check=True)
+    app_params = {
+        "status_params": {"waiting": {"num_seconds": 60}, "chat": {"num_seconds": 600}},
+        "models": {"net": {"active": True, "type": "neural", "checkpoint": net.name}},
+        "num_chats_per_scenario": {"human": 0, "net": 1},
+        "end_survey": 1,
+    }
+    (tmp_path / "app_params.json").write_text(json.dumps(app_params))
+    config = read_config(tmp_path / "app_params.json").model_copy(update={"typing_speed": 1000})
+    with served(tmp_path / "study", game, config, limit=3) as (study, port):
+        person = Person(chromium, port)
+        person.enter()
+        person.page.wait_for_selector("form[data-action=message] textarea")
+        person.page.locator("#events li.partner").first.wait_for()
+        person.say("i would take 1 hat , and you get the rest .")
+        person.page.wait_for_function("document.querySelectorAll('#events li:not(.pending)').length >= 3")
+        for field in person.page.locator("form[data-action=select] input").all():
+            field.fill("1" if field.get_attribute("name") == "hat" else "0")
+        person.page.click("form[data-action=select] button")
+        assert person.finish() and person.errors == []
+        (stored,) = study.store.dialogues()
+        events = [move.event for move in study.store.moves(stored.id)]
+    assert stored.status in ("completed", "no deal") and {event.agent for event in events} == {0, 1}
+    assert not any((event.metadata or {}).get("refused") for event in events)
 
 
 def test_who_leaves_does_not_block_the_partner(chromium: Any, tmp_path: Path) -> None:

@@ -65,8 +65,8 @@ def test_the_four_shapes_of_app_params(
 
 
 def test_an_unknown_type_of_model_is_left_out_with_a_warning(tmp_path: Path) -> None:
-    path = written(tmp_path, status_params=STATUSES, models={"net": {"active": True, "type": "neural"}})
-    with pytest.warns(UserWarning, match="'net' has the unknown type 'neural'"):
+    path = written(tmp_path, status_params=STATUSES, models={"net": {"active": True, "type": "dynanet"}})
+    with pytest.warns(UserWarning, match="'net' has the unknown type 'dynanet'"):
         assert list(read_config(path).partners) == ["human"]
 
 
@@ -76,6 +76,16 @@ def test_what_has_no_effect_is_named(tmp_path: Path) -> None:
         read_config(path)
     [warning] = told
     assert str(warning.message) == f"{path}: not used: icon, templates_dir; the pages are birdenv's own"
+
+
+def test_a_checkpoint_is_the_file_of_its_player(tmp_path: Path) -> None:
+    models = {
+        "net": {"type": "neural", "checkpoint": "nets/deal.safetensors", "prob": 0.5},
+        "bot": {"type": "rulebased", "checkpoint": None},
+    }
+    partners = read_config(written(tmp_path, status_params=STATUSES, models=models)).partners
+    assert partners["net"].player == f"neural:{tmp_path}/nets/deal.safetensors"
+    assert partners["bot"].player == "rulebased"
 
 
 def test_null_is_as_if_it_were_not_there(tmp_path: Path) -> None:

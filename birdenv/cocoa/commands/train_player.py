@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from inspect import signature
 from pathlib import Path
 from random import Random
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -13,6 +14,7 @@ import typer
 
 from birdenv.errors import InputError
 from birdenv.plugins import load_plugin, plugins
+from birdenv.statistics._statistic import Figure
 
 if TYPE_CHECKING:
     from birdenv.cocoa.acts import Transcripts
@@ -21,6 +23,22 @@ if TYPE_CHECKING:
 
 TRAINERS: Final = "birdenv.trainers"
 """The group of entry points: functions of transcripts, the file to write, a seed and a progress."""
+
+REINFORCERS: Final = "birdenv.reinforcers"
+"""Functions of a game, a trained player's file, the file to write, a seed, a progress, a number of dialogues
+and the game's settings."""
+
+_COMPARED: Final = (
+    "word_perplexity",
+    "own_word_perplexity",
+    "selection_accuracy",
+    "success",
+    "reward",
+    "reward of the other",
+    "pareto",
+    "events",
+)
+"""Figures of a table of several players."""
 
 _GameName = Annotated[str, typer.Argument(help="A registered game, such as mutual-friends or c-interact.")]
 _Data = Annotated[
@@ -49,7 +67,8 @@ def train_player(
         typer.Option(
             "--kind",
             help="learned: draws acts and says them in the words of the dialogues; hybrid: chooses among "
-            "the moves of rulebased; retrieval: does what was done in the most similar place.",
+            "the moves of rulebased; retrieval: does what was done in the most similar place; neural: a "
+            "recurrent network that says words and acts.",
         ),
     ] = "learned",
     seed: _Seed = 0,
@@ -57,6 +76,22 @@ def train_player(
         float, typer.Option("--held-out-share", min=0, max=0.9, help="Share of the dialogues to test it on.")
     ] = 0.2,
     scenarios: _Scenarios = None,
+    without: Annotated[
+        list[Path] | None,
+        typer.Option("--without", help="Leave out the dialogues of this file; may be repeated."),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a training that was interrupted (neural).")
+    ] = False,
+    reinforce: Annotated[
+        int,
+        typer.Option(
+            "--reinforce", min=0, help="Play so many dialogues with --from, and learn from rewards."
+        ),
+    ] = 0,
+    start: Annotated[
+        Path | None, typer.Option("--from", help="The trained player that --reinforce begins with and plays.")
+    ] = None,
 ) -> None:
     """Train a player on dialogues, and test it on others.
 
@@ -64,24 +99,33 @@ def train_player(
     Games whose tasks are not in the dialogues (text-to-SQL) play them again with the settings of the run or
     study; further settings follow as --name value.
 
-    Example: birdenv train-player bargain --data transcripts.json --out bargain.json
+    A neural player that was trained can go on to learn by playing with its fixed first self: --reinforce.
+
+    \b
+    birdenv train-player bargain --data transcripts.json --out bargain.json
+    birdenv train-player bargain --kind neural --data transcripts.json --out bargain.safetensors
+    birdenv train-player bargain --kind neural --reinforce 4000 --from bargain.safetensors -o b2.safetensors
     """
     from birdenv.cocoa.acts import Transcripts
     from birdenv.dialogue.games import find_game
     from birdenv.files import check_writable
 
     found = find_game(game)
-    trainers = plugins(TRAINERS)
-    if kind not in trainers:
-        raise InputError(f"--kind {kind!r} is unknown; known: {', '.join(sorted(trainers))}")
+    train_on = _trainer(TRAINERS, kind)
     check_writable(out)
+    if reinforce or start is not None:
+        _reinforce(found, kind, start, out, seed, reinforce, context.args)
+        return
+    if resume and "resume" not in signature(train_on).parameters:
+        raise InputError(f"--kind {kind} trains at one go: it has no --resume")
     examples, settings = _read(found, data, scenarios, context.args)
+    examples = _left(examples, without or ())
     Random(seed).shuffle(examples)
     kept = max(1, round(len(examples) * (1 - held_out_share)))
     train, held_out = examples[:kept], examples[kept:]
     title = f"training on {len(train)} dialogues"
     with Transcripts(found, train, settings) as transcripts, _progress(title) as progress:
-        load_plugin(trainers[kind])(transcripts, out, seed, progress)
+        train_on(transcripts, out, seed, progress, **({"resume": True} if resume else {}))
     print(f"Trained on {len(train)} dialogues. The player: {kind}:{out}")
     if held_out:
         with Transcripts(found, held_out, settings) as transcripts:
@@ -89,10 +133,47 @@ def train_player(
         _print_table(f"{len(held_out)} dialogues held out", figures)
 
 
+def _trainer(group: str, kind: str) -> Callable[..., None]:
+    known = plugins(group)
+    if kind not in known:
+        raise InputError(f"--kind {kind!r} is unknown; known: {', '.join(sorted(known))}")
+    made: Callable[..., None] = load_plugin(known[kind])
+    return made
+
+
+def _reinforce(
+    game: Game, kind: str, start: Path | None, out: Path, seed: int, dialogues: int, further: Sequence[str]
+) -> None:
+    from birdenv.cli.games._play import read_extra
+
+    if start is None or not dialogues:
+        raise InputError("--reinforce N needs a trained player to begin with, --from FILE, and that needs N")
+    learn = _trainer(REINFORCERS, kind)
+    with _progress(f"reinforcing over {dialogues} dialogues") as progress:
+        learn(game, start, out, seed, progress, dialogues, read_extra(further, game))
+    print(f"Played {dialogues} dialogues with {start}. The player: {kind}:{out}")
+
+
+def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[ExampleRecord]:
+    """The dialogues that are in none of some files."""
+    from birdenv.cocoa.files import read_examples
+
+    others = {example.uuid for path in without for example in read_examples(path)}
+    left = [example for example in examples if example.uuid not in others]
+    if not left:
+        raise InputError("--without leaves no dialogue to train on")
+    return left
+
+
 def test_player(
     context: typer.Context,
     game: _GameName,
-    player: Annotated[str, typer.Option("--player", help="A player, such as learned:FILE or rulebased.")],
+    player: Annotated[
+        list[str],
+        typer.Option(
+            "--player", help="A player, such as learned:FILE or rulebased; several are put into one table."
+        ),
+    ],
     data: _Data = None,
     scenarios: _Scenarios = None,
     selfplay: _SelfPlay = 0,
@@ -106,9 +187,12 @@ def test_player(
 ) -> None:
     """Test a player on recorded dialogues, and let it play.
 
-    An act is an action and what its sentences are for (ask, agree ..) and name (Company, price ..).
+    An act is an action and what its sentences are for (ask, agree ..) and name (Company, price ..). Intervals
+    are of 95 %, over dialogues or over the tasks that are played.
 
-    Example: birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
+    \b
+    birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
+    birdenv test-player bargain --player rulebased --player learned:bargain.json --selfplay 200
     """
     from birdenv.cli.games._play import read_extra
     from birdenv.cocoa.acts import Transcripts
@@ -118,20 +202,24 @@ def test_player(
     found = find_game(game)
     if output is not None:
         check_writable(output)
-    figures: dict[str, Any] = {"game": found.name, "player": player}
     settings = read_extra(context.args, found)
+    tested: list[dict[str, Any]] = [{"game": found.name, "player": each} for each in player]
     if data or not selfplay:
         examples, settings = _read(found, data, scenarios, context.args)
         with Transcripts(found, examples, settings) as transcripts:
-            figures["moves"] = _foretold(transcripts, player, seed)
-        _print_table(f"{player} on {len(examples)} dialogues", figures["moves"])
-    if selfplay:
-        sitting = _sitting(found, player, partner)
+            for figures in tested:
+                figures["moves"] = _foretold(transcripts, figures["player"], seed)
+                _print_table(f"{figures['player']} on {len(examples)} dialogues", figures["moves"])
+    for figures in tested if selfplay else ():
+        sitting = _sitting(found, figures["player"], partner)
         figures["selfplay"] = _played(found, sitting, selfplay, seed, settings)
-        others = ", ".join(dict.fromkeys(each for each in sitting if each != player))
-        _print_table(f"{player} with {others or 'itself'}", figures["selfplay"])
+        others = ", ".join(dict.fromkeys(each for each in sitting if each != figures["player"]))
+        _print_table(f"{figures['player']} with {others or 'itself'}", figures["selfplay"])
+    if len(tested) > 1:
+        _print_comparison(tested)
     if output is not None:
-        write_text(output, json.dumps(figures, indent=1) + "\n")
+        told = tested[0] if len(tested) == 1 else {"players": tested}
+        write_text(output, json.dumps(_as_json(told), indent=1) + "\n")
 
 
 def _read(
@@ -223,13 +311,44 @@ def _can_sit(player: str, game: Game, seat: int) -> bool:
 def _print_table(title: str, figures: Mapping[str, Any]) -> None:
     print(f"\n{title}")
     for name, value in figures.items():
-        if value is not None:
-            shown = ", ".join(map(_shown, value if isinstance(value, list) else [value]))
+        shown = _shown(value)
+        if shown:
             print(f"  {name.replace('_', ' '):<20} {shown:>12}")
 
 
-def _shown(value: float) -> str:
-    return f"{value:.3f}" if isinstance(value, float) else str(value)
+def _print_comparison(tested: Sequence[Mapping[str, Any]]) -> None:
+    """A table in Markdown: a row for each player, without columns in which nobody has a figure."""
+    rows = [{**each.get("moves", {}), **each.get("selfplay", {})} for each in tested]
+    for row in rows:
+        row.update(zip(("reward", "reward of the other"), row.pop("rewards", ()), strict=False))
+    shown = [{name: _shown(row.get(name)) for name in _COMPARED} for row in rows]
+    names = [name for name in _COMPARED if any(row[name] for row in shown)]
+    lines = [["player", *(name.replace("_", " ") for name in names)], ["---"] * (len(names) + 1)]
+    lines += [
+        [each["player"], *(row[name] for name in names)] for each, row in zip(tested, shown, strict=True)
+    ]
+    print()
+    for line in lines:
+        print(f"| {' | '.join(line)} |")
+
+
+def _as_json(value: Any) -> Any:
+    if isinstance(value, Figure):
+        return value.to_json()
+    if isinstance(value, dict):
+        return {name: _as_json(each) for name, each in value.items()}
+    return [_as_json(each) for each in value] if isinstance(value, list) else value
+
+
+def _shown(value: Any) -> str:
+    """A figure as text; empty where it is not defined."""
+    if isinstance(value, list):
+        return ", ".join(map(_shown, value))
+    if isinstance(value, Figure):
+        return "" if value.value is None else value._replace(why="").text()
+    if isinstance(value, float):
+        return f"{value:.3f}"
+    return "" if value is None else str(value)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import Field, field_validator, model_validator
 
 from birdenv.cocoa.files._event_times import JUDGED, with_own_times
+from birdenv.cocoa.files._negotiate_lines import has_lines, negotiate_records
 from birdenv.cocoa.files._scenarios import Scenario, as_scenario
 from birdenv.cocoa.files._values import (
     Record,
@@ -139,13 +140,14 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
     """Read a list of dialogues (`examples.json`, `transcripts.json`).
 
     Args:
-        path: a JSON list, or JSON lines.
+        path: a JSON list, or JSON lines; or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
         scenarios: where a dialogue that has only the id of its scenario finds it.
 
     Raises:
         InputError: the file cannot be read, or a record is beyond repair; the message names it.
     """
-    examples = as_examples(read_records(path, "dialogues"), str(path))
+    records = negotiate_records(path) if has_lines(path) else read_records(path, "dialogues")
+    examples = as_examples(records, str(path))
     known = {scenario.uuid: scenario for scenario in scenarios}
     for example in examples:
         if example.scenario is None and example.scenario_uuid in known:

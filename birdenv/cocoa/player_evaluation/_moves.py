@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 from typing import Any, Final, Protocol, runtime_checkable
 
 from birdenv.cocoa.acts import Act, Listener, Transcripts
+from birdenv.cocoa.corpus._ratio_intervals import Ratio, ratio_figure
 from birdenv.dialogue import Move, View
 from birdenv.dialogue._dialogue import spoken
 from birdenv.dialogue._event import Event
 from birdenv.dialogue._move import as_move
 from birdenv.dialogue.players import Player, PlayerFactory
+from birdenv.statistics._intervals import Interval
+from birdenv.statistics._statistic import Figure, undefined
 
 _LEAST: Final = 1e-9  # a probability, so that one surprise does not make the perplexity infinite
+_NEAR: Final = 0.05  # how far prices that count as the same are apart, as a share
 
 
 @runtime_checkable
@@ -29,6 +33,14 @@ class Foretells(Protocol):
     is_greedy: bool
 
     def probabilities(self, view: View) -> Mapping[Act, float]: ...
+
+
+@runtime_checkable
+class ForetellsWords(Protocol):
+    """A player that gives probabilities of words."""
+
+    def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
+        """Return the negative log-probabilities of the tokens since its last move, and of those of a move."""
 
 
 @dataclass
@@ -45,6 +57,10 @@ class Foretold:
         surprise: negative log-probabilities of the acts that the player knows; empty where it gives none.
         unknown: acts that it does not know.
         frequent: moves of the act that is the most frequent one.
+        words: for each dialogue, the surprise of all that its seats heard and said, over the number of
+            tokens; nothing where the player gives no probabilities of words.
+        own_words: the same of what it said.
+        selections: for each dialogue, how many of its selections (an item, numbers, a price) it hit.
     """
 
     dialogues: int = 0
@@ -56,11 +72,19 @@ class Foretold:
     surprise: list[float] = field(default_factory=list)
     unknown: int = 0
     frequent: int = 0
+    words: list[Ratio] = field(default_factory=list)
+    own_words: list[Ratio] = field(default_factory=list)
+    selections: list[Ratio] = field(default_factory=list)
 
     @property
     def perplexity(self) -> float | None:
         """The perplexity of the acts that the player knows; None where it gives no probabilities."""
         return exp(sum(self.surprise) / len(self.surprise)) if self.surprise else None
+
+    @property
+    def selection_accuracy(self) -> Figure:
+        """The share of selections that it hit, with an interval over dialogues."""
+        return _over_dialogues(self.selections, is_rate=True)
 
     @property
     def entity_f1(self) -> float | None:
@@ -83,10 +107,29 @@ class Foretold:
             "dialogues": self.dialogues,
             "moves": self.moves,
             **{name: None if value is None else round(value, 4) for name, value in rounded.items()},
+            "word_perplexity": _perplexity(self.words),
+            "own_word_perplexity": _perplexity(self.own_words),
+            "selection_accuracy": self.selection_accuracy,
         }
 
     def _share(self, count: int) -> float | None:
         return count / self.moves if self.moves else None
+
+
+def _perplexity(ratios: Sequence[Ratio]) -> Figure:
+    """The perplexity of words with an interval; no number where there are no probabilities."""
+    found = _over_dialogues(ratios)
+    if found.value is None:
+        return found
+    ends = None if found.interval is None else Interval(*map(exp, found.interval))
+    return Figure(exp(found.value), ends, found.why)
+
+
+def _over_dialogues(ratios: Sequence[Ratio], *, is_rate: bool = False) -> Figure:
+    counted = [each for each in ratios if each.below]
+    if not counted:
+        return undefined("nothing to count")
+    return ratio_figure(counted, range(len(counted)), is_rate=is_rate)
 
 
 def foretell(
@@ -113,6 +156,8 @@ def foretell(
     made: Counter[Act] = Counter()
     ids = transcripts.ids
     for place in range(len(transcripts)):
+        for ratios in (found.words, found.own_words, found.selections):
+            ratios.append(Ratio(0.0, 0.0))
         players: dict[int, tuple[Player, Listener]] = {}
         with transcripts.dialogue(place) as dialogue:
             for view, move in transcripts.turns(place):
@@ -146,7 +191,18 @@ def _compare(found: Foretold, player: Player, listener: Listener, view: View, mo
             found.surprise.append(-log(max(known[act], _LEAST)))
         else:
             found.unknown += 1
+    if isinstance(player, ForetellsWords):
+        heard, own = player.surprise(view, move)
+        found.words[-1] = _plus(found.words[-1], sum(heard) + sum(own), len(heard) + len(own))
+        found.own_words[-1] = _plus(found.own_words[-1], sum(own), len(own))
     guess = as_move(player.move(view))
+    if _selects(move):
+        again = (
+            guess if guess is not None and guess.action == move.action else _made(player, view, move.action)
+        )
+        found.selections[-1] = _plus(
+            found.selections[-1], again is not None and _same(again.data, move.data), 1
+        )
     if guess is None:
         found.silent += 1
         return act
@@ -156,6 +212,30 @@ def _compare(found: Foretold, player: Player, listener: Listener, view: View, mo
     for place, count in enumerate((len(ours), len(theirs), len(ours & theirs))):
         found.names[place] += count
     return act
+
+
+def _plus(ratio: Ratio, above: float, below: float) -> Ratio:
+    return Ratio(ratio.above + above, ratio.below + below)
+
+
+def _made(player: Player, view: View, action: str) -> Move | None:
+    """What a player does where nothing but one action is possible."""
+    made = as_move(player.move(view._replace(legal=(action,))))
+    return made if made is not None and made.action == action else None
+
+
+def _selects(move: Move) -> bool:
+    return move.data is not None and not isinstance(move.data, str)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return True for equal selections. The price is what counts of an offer, and may differ a little."""
+    price, price_of_other = (
+        each.get("price") if isinstance(each, Mapping) else None for each in (one, other)
+    )
+    if isinstance(price, int | float) and isinstance(price_of_other, int | float):
+        return bool(abs(price - price_of_other) <= _NEAR * max(abs(price), abs(price_of_other)))
+    return bool(one == other)
 
 
 def _entities(move: Move, listener: Listener) -> frozenset[tuple[str, str]]:

@@ -49,6 +49,7 @@ class _Status(_Params):
 class _Model(_Params):
     active: bool = True
     type: str = ""
+    checkpoint: str = ""
 
 
 class AppParams(_Params):
@@ -108,7 +109,9 @@ class AppParams(_Params):
                     raise InputError(
                         f"{path}: no model can have the name {HUMAN!r}: that is the other person"
                     )
-                players[name] = model.type
+                has_file = model.checkpoint and ":" not in model.type
+                file = f":{(path.parent / model.checkpoint).absolute()}" if has_file else ""
+                players[name] = model.type + file
             else:
                 unknown.add(name)
                 warn(f"{path}: model {name!r} has the unknown type {model.type!r}: left out", stacklevel=4)
