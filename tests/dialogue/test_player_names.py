@@ -13,7 +13,7 @@ from birdenv.dialogue.players import _specs as specs
 from birdenv.errors import InputError
 
 EVERYWHERE = {"human", "learned", "llm", "retrieval"}
-COCOA = {"hybrid", "rulebased"}
+COCOA = {"hybrid", "neural", "rulebased"}
 SQL = {"random", "never-asks", "asks-first", "oracle", "predictions"}
 INTERACT = {"rule", "rule+llm", "llm-one-prompt"}
 
