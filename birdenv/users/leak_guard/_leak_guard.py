@@ -64,7 +64,7 @@ class LeakGuard:
         return GuardedAnswer(text)
 
     def _leak(self, text: str, granted: tuple[str, ...]) -> str:
-        """Look for what is secret without any grant first: it is worked out once, and few answers have any."""
+        """Look for what is secret without any grant first: worked out once, few answers have any."""
         shown = text
         for quotation in self._protected.quotations(granted):
             shown = shown.replace(quotation, " ' ' ")
