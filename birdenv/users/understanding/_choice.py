@@ -11,7 +11,7 @@ from birdenv.users._segments import Segment
 from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
-from birdenv.users.understanding._question import Question, called, questions_in, take_apart
+from birdenv.users.understanding._question import SHORT_NAME, Question, called, questions_in, take_apart
 from birdenv.users.understanding._ranking import Evidence, Weights, evidence, load_weights, probabilities
 from birdenv.users.understanding.vocabulary._scope import (
     Said,
@@ -20,7 +20,7 @@ from birdenv.users.understanding.vocabulary._scope import (
     is_out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding.vocabulary._word_forms import clean
+from birdenv.users.understanding.vocabulary._word_forms import FRAME_STEMS, clean, content_words, stem
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,13 +207,42 @@ def _understand_one(brief: Brief, asked: Question, weights: Weights | None) -> C
     index = index_of(brief)
     if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return NEVER
-    doubtful = False
+    named, doubtful = _named_for_certain(index, asked), False
     if is_never_answered(asked.said) or is_out_of_scope(asked.said):
         rest = _without_names(index, asked)
-        doubtful = is_out_of_scope(rest)
+        doubtful = is_out_of_scope(rest, about_a_term=named is not None)
         if is_never_answered(rest):
             return NEVER
+    if named is not None and not doubtful:
+        return choice_of(named)
     return choose(index, asked, weights or load_weights(), doubtful)
+
+
+_FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by| with)?\b|\byou mean by\b")
+
+
+def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
+    """The point that a question names in quotation marks, or beside words that frame any question."""
+    quotes = "'" in asked.text
+    found: list[tuple[int, int]] = []
+    for number in range(len(index.candidates)) if quotes else sorted(called(index.names, asked)):
+        candidate = index.candidates[number]
+        names = [name for name in candidate.names if not asked.guesses or len(name) > SHORT_NAME]
+        in_quotes = quotes and bool(names) and f"'{clean(candidate.target)}'" in asked.text
+        found += [
+            (-len(name), number)
+            for name in names
+            if in_quotes
+            or (quotes and f"'{name}'" in asked.text)
+            or (f" {name} " in asked.spaced and _is_bare(name, asked))
+        ]
+    return index.candidates[min(found)[1]] if found else None
+
+
+def _is_bare(name: str, asked: Question) -> bool:
+    """Whether besides a name the question has only words that frame any question."""
+    rest = _FRAMES.sub(" ", asked.spaced).replace(f" {name} ", " ")
+    return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
 
 
 def _without_names(index: Index, asked: Question) -> Said:

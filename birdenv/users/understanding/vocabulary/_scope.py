@@ -111,10 +111,11 @@ def is_never_answered(said: Said) -> bool:
 _STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*)\b")
 
 
-def is_out_of_scope(said: Said) -> bool:
+def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
     """Return whether words speak of what a user does not tell; a ranking that is sure may know better.
 
-    Which columns the output should have is a fair question, and so is what is written into a column.
+    Which columns the output should have is a fair question, and so is what is written into a column. In a
+    question `about_a_term` a mention of columns does no harm, if it does not ask which one holds the term.
     """
     if said.found.isdisjoint(_OUT_OF_SCOPE | _NAMES):
         return False
@@ -122,14 +123,14 @@ def is_out_of_scope(said: Said) -> bool:
         _OUT_OF_SCOPE
     ):
         return True
-    return _speaks_of_names(said)
+    return _speaks_of_names(said, _NAMES - {"names"} if about_a_term else _NAMES)
 
 
-def _speaks_of_names(said: Said) -> bool:
+def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
     """Whether words speak of columns or other names of the database, and not of what the result shows."""
-    if said.found.isdisjoint(_NAMES):
+    if said.found.isdisjoint(names):
         return False
-    return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(_NAMES)
+    return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(names)
 
 
 def asks_for_output(said: Said) -> bool:
