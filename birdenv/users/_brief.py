@@ -48,7 +48,8 @@ class Brief:
     column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
     about, and are never said; `request` is the ambiguous question, which the system has read. `converses` is
     false where the protocol answers each question by itself and never asks back; `first_line` is true where
-    it takes a model's first line for its choice; `style` is how a rule-based user words its answers.
+    it takes a model's first line for its choice; `style` is how a rule-based user words its answers;
+    `inherited` are the points of an earlier phase, by whose terms this one's conditions may be called.
     """
 
     clear_query: str
@@ -61,6 +62,7 @@ class Brief:
     converses: bool = True
     first_line: bool = False
     style: UserStyle = "plain"
+    inherited: tuple[Ambiguity, ...] = ()
 
     def __hash__(self) -> int:
         """Return the hash of the two questions: strings remember theirs, and few briefs share them."""

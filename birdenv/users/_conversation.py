@@ -117,7 +117,7 @@ class Conversation:
 
     def _in_the_light_of_before(self, part: Part) -> Part:
         """One question, or what it refers to; the points that it names and that are not told wait."""
-        asked = take_apart(part.text)
+        asked = part.asked or take_apart(part.text)
         choice = part.choice
         assert choice is not None
         if choice.call == "unclear":
@@ -125,7 +125,7 @@ class Conversation:
         named = named_points(self.brief, asked)
         if len(named) > 1:
             self.asked = self.waiting = [Part(one.target, one) for one in named]
-        return Part(part.text, choice)
+        return Part(part.text, choice, asked)
 
     def _referred(self, text: str) -> Choice | None:
         """What "yes, but at least?" or "you said 40?" is about: what was told last."""

@@ -89,7 +89,7 @@ class RulePlayer:
                 text = decode(replace(choice, items=(item,)), conversation.brief)
                 return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
         text = decode(choice, conversation.brief)
-        said = agreed(part.text, choice)
+        said = agreed(part.asked or part.text, choice)
         if said and temper.name == "literal":
             text = f"{said}."
         elif temper.name == "mistaken" and again:

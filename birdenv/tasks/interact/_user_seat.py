@@ -45,7 +45,12 @@ def briefs_of(
     if follow_up is None:
         return (brief,)
     return brief, replace(
-        brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold, request=follow_up.query
+        brief,
+        clear_query=follow_up.query,
+        ambiguities=(),
+        gold=follow_up.gold,
+        request=follow_up.query,
+        inherited=brief.ambiguities,
     )
 
 

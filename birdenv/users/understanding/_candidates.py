@@ -28,7 +28,7 @@ from birdenv.users.understanding._candidate_words import (
     tables_joined,
 )
 from birdenv.users.understanding._changes import KINDS_OF_CHANGE, SAID_OF_CHANGE, changes
-from birdenv.users.understanding._gold_parts import is_set_to, telling_parts
+from birdenv.users.understanding._gold_parts import bare_text, is_set_to, telling_parts
 from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
 from birdenv.users.understanding._left_open import (
     attributed,
@@ -178,19 +178,21 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
     for number, (part, terms) in enumerate(telling_parts(parts, brief.ambiguities), 1000):
         if part.clause == "join":
             continue
+        called = [*terms, *_inherited(part, brief.inherited)]
         candidate = Candidate(
             group="part",
             target=part.id,
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
             segments=(part,),
-            names=tuple(name for term in terms for name in names_of(clean(term))),
+            names=tuple(name for term in called for name in names_of(clean(term))),
             literals=literals_of(part.sql, short=part.clause == "limit"),
             same=number,
             main_kinds=PLAIN_KINDS
             & {part.clause, *_MAIN_KINDS.get(part.clause, ()), _missing(part), _rounded(part)},
         )
         notes = meaning_stems(brief.notes, part.sql) | beside_terms(brief.request, terms)
+        notes |= set[str]().union(*(stems_of(term) for term in called[len(terms) :]))
         if part.clause not in ("output", "group", "order"):
             notes |= stems_near(brief.clear_query, literals_of(part.sql))
         spoken = spoken_stems(part.sql, brief.identifiers)
@@ -199,6 +201,21 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         if part.clause == "create":
             spoken |= {stem(word) for word in words(clean(part.sql)) if word in ("view", "table", "index")}
         yield candidate, {"sql": spoken, "notes": notes, "values": sibling_stems(brief.notes, part.sql)}
+
+
+def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
+    """The terms of an earlier phase whose SQL is in a part."""
+    if part.clause in ("output", "group"):
+        return []
+    sql = f" {bare_text(part.sql)} "
+    return [one.term for one in points if (core := bare_text(one.snippet)) and f" {core} " in sql]
+
+
+def _dropped_stems(brief: Brief) -> set[str]:
+    """The words of an earlier phase's points that are not in this one's SQL: "still only the roomy ones?"."""
+    sql = f" {' '.join(map(bare_text, brief.gold))} "
+    dropped = [one for one in brief.inherited if f" {bare_text(one.snippet)} " not in sql]
+    return set[str]().union(*(stems_of(clean(one.term)) for one in dropped)) if brief.gold else set()
 
 
 def _missing(part: Segment) -> str:
@@ -268,7 +285,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
         if kind == "limit":
             fields["sql"] = stems_near(said_words, numbers_in(said_words))
         if kind == "filter":
-            fields = {"sql": stems_in(unused_columns(brief))}
+            fields = {"sql": stems_in(unused_columns(brief)) | _dropped_stems(brief)}
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",

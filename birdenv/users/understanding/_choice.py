@@ -51,10 +51,14 @@ class Choice:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question of a message, and what it is about; None if nobody has looked yet."""
+    """One question of a message, and what it is about; None if nobody has looked yet.
+
+    `asked` is the question taken apart, where that is at hand.
+    """
 
     text: str
     choice: Choice | None = None
+    asked: Question | None = field(default=None, compare=False, repr=False)
 
 
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
@@ -95,18 +99,19 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
         return _clauses(brief, message, weights)
     parts: list[Part] = []
     for number, piece in enumerate(pieces):
-        if len(parts) > ANSWERED or number >= _MOST_LOOKED_AT:
+        known = len(parts) if piece.lead is None else len(parts) + 1
+        if known > ANSWERED or number >= _MOST_LOOKED_AT:
             rest = [Part(one.text) for one in pieces[number:] if not one.goes_on]
             return parts + rest
-        if piece.lead:
+        if piece.lead is not None:
             parts.append(Part(piece.text, _understand_item(brief, piece, weights)))
             continue
         choice = _understand_whole(brief, piece.text, weights)
         if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].choice):
-            parts[-1] = _joined(brief, parts[-1], piece.text, weights)
+            parts[-1] = _joined(brief, parts[-1], Part(piece.text, choice), weights)
         else:
             parts.append(Part(piece.text, choice))
-    if any(piece.lead for piece in pieces):
+    if any(piece.lead is not None for piece in pieces):
         return parts
     return [one for part in parts for one in _clauses(brief, part.text, weights, part.choice)]
 
@@ -127,18 +132,24 @@ def _belongs(piece: Piece, choice: Choice, before: Choice) -> bool:
     return piece.refers and (not choice.tells or choice.share < _SURE)
 
 
-def _joined(brief: Brief, part: Part, text: str, weights: Weights | None) -> Part:
-    """A question with the sentence that goes on with it; the surer of the two understandings holds."""
-    whole = f"{part.text} {text}"
-    before, choice = part.choice or UNCLEAR, _understand_whole(brief, whole, weights)
-    keep = before.tells and (not choice.tells or before.share > choice.share)
-    return Part(whole, before if keep else choice)
+def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Part:
+    """A question with the sentence that goes on with it; the surer of the two understandings holds.
+
+    Two sentences of which neither tells anything tell nothing together: each may be a guess.
+    """
+    text = f"{part.text} {more.text}"
+    before, choice = part.choice or UNCLEAR, _understand_whole(brief, text, weights)
+    if not before.tells and not (more.choice or UNCLEAR).tells:
+        return Part(text, choice if choice.call == "unanswerable" else before)
+    fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
+    keep = before.tells and (fair or before.share > choice.share)
+    return Part(text, before if keep else choice)
 
 
 def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
     """What an item of a list is about: by itself, or else with what introduces the list."""
     choice = _understand_whole(brief, piece.text, weights)
-    if choice.call == "unclear" and named_points(brief, take_apart(piece.lead)):
+    if choice.call == "unclear" and piece.lead and named_points(brief, take_apart(piece.lead)):
         with_lead = _understand_whole(brief, f"{piece.lead} {piece.text}", weights)
         choice = with_lead if with_lead.tells else choice
     return choice
@@ -165,7 +176,7 @@ def _clauses(brief: Brief, text: str, weights: Weights | None, known: Choice | N
             return parts + [Part(piece) for piece in pieces[ANSWERED + 2 :]]
         if len(parts) == 2 and not whole.tells and told:
             return [Part(text, next(part.choice for part in parts if part.choice and part.choice.tells))]
-    return [Part(text, whole)]
+    return [Part(text, whole, asked)]
 
 
 def _two_named(brief: Brief, asked: Question) -> list[Choice]:

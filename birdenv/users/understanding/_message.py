@@ -27,13 +27,13 @@ class Piece:
 
     Attributes:
         text: the question, with the sentences that belong to it.
-        lead: what introduces the list that it is an item of; empty in prose.
+        lead: what introduces the list that it is an item of; None in prose.
         goes_on: whether it only elaborates the question before it ("Or is it ..?", "Is that right?").
         refers: whether it points to something said before it, or names nothing of its own.
     """
 
     text: str
-    lead: str = ""
+    lead: str | None = None
     goes_on: bool = False
     refers: bool = False
 
@@ -227,7 +227,8 @@ _REQUESTS = re.compile(
 )
 _GOES_ON = re.compile(
     r"(?i)(?:and |but |so )?(?:or|for example|for instance|that is|such as|specifically|in particular|namely"
-    r"|like|if so|if not|if yes|if it|if there|in other words|meaning|otherwise|perhaps|maybe)\b"
+    r"|like|if so|if not|if yes|if it|if there|in other words|meaning|otherwise|perhaps|maybe"
+    r"|just (?:tell|give|show|say))\b"
 )
 _REFERS = re.compile(
     r"(?i)\b(?:it|its|that|this|these|those|they|them|such|same|either|one)\b|^(?:is|are) there\b"

@@ -62,7 +62,8 @@ def take_apart(question: str) -> Question:
     guesses = _is_guess(text)
     spaced = _spaced(all_words, guesses)
     stems = tuple(map(stem, all_words))
-    content = tuple(dict.fromkeys(map(stem, content_words(all_words))))
+    telling = words(_WORKED_OUT.sub(" ", " ".join(sentences)))
+    content = tuple(dict.fromkeys(map(stem, content_words(telling))))
     of_question = all_words
     if len(asked) < len(sentences):
         of_question = words(" ".join(asked))
@@ -84,6 +85,10 @@ def take_apart(question: str) -> Question:
         kinds=kinds,
         guesses=guesses,
     )
+
+
+_WORKED_OUT = re.compile(r"\bwork(?:s|ed|ing)? (?:(?:it|this|that|them|these|one) )?out\b")
+"""Asks how something is found, whatever it is: not a word of "working stations"."""
 
 
 def _spaced(all_words: Sequence[str], guesses: bool) -> str:

@@ -169,3 +169,8 @@ def test_no_preference_is_never_said_of_a_gold_that_cannot_be_parsed() -> None:
 def test_meanings_of_columns_may_be_missing_empty_or_wrong(columns: dict[str, str]) -> None:
     brief = Brief(BRIEF.clear_query, BRIEF.ambiguities, request=BRIEF.request, notes=Notes(columns, {}))
     assert understand(brief, "What is roomy?").target == "roomy"
+
+
+def test_sentences_that_tell_nothing_alone_tell_nothing_together() -> None:
+    (text,) = talk("library_4", "Is there a threshold? How is the value calculated? Is it 14 or 0.1?")
+    assert text == ASKING_BACK or text.startswith("Sorry")

@@ -387,3 +387,9 @@ def test_no_restriction_is_never_claimed_of_what_a_condition_is_about() -> None:
 def test_what_is_never_answered_is_refused_however_sure_the_ranking_is(question: str) -> None:
     assert is_never_answered(take_apart(question).said)
     assert RuleUser().answer(briefs()["library_5"], question).call == "unanswerable"
+
+
+@pytest.mark.parametrize("question", ["How is it worked out?", "How do I work that out?"])
+def test_how_something_is_worked_out_names_nothing_that_works(question: str) -> None:
+    assert "work" not in take_apart(question).content
+    assert "work" in take_apart("Which stations work?").content
