@@ -14,13 +14,21 @@ from birdenv.users.understanding._message import Piece, begins_as_question, piec
 from birdenv.users.understanding._question import SHORT_NAME, Question, called, questions_in, take_apart
 from birdenv.users.understanding._ranking import Evidence, Weights, evidence, load_weights, probabilities
 from birdenv.users.understanding.vocabulary._scope import (
+    PLAIN_KINDS,
     Said,
     asks_for_output,
     is_never_answered,
     is_out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding.vocabulary._word_forms import FRAME_STEMS, clean, content_words, stem
+from birdenv.users.understanding.vocabulary._word_forms import (
+    FRAME_STEMS,
+    GENERIC_STEMS,
+    clean,
+    content_words,
+    stem,
+    words,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +115,7 @@ def understand_parts(brief: Brief, message: str, weights: Weights | None = None)
             parts.append(Part(piece.text, _understand_item(brief, piece, weights)))
             continue
         choice = _understand_whole(brief, piece.text, weights)
-        if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].choice):
+        if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].text, parts[-1].choice):
             parts[-1] = _joined(brief, parts[-1], Part(piece.text, choice), weights)
         else:
             parts.append(Part(piece.text, choice))
@@ -123,10 +131,16 @@ _SURE = 0.9
 """Likelier than this, a choice holds against doubts."""
 
 
-def _belongs(piece: Piece, choice: Choice, before: Choice) -> bool:
+def _telling(text: str) -> set[str]:
+    return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
+
+
+def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
     """Whether a sentence that asks is about what the question before it asks."""
     if choice is NEVER:
         return False
+    if not begins_as_question(piece.text) and not _telling(piece.text).isdisjoint(_telling(asked)):
+        return True
     if piece.goes_on or (choice.tells and choice.target == before.target and choice.target):
         return True
     return piece.refers and (not choice.tells or choice.share < _SURE)
@@ -234,7 +248,7 @@ _FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by|
 
 def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
     """The point that a question names in quotation marks, or beside words that frame any question."""
-    quotes = "'" in asked.text
+    quotes, unframed = "'" in asked.text, _FRAMES.sub(" ", asked.spaced)
     found: list[tuple[int, int]] = []
     for number in range(len(index.candidates)) if quotes else sorted(called(index.names, asked)):
         candidate = index.candidates[number]
@@ -245,14 +259,13 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
             for name in names
             if in_quotes
             or (quotes and f"'{name}'" in asked.text)
-            or (f" {name} " in asked.spaced and _is_bare(name, asked))
+            or (f" {name} " in unframed and _is_bare(unframed.replace(f" {name} ", " ")))
         ]
     return index.candidates[min(found)[1]] if found else None
 
 
-def _is_bare(name: str, asked: Question) -> bool:
-    """Whether besides a name the question has only words that frame any question."""
-    rest = _FRAMES.sub(" ", asked.spaced).replace(f" {name} ", " ")
+def _is_bare(rest: str) -> bool:
+    """Whether a text has only words that frame any question."""
     return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
 
 
@@ -291,9 +304,21 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     if action == 2:
         says_little = asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found)
         return UNCLEAR if says_little or (refuse < _SURE and _CLARIFIES.search(asked.text)) else REFUSED
-    if found.only >= 0 and refuse < _MAY_BE_REFUSED:
-        return _unless_nameless(index, found, found.only, shares[found.only])
+    last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
+    if last >= 0 and refuse < _MAY_BE_REFUSED:
+        return _unless_nameless(index, found, last, shares[last])
     return UNCLEAR
+
+
+_ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
+
+
+def _the_one_of_its_kind(index: Index, asked: Question) -> int:
+    """The one candidate of the one kind that is asked for; -1 for several, for none, or for a point."""
+    kinds = asked.kinds & _ALONE
+    found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
+    alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items
+    return found[0] if alone else -1
 
 
 _MAY_BE_REFUSED = 0.35

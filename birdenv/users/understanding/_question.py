@@ -162,7 +162,7 @@ _NEXT = re.compile(
     r"|does|did|should|shall|can|could|may|must|whether|if (?!so|not|yes))\b)"
     r"|,? and (?=(?:in|by|to|from|at|for|on|above|below|over) (?:what|which|how)\b)"
     r"|, (?=(?:what|which|how|when|who|where|whether)\b"
-    r"|(?:do|does|is|are|should|shall|can) (?:i|we|you|the|it|they)\b)",
+    r"|(?:do|does|is|are|should|shall|can) (?:i|we|you|the)\b)",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
