@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from birdenv.dialogue import Dialogue, Game, Move, Player, View, play
-from birdenv.dialogue._move import as_move
+from birdenv.dialogue._move import QUIT, as_move
 from birdenv.dialogue._rules import method_that_raised
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.dialogue.players import SeesEnd
@@ -82,10 +82,13 @@ class _Watched:
     def __init__(self, player: Player, seat: int) -> None:
         self._player = player
         self._seat = seat
+        self.left = ""  # without doing what the seat is there for: in silence, or by name
 
     def move(self, view: View) -> Move | None:
         try:
-            return as_move(self._player.move(view))
+            made = as_move(self._player.move(view))
+            self.left = "said nothing" if made is None else "left" if made.action == QUIT else ""
+            return made
         except InfrastructureError:
             raise
         except Exception as error:
@@ -99,15 +102,27 @@ class _Watched:
                 raise SeatError(self._seat, error) from error
 
 
+def _left_alone(dialogue: Dialogue, players: Sequence[_Watched | None], game: Game) -> Failure | None:
+    """The failure of a seat that can only answer, and did not: that is no move of its game."""
+    if dialogue.status not in ("silence", "left"):
+        return None
+    for place, (seat, player) in enumerate(zip(game.seats, players, strict=True)):
+        only_answers = place != game.evaluated and len(seat.actions) == 1
+        if only_answers and player is not None and player.left:
+            return Failure(PARTNER_ERROR, f"the player of the seat {seat.name} {player.left}", place)
+    return None
+
+
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
     """Play to the end and close; an exception costs this episode only, and is returned.
 
     Raises:
         InfrastructureError: something was lost; the episode says nothing and may be played again.
     """
+    watched = [None if player is None else _Watched(player, seat) for seat, player in enumerate(players)]
     try:
-        play(dialogue, [player and _Watched(player, seat) for seat, player in enumerate(players)])
-        return None
+        play(dialogue, watched)
+        return _left_alone(dialogue, watched, game)
     except InfrastructureError:
         raise
     except Exception as error:

@@ -44,10 +44,10 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 def plays(*games: str) -> Callable[[_F], _F]:
     """Mark a factory of players that play these games only: lists of known players leave it out elsewhere.
 
-    >>> @plays("guess")
+    >>> @plays("my-game")
     ... def haggler(argument, context): ...
     >>> haggler.games
-    ('guess',)
+    ('my-game',)
     """
 
     def mark(factory: _F) -> _F:
