@@ -15,7 +15,7 @@ This room knows nothing of games. `openai` is imported when the first call is ma
 from birdenv.llm._completion import Completion
 from birdenv.llm._errors import ContextOverflowError, EndpointError, ReplayMissError
 from birdenv.llm._model_dialogues import RecordedDialogue, recorded_dialogues
-from birdenv.llm._models import Models, default_models
+from birdenv.llm._models import Models, models_of
 from birdenv.llm._prompts import Prompt, package_prompt
 from birdenv.llm._seat_calls import Chat, Spent
 from birdenv.llm._settings import ModelSettings, Role
@@ -32,7 +32,7 @@ __all__ = [
     "ReplayMissError",
     "Role",
     "Spent",
-    "default_models",
+    "models_of",
     "package_prompt",
     "recorded_dialogues",
 ]

@@ -203,15 +203,21 @@ class Models:
             return found
 
 
-def default_models() -> Models:
-    """Return the models of this process as the environment sets them up; nothing is recorded."""
+def models_of(given: Models | ModelSettings | None) -> Models:
+    """Return the models that a player asks: those of its run, or those that settings describe.
+
+    Without settings, environment variables and `.env` decide. Models of equal settings are shared in this
+    process; nothing is recorded.
+    """
+    if isinstance(given, Models):
+        return given
     values = environment()
-    return _models_of(tuple(values.get(name) for name in VARIABLES))
+    return _shared_models(given, tuple(values.get(name) for name in VARIABLES))
 
 
 @lru_cache(maxsize=8)
-def _models_of(values: tuple[str | None, ...]) -> Models:
-    return Models()
+def _shared_models(settings: ModelSettings | None, values: tuple[str | None, ...]) -> Models:
+    return Models(settings)
 
 
 def _replayed(run: Path) -> CallFile:

@@ -15,9 +15,8 @@ from birdenv.dialogue import Arena
 from birdenv.errors import InputError
 from birdenv.files import code_digest, path_digest
 from birdenv.llm import Models
-from birdenv.runs._episode_record import PlannedEpisode
 from birdenv.runs._job_engine import JobEngine, threads
-from birdenv.runs._jobs import Job, Setup, opened, play_job
+from birdenv.runs._jobs import Job, PlannedEpisode, Setup, opened, play_job
 from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs._seating import Seating
 from birdenv.runs.measures._games import game_measures

@@ -11,10 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import Arena, make_game
+from birdenv.dialogue.record import PARTNER_ERROR
 from birdenv.errors import InputError
 from birdenv.files import read_json, write_text
 from birdenv.grading import InteractGrader
-from birdenv.runs._episode_status import PARTNER_ERROR, UNRATED
+from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, classify
 from birdenv.runs.blame._execution import Execution

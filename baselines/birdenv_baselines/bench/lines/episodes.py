@@ -32,8 +32,8 @@ _REPEATS: Final = 5
 def lines(quick: bool) -> list[Line]:
     """Return the lines; with `quick`, on the smallest database only.
 
-    The bar is for all three sizes in equal parts. Their mean, 107 MB, is below that of mini-dev's tasks
-    (some 150 MB). On a small file alone a copy is cheap, and an episode's five exchanges with a worker are not.
+    The bar is for all three sizes in equal parts. Their mean, 107 MB, is below that of mini-dev's tasks (some
+    150 MB). A small file is copied quickly, so there the five exchanges with a worker decide.
     """
     smallest, small, large = SIZES[:3]
     groups = [(smallest,)] if quick else [(smallest,), (small,), (smallest, small, large)]
