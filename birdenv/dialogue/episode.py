@@ -14,11 +14,12 @@ from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue._move import Move, View, as_move
 from birdenv.dialogue._moves_elsewhere import in_thread
 from birdenv.dialogue.chat import MALFORMED, read_tool_call, tool_schemas
+from birdenv.dialogue.faults import Failure, end_by_fault, fault_words
 from birdenv.dialogue.players import Player, SeatError, Watched, advance
-from birdenv.dialogue.record import INFRA_ERROR, PARTNER_ERROR, Failure, Records, record_episode
+from birdenv.dialogue.record import Records, record_episode
 from birdenv.dialogue.sdk_messages import as_chat_message
 from birdenv.dialogue.usage import Usage, usage_of
-from birdenv.errors import BirdenvError, InfrastructureError, InputError, describe_error
+from birdenv.errors import InfrastructureError, InputError
 
 if TYPE_CHECKING:
     from birdenv.dialogue.games import Game, TaskList
@@ -64,7 +65,6 @@ class Episode:
         instruction: what the caller's seat is told; constant.
         messages: the dialogue as chat messages. What a model wrote is kept whole.
         breakdown: what the caller's seat has earned in each phase, from 1.
-        error: why a fault ended the episode; None if none did. It is for people, not for a policy.
     """
 
     def __init__(
@@ -79,7 +79,6 @@ class Episode:
     ) -> None:
         self.instance_id = instance_id
         self.breakdown: dict[int, float] = {}
-        self.error: str | None = None
         self._game = game
         self._tasks = tasks
         self._dialogue = dialogue
@@ -147,6 +146,11 @@ class Episode:
     def status(self) -> str:
         """The reason why the episode is over; empty while it goes on."""
         return self._broken.status if self._broken else self._dialogue.status
+
+    @property
+    def error(self) -> str | None:
+        """The cause of a fault that ended the episode; it is for people, not for a policy."""
+        return self._broken.error if self._broken else None
 
     @property
     def truncated(self) -> bool:
@@ -310,7 +314,8 @@ class Episode:
                 move = as_move(made)
             except Exception as error:
                 self._asked = None
-                self._break(error if isinstance(error, InfrastructureError) else SeatError(seat, error))
+                fault = error if isinstance(error, InfrastructureError) else SeatError(seat, error)
+                self._broken = end_by_fault(self._dialogue, fault)
                 move = None
             else:
                 self._asked = None
@@ -358,20 +363,10 @@ class Episode:
             self._dialogue.apply(seat, move)
             self._advance(players)
         except (InfrastructureError, SeatError) as error:
-            self._break(error)
+            self._broken = end_by_fault(self._dialogue, error)
 
     def _advance(self, players: Sequence[Player | None]) -> None:
         self._asked = advance(self._dialogue, players, self._seat)
-
-    def _break(self, error: BirdenvError) -> None:
-        """End the episode by a fault that is not the caller's."""
-        if isinstance(error, SeatError):
-            said = describe_error(error.cause)
-            self._broken = Failure(PARTNER_ERROR, said, error.seat)
-        else:
-            self._broken = Failure(INFRA_ERROR, str(error))
-        self.error = self._broken.error
-        self._dialogue.stop(self._broken.status)
 
     def _result(self, *, malformed: bool) -> Step:
         dialogue = self._dialogue
@@ -383,7 +378,7 @@ class Episode:
             self.breakdown[self._phase] = round(total, _DIGITS)
         text, question = view.message, None
         if self._broken is not None:
-            text = self._fault_text(self._broken)
+            text = fault_words(self._dialogue, self._broken)
         if self._asked is None:
             self._write_reply(text)
         else:
@@ -398,12 +393,6 @@ class Episode:
             malformed,
             self._broken is not None,
         )
-
-    def _fault_text(self, broken: Failure) -> str:
-        """What a policy reads of a fault; the cause may tell of the solution, and stays in `error`."""
-        if broken.seat is None:
-            return "The episode was ended by a fault of the machine. It does not count."
-        return f"The episode was ended: the {self._game.seats[broken.seat].name} failed. It does not count."
 
     def _write(self, move: Move, message: Any) -> None:
         """Keep what the model wrote, whole; a bare move becomes a tool call."""

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final
+from typing import Any
 
 from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue.faults import Failure
 from birdenv.dialogue.games import Game, TaskList
 from birdenv.dialogue.players import Player
 from birdenv.dialogue.transcript import Example
 from birdenv.dialogue.usage import Usage
 
-INFRA_ERROR: Final = "infra_error"
-"""Status of an episode in which something was lost that it needs; it says nothing about anybody."""
-
-PARTNER_ERROR: Final = "partner error"
-"""Status of an episode that the player of another seat broke off: it says nothing about the agent."""
-
 Records = dict[str, dict[str, Any]]
 """A record for each stream of the run directory."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why an episode broke off: the status it gets, one line for people, and whose player it was."""
-
-    status: str
-    error: str
-    seat: int | None = None
 
 
 def record_episode(

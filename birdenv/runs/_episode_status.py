@@ -9,8 +9,8 @@ from typing import Final
 
 from birdenv.dialogue import Dialogue, Game, Player, Usage, play
 from birdenv.dialogue._rules import method_that_raised
+from birdenv.dialogue.faults import PARTNER_ERROR, Failure
 from birdenv.dialogue.players import SeatError, Watched
-from birdenv.dialogue.record import PARTNER_ERROR, Failure
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error
 from birdenv.llm import ContextOverflowError

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import Arena, make_game
-from birdenv.dialogue.record import PARTNER_ERROR
+from birdenv.dialogue.faults import PARTNER_ERROR
 from birdenv.errors import InputError
 from birdenv.files import read_json, write_text
 from birdenv.grading import InteractGrader
