@@ -204,15 +204,6 @@ def write_run(
     `summary`, `compare`, `blame` and `export` read it as they read other runs. Several episodes of a task
     become its repeats, in the order in which they come.
 
-    >>> from tempfile import mkdtemp
-    >>> from birdenv import make_game, submit_sql
-    >>> arena = make_game("bird", limit=1)
-    >>> with arena.episode(arena.ids[0]) as episode:
-    ...     step = episode.act("submit_sql", "SELECT 1")
-    >>> folder = write_run(arena, [episode.record()], mkdtemp(), agent="mine")
-    >>> sorted(path.name for path in folder.glob("*.json"))
-    ['config.json', 'overall.json']
-
     Args:
         arena: the arena of the episodes.
         episodes: the result of `Episode.record()` of each.
