@@ -79,9 +79,9 @@ fuzz: $(VENV)/installed-dev ## Feed random SQL to episodes and graders, for SECO
 	$(BIN)/python tests/fuzz/fuzz_sql.py --seconds $(or $(SECONDS),60)
 
 editor: ## Bundle the SQL editor of the web pages again, with npm
-	cd birdenv/web/editor && npm ci --no-audit --no-fund && npm run build
-	cd birdenv/web/editor && node licenses.mjs bundle.json > ../static/editor.LICENSES.txt
-	rm -r birdenv/web/editor/node_modules birdenv/web/editor/bundle.json
+	cd birdenv/studies/editor && npm ci --no-audit --no-fund && npm run build
+	cd birdenv/studies/editor && node licenses.mjs bundle.json > ../static/editor.LICENSES.txt
+	rm -r birdenv/studies/editor/node_modules birdenv/studies/editor/bundle.json
 
 clean: ## Remove what the other words made
 	rm -rf $(VENV) $(VENV)-oldest results .pytest_cache .mypy_cache .ruff_cache

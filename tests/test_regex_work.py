@@ -28,7 +28,7 @@ _FROM_OUTSIDE = (
     "birdenv.databases.postgres.loading._dump_text:_ENCODING",
     "birdenv.llm._request:_OVERFLOW",
     "birdenv.runs.blame._sql_tokens:_ALIAS",
-    "birdenv.web.study._config_files:_TAG",
+    "birdenv.studies.study._config_files:_TAG",
 )
 _KNOWN = {
     "birdenv.databases.sqlite._schema:re.sub('\\\\s*([(),])\\\\s*')": "of a text without two blanks in a row",

@@ -62,7 +62,9 @@ class _RoleModels(Models):
         task = self._context.run(asyncio.run_coroutine_threadsafe, generate(), self._loop)
         output = task.result()
         usage = output.usage
-        tokens = {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens} if usage else {}
+        tokens = (
+            {"prompt_tokens": usage.input_tokens, "completion_tokens": usage.output_tokens} if usage else {}
+        )
         return completion_of({"role": "assistant", "content": output.completion}, output.stop_reason, tokens)
 
 
@@ -106,7 +108,9 @@ def reward(phases: int = 2) -> Any:
     async def score(state: Any, target: Any) -> Score:
         earned = state.store.get("reward", {})
         names = ["reward", *(f"phase_{phase}" for phase in range(1, phases + 1))]
-        return Score(value={name: earned.get(name, 0.0) for name in names}, explanation=state.store.get("status"))
+        return Score(
+            value={name: earned.get(name, 0.0) for name in names}, explanation=state.store.get("status")
+        )
 
     return score
 
@@ -115,7 +119,9 @@ def dialogue(game: str, **settings: Any) -> Task:
     """Return the task of any game with one evaluated seat."""
     named = {name: value for name, value in settings.items() if (name, value) != ("user", "role")}
     arena = make_game(game, **named)
-    facts = [(row, {name: row[name] for name in row.keys() - {"id", "prompt", "tools"}}) for row in arena.rows()]
+    facts = [
+        (row, {name: row[name] for name in row.keys() - {"id", "prompt", "tools"}}) for row in arena.rows()
+    ]
     samples = [Sample(id=row["id"], input=row["prompt"], metadata=about) for row, about in facts]
     phases = 1 if game == "bird" else 2
     shown = [TaskSamplesColumn(id="sampleId"), TaskSamplesColumn.score("reward", "reward")]

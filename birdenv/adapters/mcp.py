@@ -126,7 +126,9 @@ def main() -> None:
     parser.add_argument("--task", help="the task's id (default: the first)")
     parser.add_argument("--http", type=int, metavar="PORT", help="serve on this port instead of stdio")
     parser.add_argument("--record", metavar="FILE", help="append each episode's record to this file")
-    parser.add_argument("--set", action="append", default=[], metavar="NAME=JSON", help="a setting of the game")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=JSON", help="a setting of the game"
+    )
     chosen = parser.parse_args()
     settings = {name: json.loads(value) for name, _, value in (each.partition("=") for each in chosen.set)}
     with make_game(chosen.game, **settings) as arena:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Final
 
 import typer
 
 from birdenv.errors import InputError
-from birdenv.files import exists, write_records
+from birdenv.files import write_records
+from birdenv.plugins import load_plugin, plugins
 from birdenv.runs import run_folder
 
-_ROW_FORMATS = ("ratings", "pairs", "people")
+FORMATS: Final = "birdenv.export_formats"
+"""Entry points to further formats: functions of the file to write, the folders and the least reward, which
+return what was written, in words."""
 
 
 def export(
@@ -52,23 +54,22 @@ def export(
 
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """
-    from birdenv.dialogue.cocoa import write_examples
     from birdenv.runs.export import (
         DIALOGUE_FORMATS,
         EXPORT_FORMATS,
         export_rows,
         exported_episodes,
+        whole_dialogues,
     )
 
-    if form in _ROW_FORMATS:
-        from birdenv.web.ratings import write_row_file
-
-        print(f"{write_row_file(output, runs, form)} rows: {output}")
+    further = plugins(FORMATS)
+    if form in further:
+        print(load_plugin(further[form])(output, runs, min_reward))
         return
     for whole in DIALOGUE_FORMATS:
         if form == whole:
             dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
-            (write_examples if form == "cocoa" else write_records)(output, dialogues)
+            write_records(output, dialogues)
             seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}  # may be rows of one
             told = f"{len(dialogues)} rows of " if form == "openai" else ""
             print(f"{told}{len(seats)} dialogue{'s' * (len(seats) != 1)}: {output}")
@@ -77,7 +78,7 @@ def export(
         if form == known:
             break
     else:
-        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, *_ROW_FORMATS))
+        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, *sorted(further)))
         raise InputError(f"--format {form!r} is unknown; known: {names}")
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
     rows = list(export_rows(episodes, known, min_reward))
@@ -87,14 +88,3 @@ def export(
         print("A pair needs two episodes of one task that earned different rewards: --repeats, or more runs")
     elif not rows:
         print("No episode earned enough; --format rl takes all")
-
-
-def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) -> Iterable[Mapping[str, Any]]:
-    """The dialogues of a run or of a study."""
-    from birdenv.runs.export import dialogue_rows
-
-    if exists(folder / "study.sqlite"):
-        from birdenv.web import study_rows
-
-        return study_rows(folder, form, min_reward)
-    return dialogue_rows(run_folder(folder), form, min_reward)

@@ -12,8 +12,9 @@ import typer
 from birdenv.cli._terminal import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_bytes
+from birdenv.report.plots import forest_plot
 from birdenv.runs.summaries import compare as compare_runs
-from birdenv.runs.summaries import comparison_text, forest_plot, read_run, report
+from birdenv.runs.summaries import comparison_text, read_run, report
 
 Plot = Annotated[
     Path | None, typer.Option("--plot", help="Also draw the figures into this PNG file (extra: report).")

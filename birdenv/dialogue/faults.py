@@ -6,14 +6,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.dialogue.players import SeatError
 from birdenv.errors import InfrastructureError, describe_error
 
 INFRA_ERROR: Final = "infra_error"
 """Status of an episode in which something was lost that it needs; it says nothing about anybody."""
-
-PARTNER_ERROR: Final = "partner error"
-"""Status of an episode that the player of another seat broke off: it says nothing about the agent."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,6 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import entry_points
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
@@ -17,7 +16,9 @@ from pydantic import BaseModel, ConfigDict
 from birdenv.dialogue._move import Move, View
 from birdenv.dialogue._rules import Rules
 from birdenv.dialogue._seat import Seat
+from birdenv.dialogue.measures import REWARD, GameMeasures
 from birdenv.errors import InputError, describe_error
+from birdenv.plugins import load_plugin, plugins
 
 GROUP: Final = "birdenv.games"
 
@@ -134,6 +135,7 @@ class Game:
         markup_help: tells a model how to write that text.
         record_model: the documented model of one task in a data file.
         survey: questions to people after an episode.
+        measures: what summaries and comparisons of runs show; without it, the mean reward.
         with_people: settings that have other defaults where people may sit in a seat, by the seat's name.
     """
 
@@ -148,6 +150,7 @@ class Game:
     markup_help: str = ""
     record_model: type[BaseModel] | None = None
     survey: tuple[Question, ...] = ()
+    measures: GameMeasures = REWARD
     with_people: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
@@ -181,7 +184,7 @@ def register_game(game: Game) -> Game:
 
 def game_names() -> list[str]:
     """Return the names of all registered games."""
-    return sorted({*_registered, *(entry.name for entry in entry_points(group=GROUP))})
+    return sorted({*_registered, *plugins(GROUP)})
 
 
 def find_game(name: str) -> Game:
@@ -196,12 +199,12 @@ def find_game(name: str) -> Game:
         return game
     if ":" in name:
         return register_game(_imported(name))
-    for entry in entry_points(group=GROUP):
-        if entry.name == name:
-            found = entry.load()
-            if not isinstance(found, Game):
-                raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.dialogue.Game")
-            return register_game(found)
+    entry = plugins(GROUP).get(name)
+    if entry is not None:
+        found = load_plugin(entry)
+        if not isinstance(found, Game):
+            raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.dialogue.Game")
+        return register_game(found)
     raise InputError(f"unknown game {name!r}; known games: {', '.join(game_names()) or 'none'}")
 
 
@@ -219,6 +222,6 @@ def _imported(spec: str) -> Game:
         raise InputError(f"game {spec!r} cannot be imported: {describe_error(error)}") from None
     if not isinstance(found, Game):
         raise InputError(f"game {spec!r} is {type(found).__name__}, expected a birdenv.dialogue.Game")
-    if found.name in {entry.name for entry in entry_points(group=GROUP)}:
+    if found.name in plugins(GROUP):
         raise InputError(f"game {spec!r} has the name of an installed game, {found.name!r}: give it another")
     return found

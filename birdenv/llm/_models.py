@@ -6,7 +6,7 @@ import hashlib
 import threading
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -71,7 +71,7 @@ class Models:
             raise InputError(
                 f"--max-cost needs the price of {name!r} at {endpoint.url}: give it in a file with --prices"
             )
-        return Chat(self, role, name, scope, seed)
+        return Chat(self.settings, partial(self.answer, role), name, scope, seed)
 
     def record_in(self, folder: Path) -> None:
         """Record the calls in a run folder; those that it holds are not made again.

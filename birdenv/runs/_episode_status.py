@@ -9,7 +9,8 @@ from typing import Final
 
 from birdenv.dialogue import Dialogue, Game, Player, Usage, play
 from birdenv.dialogue._rules import method_that_raised
-from birdenv.dialogue.faults import PARTNER_ERROR, Failure
+from birdenv.dialogue.faults import Failure
+from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.dialogue.players import SeatError, Watched
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error
@@ -28,9 +29,6 @@ _CONTEXT: Final = re.compile(
 
 RETRIED = frozenset({"task error", PARTNER_ERROR, "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
-
-UNRATED = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error", "test_error"})
-"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
 
 TIME_LIMIT: Final = "time limit"
 """The status of an episode whose agent did not move in time. It counts as the agent's."""

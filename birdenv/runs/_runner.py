@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import birdenv
+from birdenv._version import __version__
 from birdenv.dialogue import Arena
 from birdenv.dialogue.record import Records, mark_repeat
 from birdenv.errors import InputError
@@ -20,7 +20,7 @@ from birdenv.runs._job_engine import JobEngine, threads
 from birdenv.runs._jobs import Job, PlannedEpisode, Setup, opened, play_job
 from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs._seating import Seating
-from birdenv.runs.measures._games import game_measures
+from birdenv.runs.blame import has_user_to_blame, record_blame
 from birdenv.runs.summaries._recorded_run import recorded_run
 from birdenv.runs.summaries._run_report import Summary, report
 
@@ -95,7 +95,7 @@ class RunPlan:
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
         others.pop(game.seats[game.evaluated].name)
         return {
-            "birdenv": birdenv.__version__,
+            "birdenv": __version__,
             "code_sha256": code_digest(),
             "agent": agent,
             "agent_file_sha256": path_digest(Path(argument)) if argument and name not in _OF_MODELS else None,
@@ -234,7 +234,8 @@ def write_run(
 def _finish(arena: Arena, directory: RunDirectory, rounds: Sequence[int | None]) -> Summary:
     """Put the records in order, and write the figures."""
     directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)
-    game_measures(arena.game.name).finish(arena, directory.path)
+    if has_user_to_blame(arena):
+        record_blame(arena, directory.path)
     summary = report(recorded_run(directory)).summary()
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)

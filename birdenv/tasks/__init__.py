@@ -1,5 +1,5 @@
-"""The games. A folder holds one game: its records, its loader, its rules; or what several games share: `sql`,
-`interact` (c-Interact and a-Interact), `cocoa`.
+"""The SQL games. A folder holds one game: its records, its loader, its rules; or what several games share:
+`sql`, `interact` (c-Interact and a-Interact).
 
 This door exports what the SQL games share: the two seats, the system's actions, and the text in which it
 reads query results.

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
+from birdenv.demo import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 
 Command = Callable[..., Any]
 

@@ -64,9 +64,9 @@ def test_help(birdenv: Command, command: list[str]) -> None:
 
 def test_the_list_of_commands_has_the_first_sentence_of_each_help() -> None:
     group = _main._Commands(name="birdenv")
-    for name, (_, about) in _main._COMMANDS.items():
+    for name in group.list_commands(None):
         command = group.get_command(None, name)
-        assert command.get_short_help_str(limit=1_000) == about, name
+        assert command.get_short_help_str(limit=1_000) == _main._about(name), name
 
 
 def test_the_list_of_commands_imports_none_of_them() -> None:

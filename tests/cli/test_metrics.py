@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
+from birdenv.demo import DEMO_BIRD_FILE, demo_folder
 
 Command = Callable[..., Any]
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import demo_folder
+from birdenv.demo import demo_folder
 from birdenv.dialogue.games import find_game
 from birdenv.runs import data_name, folder_name
 

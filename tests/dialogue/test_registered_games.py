@@ -163,7 +163,7 @@ GENERIC = (
     "dialogue",
     "envs",
     "processes",
-    "web",
+    "studies",
     "runs/_runner.py",
     "runs/_seating.py",
     "runs/_player_process.py",
@@ -172,13 +172,10 @@ GENERIC = (
 BY_NATURE = {
     "envs/_gymnasium.py",
     "envs/_vector.py",
-    "envs/bargain_v0.py",
     "envs/c_interact_v0.py",
     "envs/candidates/_session.py",
     "envs/candidates/_setting.py",
     "envs/candidates/_tables.py",
-    "envs/deal_or_no_deal_v0.py",
-    "envs/mutual_friends_v0.py",
     "envs/wrappers/_markup.py",
 }
 """The registered classes, the PettingZoo modules, the setting that chooses among candidates, and

@@ -39,8 +39,8 @@ from birdenv.llm._completion import read_completion
 from birdenv.llm._errors import TransientError
 from birdenv.llm._secrets import without_key
 from birdenv.runs.blame._sql_tokens import bare_snippet, tokens
-from birdenv.runs.measures._doubtful_passes import reads_no_table
 from birdenv.sql import first_keyword, split_statements
+from birdenv.tasks.interact._doubtful_passes import reads_no_table
 from birdenv.tasks.sql._markup_reading import read_output
 from birdenv.users.model_user._encoder import makes_the_choice, read_choice
 from birdenv.users.understanding.vocabulary._kind_asked_for import lists_columns

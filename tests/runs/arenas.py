@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
+from birdenv.demo import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 from birdenv.dialogue import Arena, make_game
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 

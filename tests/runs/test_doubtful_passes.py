@@ -9,7 +9,7 @@ from arenas import c_interact, play, tasks_of
 
 from birdenv.databases import QueryResult
 from birdenv.dialogue import Move, View
-from birdenv.runs.measures._doubtful_passes import doubtful_notes, doubtful_passes, reads_no_table
+from birdenv.tasks.interact._doubtful_passes import doubtful_notes, doubtful_passes, reads_no_table
 
 
 def test_rows_that_are_spelled_out_are_counted(demo: Path, tmp_path: Path) -> None:

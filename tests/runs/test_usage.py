@@ -15,10 +15,10 @@ from written_runs import bird_record, dialogue_record, write_run
 from birdenv.cli import main
 from birdenv.dialogue import Arena, Usage
 from birdenv.errors import InputError
+from birdenv.report.plots import forest_plot, forest_rows
 from birdenv.runs import RunDirectory
 from birdenv.runs.summaries import compare, read_run, report
 from birdenv.runs.summaries import comparison_text as as_text
-from birdenv.runs.summaries._plot import forest_plot, forest_rows
 
 HERE = Path(__file__).parent
 PATIENCE = 6

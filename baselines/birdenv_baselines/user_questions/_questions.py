@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from birdenv.benchmarks import demo_folder
+from birdenv.demo import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Brief
 from birdenv.users.understanding import Choice

@@ -12,11 +12,12 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
+from birdenv.benchmarks import OracleTasks, Report, merge_files, verify_records
 from birdenv.cli._terminal import visible
 from birdenv.cli.benchmarks._generate import generate
 from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
 from birdenv.databases.sqlite import is_database_name
+from birdenv.demo import demo_folder
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv.files import check_writable, is_directory, read_records, write_records, write_text

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Final
 
 from birdenv.dialogue._move import Move, View, as_move
 from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory
 from birdenv.errors import InputError, describe_error
+from birdenv.plugins import plugins, ships_with_birdenv
 
 AGENTS: Final = "birdenv.agents"
 USERS: Final = "birdenv.users"
@@ -119,7 +118,7 @@ class PlayerSpec:
     def is_ours(self) -> bool:
         """True if the player ships with birdenv, so that it may share the process of private tasks."""
         entry = self._entry()
-        return entry is not None and _ships_with_birdenv(entry)
+        return entry is not None and ships_with_birdenv(entry)
 
     def check(self) -> None:
         """Raise `InputError`, listing the known names, if the spec cannot name a player. Imports nothing."""
@@ -154,7 +153,7 @@ class PlayerSpec:
             raise self._not_imported(describe_error(error)) from None
 
     def _entry(self) -> EntryPoint | None:
-        return _installed(self.group, tuple(sys.path)).get(self.name)
+        return plugins(self.group).get(self.name)
 
     @property
     def _kind(self) -> str:
@@ -172,15 +171,4 @@ class PlayerSpec:
 
 def player_names(group: str = AGENTS) -> list[str]:
     """Return the names of all installed players of a group."""
-    return sorted(_installed(group, tuple(sys.path)))
-
-
-@lru_cache(maxsize=8)
-def _installed(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
-    """The entry points of a group by name, ours first. Reading those of all packages takes milliseconds."""
-    found = sorted(entry_points(group=group), key=_ships_with_birdenv)
-    return {entry.name: entry for entry in found}
-
-
-def _ships_with_birdenv(entry: EntryPoint) -> bool:
-    return entry.dist is not None and entry.dist.name == "birdenv"
+    return sorted(plugins(group))

@@ -11,21 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import Arena, make_game
-from birdenv.dialogue.faults import PARTNER_ERROR
+from birdenv.dialogue.measures import PARTNER_ERROR, UNRATED
 from birdenv.errors import InputError
-from birdenv.files import read_json, write_text
+from birdenv.files import write_text
 from birdenv.grading import InteractGrader
-from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, classify
 from birdenv.runs.blame._execution import Execution
 from birdenv.runs.regrade._data import place_of
-from birdenv.runs.summaries._recorded_run import RecordedRun, read_run, recorded_run
+from birdenv.runs.summaries._recorded_run import BLAME, RecordedRun, read_run, recorded_run
 from birdenv.tasks.c_interact import InteractTasks, grading_job
 from birdenv.users import Brief
-
-BLAME = "private_blame.json"
-"""The file of a run folder that says whose fault each failure was. Private: it names annotated terms."""
 
 _GAMES = ("c-interact", "a-interact")
 
@@ -122,6 +118,11 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
         return _blamed(run, arena)
 
 
+def has_user_to_blame(arena: Arena) -> bool:
+    """Return True if the game has a user whose answers may be at fault."""
+    return isinstance(arena._tasks, InteractTasks)
+
+
 def record_blame(arena: Arena, folder: Path) -> None:
     """Write into a run folder whose fault its failures were.
 
@@ -134,17 +135,6 @@ def record_blame(arena: Arena, folder: Path) -> None:
     """
     found = _blamed(recorded_run(RunDirectory(folder)), arena)
     write_text(folder / BLAME, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
-
-
-def recorded_culprits(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return `{"culprit": ...}` of each failed episode; nothing where a run does not say."""
-    if not (folder / BLAME).is_file():
-        return {}
-    try:
-        episodes = read_json(folder / BLAME)["by_episode"]
-        return {name: {"culprit": str(episode["culprit"])} for name, episode in episodes.items()}
-    except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{folder / BLAME}: damaged; `birdenv blame` makes it anew") from None
 
 
 def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:

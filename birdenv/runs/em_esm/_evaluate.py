@@ -12,7 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import birdenv
+from birdenv._version import __version__
 from birdenv.databases import DatabaseSource, Limits, NoAnswerError, QueryError, Result
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_records, write_text
@@ -103,7 +103,7 @@ def evaluate_pairs(
 
 
 def _versions() -> dict[str, str]:
-    return {"birdenv": birdenv.__version__, "grader": GRADER_VERSION}
+    return {"birdenv": __version__, "grader": GRADER_VERSION}
 
 
 def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from typing import Any
 from birdenv.dialogue import Arena, Event, make_game, seen_by
 from birdenv.dialogue.chat import chat_messages, tool_schemas
 from birdenv.dialogue.games import find_game
+from birdenv.dialogue.measures import UNRATED
 from birdenv.llm import RecordedDialogue, recorded_dialogues
-from birdenv.runs._episode_status import UNRATED
 from birdenv.runs.regrade._data import place_of
 from birdenv.runs.summaries._recorded_run import read_run
 

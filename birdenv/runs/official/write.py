@@ -32,9 +32,9 @@ from birdenv.dialogue import Arena
 from birdenv.errors import InputError
 from birdenv.files import read_records
 from birdenv.runs._run_folder import RunDirectory, episode_name
-from birdenv.runs.measures._interact import passed
 from birdenv.runs.official._pipeline_turns import Dialogue, read_dialogue
 from birdenv.tasks.c_interact import InteractTasks
+from birdenv.tasks.interact.measures import passed
 from birdenv.tasks.sql._markup_reading import fence_of
 
 OFFICIAL_FOLDER = "private_official"

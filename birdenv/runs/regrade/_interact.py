@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from birdenv.dialogue.measures import UNRATED
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import GradingJob
-from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._run_folder import RunDirectory
-from birdenv.runs.official._phase_counts import EpisodeScore, count_phases
 from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
 from birdenv.runs.regrade._submissions import Submission, submissions_of
 from birdenv.tasks.c_interact import CInteractTask, Profile, grading_job, load_benchmark
+from birdenv.tasks.interact.phase_counts import EpisodeScore, count_phases
 
 AS_PLAYED: Final = "as played"
 _WITHOUT_SQL: Final = frozenset({"malformed", "no_submission"})

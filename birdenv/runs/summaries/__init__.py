@@ -1,8 +1,7 @@
-"""Summaries of runs: their figures, repeats, comparisons of runs, plots."""
+"""Summaries of runs: their figures, repeats, comparisons of runs."""
 
 from birdenv.runs.summaries._comparison import RunComparison, compare
 from birdenv.runs.summaries._comparison_text import comparison_text
-from birdenv.runs.summaries._plot import forest_plot
 from birdenv.runs.summaries._recorded_run import RecordedRun, read_run
 from birdenv.runs.summaries._run_report import RunReport, report
 
@@ -12,7 +11,6 @@ __all__ = [
     "RunReport",
     "compare",
     "comparison_text",
-    "forest_plot",
     "read_run",
     "report",
 ]

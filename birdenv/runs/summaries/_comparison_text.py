@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.runs._report_lines import rule
-from birdenv.runs.statistics._interval_text import between, in_digits
-from birdenv.runs.statistics._intervals import Interval
 from birdenv.runs.summaries._comparison import MCNEMAR, Difference, RunComparison, run_letter
 from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._figure_lines import figure_line
 from birdenv.runs.summaries._means_over_tasks import Estimate
 from birdenv.runs.summaries._run_report import FEW_DATABASES, interval_heads, method_notes, on_databases
+from birdenv.statistics import Interval, between, in_digits
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:

@@ -7,12 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from birdenv.dialogue.measures import Details, Measure
+from birdenv.dialogue.measures import UNRATED, Details, Measure
 from birdenv.errors import InputError
-from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._report_lines import engine_line, rule, status_notes
-from birdenv.runs.statistics._interval_text import between, strip, strip_scale
-from birdenv.runs.statistics._statistic import rounded
 from birdenv.runs.summaries._episode_figures import USAGE, Outcome
 from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._figure_lines import NAME_WIDTH, figure_line, usage_lines
@@ -20,6 +17,7 @@ from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate
 from birdenv.runs.summaries._model_figures import model_figures, model_lines
 from birdenv.runs.summaries._recorded_run import RecordedRun
 from birdenv.runs.summaries._repeats import PassRates, pass_rates, repeats_lines
+from birdenv.statistics import between, rounded, strip, strip_scale
 
 FEW_DATABASES = 10
 """With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""

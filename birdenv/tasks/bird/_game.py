@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import Field, field_validator, model_validator
 
 from birdenv.databases import open_source
+from birdenv.demo import DEMO_BIRD_FILE, demo_folder
 from birdenv.dialogue import Game, Rules
 from birdenv.errors import InputError, SettingError
 from birdenv.files import file_identity
@@ -17,6 +18,7 @@ from birdenv.grading import ExGrader, Metric
 from birdenv.tasks.bird._loader import BirdRecord, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
 from birdenv.tasks.bird._task import BirdTask
+from birdenv.tasks.bird.measures import BIRD
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._sql_task_list import SqlTasks
@@ -51,8 +53,6 @@ class BirdSettings(SqlSettings):
 
     def place(self) -> tuple[Path, Path]:
         """Return the task file and the folder of databases."""
-        from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
-
         if self.data_file is None or self.db_dir is None:
             return demo_folder() / DEMO_BIRD_FILE, demo_folder()
         return Path(self.data_file), Path(self.db_dir)
@@ -137,4 +137,5 @@ GAME = Game(
     read_text=read_markup,
     markup_help=markup_help(("submit_sql", "execute_sql")),
     record_model=BirdRecord,
+    measures=BIRD,
 )

@@ -14,6 +14,7 @@ from typing import Any
 from pydantic import Field, ValidationInfo, field_validator
 
 from birdenv.databases import open_source
+from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.dialogue import Rules
 from birdenv.errors import SettingError
 from birdenv.files import file_identity
@@ -89,8 +90,6 @@ class InteractSettings(SqlSettings):
 
     def place(self) -> tuple[Path, Path]:
         """Return the folder and the task file."""
-        from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
-
         if self.data:
             return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
         if self.data_dir:

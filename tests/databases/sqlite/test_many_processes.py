@@ -18,8 +18,8 @@ from gymnasium.vector import AsyncVectorEnv
 from image_kinds import ALL, why_not
 
 import birdenv
-from birdenv.benchmarks import demo_folder
 from birdenv.databases import QueryResult, SqliteSource
+from birdenv.demo import demo_folder
 
 KINDS = [kind for kind in ALL if not why_not(kind)]
 CONTEXTS = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]

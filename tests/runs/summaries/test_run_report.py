@@ -14,7 +14,8 @@ from arenas import a_interact, bird, c_interact, play
 from written_runs import bird_record, dialogue_record, write_run
 
 from birdenv.errors import InputError
-from birdenv.runs.summaries import compare, comparison_text, forest_plot, read_run, report
+from birdenv.report.plots import forest_plot
+from birdenv.runs.summaries import compare, comparison_text, read_run, report
 
 
 @pytest.mark.parametrize("make", [bird, c_interact, a_interact])
@@ -319,7 +320,7 @@ def test_one_episode_has_no_intervals_and_tables_have_headings(demo: Path, tmp_p
 
 
 def test_plots_of_runs_side_by_side_and_long_names(demo: Path, tmp_path: Path) -> None:
-    from birdenv.runs.summaries._plot import comparison_rows, cut
+    from birdenv.report.plots import comparison_rows, cut
 
     runs = [read_run(play(bird(demo, 4), agent, tmp_path / agent).path) for agent in ("oracle", "never-asks")]
     made = compare(runs)

@@ -8,7 +8,7 @@ from functools import cache
 
 import pytest
 
-from birdenv.benchmarks import demo_folder
+from birdenv.demo import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Ambiguity, Brief, RuleUser
 from birdenv.users._decoder import decode

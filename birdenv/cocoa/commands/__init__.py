@@ -1,0 +1,25 @@
+"""The commands of this room, declared for the list of commands; some share a module."""
+
+from typing import Final
+
+from birdenv.cli.command import Command
+
+ANALYZE: Final = Command(
+    "birdenv.cocoa.commands.analyze:analyze",
+    "Analyse dialogues of any game: effectiveness, text and strategy, with 95 % intervals.",
+)
+SCENARIOS: Final = Command(
+    "birdenv.cocoa.commands.scenarios:scenarios",
+    "Write scenarios: drawn ones, or the tasks of a benchmark.",
+    takes_settings=True,
+)
+TRAIN_PLAYER: Final = Command(
+    "birdenv.cocoa.commands.train_player:train_player",
+    "Train a player on dialogues, and test it on those that were held out.",
+    takes_settings=True,
+)
+TEST_PLAYER: Final = Command(
+    "birdenv.cocoa.commands.train_player:test_player",
+    "Test a player on recorded dialogues: does it do what was done there? And let it play.",
+    takes_settings=True,
+)
