@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -201,6 +201,25 @@ class Models:
                 path = folder / f"{urlsplit(endpoint.url).hostname}-{digest}.jsonl"
                 found = self._caches[endpoint.url] = CallFile(path, append=True)
             return found
+
+
+class FunctionModels(Models):
+    """Models that a function calls, such as those of another framework, which counts and logs them itself.
+
+    Args:
+        call: takes the body of a chat completion's request, and returns the assistant's message.
+    """
+
+    def __init__(self, call: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+        super().__init__()
+        self._call = call
+
+    def chat(self, role: Role, model: str, scope: str, seed: int | None = None) -> Chat:
+        """Return the calls of one seat in one episode."""
+        return Chat(self.settings, self._answer_of_function, model or role, scope, seed)
+
+    def _answer_of_function(self, key: str, body: dict[str, Any], *_: Any) -> Completion:
+        return completion_of(self._call(body), "stop", None)
 
 
 def models_of(given: Models | ModelSettings | None) -> Models:
