@@ -25,7 +25,7 @@ CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
     "trl": frozenset(),
     "verifiers": frozenset(),
 }
-"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that a framework never hands to its environment."""
+"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that a framework never hands to birdenv."""
 
 
 def missing(extra: str, error: ImportError) -> ImportError:

@@ -5,8 +5,8 @@ Over stdio the process is the episode:
     python -m birdenv.adapters.mcp c-interact --task library_1 --record rollouts.jsonl
 
 Over HTTP (`--port 8000`) each client names its episode in the header `birdenv-episode` (any text of its own)
-and, with its first request, the task in `birdenv-task`. The instruction is the prompt `task`. What a call earned is in
-the result's `_meta` (`birdenv/reward`, `birdenv/done`, `birdenv/void`), which models do not read.
+and, with its first request, the task in `birdenv-task`. The instruction is the prompt `task`. What a call
+earned is in the result's `_meta` (`birdenv/reward`, `birdenv/done`, `birdenv/void`), which no model reads.
 """
 
 from __future__ import annotations

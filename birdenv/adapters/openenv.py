@@ -42,7 +42,7 @@ class BirdenvObservation(Observation):
     """
 
     text: str = ""
-    tools: list[dict[str, Any]] = []
+    tools: tuple[dict[str, Any], ...] = ()
     truncated: bool = False
     void: bool = False
 

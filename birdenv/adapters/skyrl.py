@@ -5,7 +5,7 @@
     register(id="birdenv", entry_point="birdenv.adapters.skyrl:BirdenvEnv")
 
 Each trajectory has an environment of its own. The row's `extras` name the game, the task and settings:
-`{"game": "c-interact", "instance_id": "library_1", "settings": {"patience": 3}}`; `dataset_rows` makes such rows.
+`{"game": "c-interact", "instance_id": "library_1", "settings": {"patience": 3}}`. `dataset_rows` makes them.
 """
 
 from __future__ import annotations
