@@ -93,9 +93,8 @@ def earned(birdenv_reward: list[float | None], **_: Any) -> list[float | None]:
 
 def _reply(tokenizer: Any, text: str, turn: list[int]) -> Any:
     """Return the tokens of a user's message after a model's turn, whichever template the model has."""
-    roles = {"user": "?", "assistant": "birdenv-mark"}
-    told = [{"role": role, "content": words} for role, words in (*roles.items(), ("user", text))]
+    told = [{"role": r, "content": c} for r, c in (("user", "?"), ("assistant", "said-it"), ("user", text))]
     shown = tokenizer.apply_chat_template(told, add_generation_prompt=True, tokenize=False)
-    end = tokenizer.eos_token if turn[-1] == tokenizer.eos_token_id else ""
-    reply = shown.partition("birdenv-mark")[2].removeprefix(end)
+    end = tokenizer.eos_token if turn[-1:] == [tokenizer.eos_token_id] else ""
+    reply = shown.partition("said-it")[2].removeprefix(end)
     return tokenizer(reply, add_special_tokens=False)["input_ids"]

@@ -3,8 +3,8 @@
     vf-eval birdenv-verifiers --env.taskset.settings '{"limit": 10}' -m my-model --no-push \\
       --env.agent.runtime.type subprocess --client.base-url URL --client.api-key-var KEY
 
-`--env.taskset.game` names another game. A fault of the machine or of the user is an error of the episode, which
-verifiers neither scores nor trains on.
+`--env.taskset.game` names another game. A fault of the machine or of the user is an error of the episode,
+which verifiers neither scores nor trains on.
 """
 
 from __future__ import annotations
