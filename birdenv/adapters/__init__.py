@@ -17,12 +17,15 @@ from typing import Final
 
 __all__ = ["CANNOT_EXPRESS", "missing"]
 
+_NO_CALL: Final = frozenset({"prose", "nothing", "arguments are no JSON", "arguments are a list"})
+
 CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
     "inspect": frozenset({"arguments are no JSON", "arguments are a list"}),
-    "mcp": frozenset({"prose", "two calls", "arguments are no JSON", "arguments are a list", "nothing"}),
+    "mcp": _NO_CALL | {"two calls"},
     "openenv": frozenset(),
     "skyrl": frozenset(),
-    "trl": frozenset(),
+    "trl environment_factory": _NO_CALL | {"two calls", "unknown tool"},
+    "trl rollout_func": frozenset(),
     "verifiers": frozenset(),
 }
 """The kinds of malformed messages (`birdenv.testing.MALFORMED`) that a framework never hands to birdenv."""

@@ -6,6 +6,7 @@ import argparse
 import json
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -47,12 +48,16 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
-    """End an episode, and append its record to a file, as a JSON line that `birdenv.runs.write_run` takes."""
-    episode.stop("left")
-    if record is not None:
-        line = json.dumps(episode.record(agent), ensure_ascii=False)
-        with record.open("a", encoding="utf-8") as file:
-            file.write(f"{line}\n")
+    """End an episode, and append its record to a file, as a JSON line that `birdenv.runs.write_run` takes.
+
+    An episode whose client left in the middle of a move has no record.
+    """
+    with suppress(InputError):
+        episode.stop("left")
+        if record is not None:
+            line = json.dumps(episode.record(agent), ensure_ascii=False)
+            with record.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
     episode.close()
 
 
