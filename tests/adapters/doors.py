@@ -1,4 +1,4 @@
-"""Test each adapter in an environment of its own, as the frameworks pin against each other, and print a table.
+"""Test each adapter in an environment of its own, as frameworks pin against each other, and print a table.
 
     python tests/adapters/doors.py [NAME ...] [--environments FOLDER]
 

@@ -1,4 +1,4 @@
-"""Servers of adapters, each in a process of its own."""
+"""Servers of adapters and examples, each in a process of its own."""
 
 from __future__ import annotations
 
@@ -8,6 +8,9 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
+
+EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 
 
 @contextmanager
@@ -29,3 +32,11 @@ def served(module: str, *arguments: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.communicate()
+
+
+def example(name: str, folder: Path, *arguments: str) -> str:
+    """Run an example, and return what it prints."""
+    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout

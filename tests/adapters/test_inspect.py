@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from dialogues import as_turns, assert_nothing_private, breakdown, golden, wrong_messages
+from servers import example
 
 pytest.importorskip("inspect_ai", reason="the extra `inspect` is not installed")
 
@@ -138,3 +139,8 @@ def test_a_model_that_says_nothing_is_a_sample_like_any_other(tmp_path: Path, se
     server.script = ServerScript(dialogues=(Dialogue(turns=(Turn(content=""),)),))
     log = play(tmp_path, "c-interact", {"limit": 1})
     assert log.samples[0].scores["reward"].value["reward"] == 0.0
+
+
+def test_the_example_evaluates(tmp_path: Path) -> None:
+    said = example("inspect_eval.py", tmp_path)
+    assert "reward {'mean': 1.0, 'stderr': 0.0}" in said

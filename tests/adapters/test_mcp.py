@@ -21,7 +21,7 @@ import httpx2
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from servers import served
+from servers import example, served
 
 from birdenv import InputError
 from birdenv.adapters._serving import Episodes
@@ -110,3 +110,8 @@ def test_over_http_a_header_is_the_handle() -> None:
         for handle, task in (("a", "library_1"), ("b", "coop_1"), ("a", "coop_2")):
             expected = "library_1" if handle == "a" else task
             assert asyncio.run(play(url, handle, task)) == arena.instruction(expected)
+
+
+def test_the_example_plays_an_episode(tmp_path: Path) -> None:
+    said = example("mcp_agent.py", tmp_path)
+    assert "Request: Which roomy branches" in said and "at least 40 seats" in said

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from dialogues import ASK, WRONG, golden
-from servers import served
+from servers import example, served
 from session_tests import Message, SessionTests, Step, note
 
 pytest.importorskip("openenv.core", reason="the extra `openenv` is not installed")
@@ -116,3 +116,12 @@ def test_the_manifest_is_valid() -> None:
     command = [str(Path(sys.executable).with_name("openenv")), "validate", str(ROOT / "examples" / "openenv")]
     done = subprocess.run(command, capture_output=True, text=True)
     assert "PASS  static.manifest" in done.stdout, done.stdout + done.stderr
+
+
+def test_the_example_plays_an_episode(tmp_path: Path) -> None:
+    said = example("openenv_client.py", tmp_path)
+    assert (
+        "Request: Which roomy branches" in said
+        and "40 seats" in said
+        and "SELECT" not in said.split("<t>")[0]
+    )

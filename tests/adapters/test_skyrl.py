@@ -5,10 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 import pytest
 from dialogues import as_tags
+from servers import example
 from session_tests import Message, SessionTests, Step, note
 
 pytest.importorskip("skyrl_gym", reason="the extra `skyrl` is not installed")
@@ -48,3 +50,7 @@ def test_rows_hold_what_an_environment_needs() -> None:
     [row] = dataset_rows("c-interact", limit=1)
     env = skyrl_gym.make(row["env_class"], env_config={}, extras=row)
     assert env.init(row["prompt"])[0] == row["prompt"]
+
+
+def test_the_example_plays_the_demo(tmp_path: Path) -> None:
+    assert example("skyrl_rollout.py", tmp_path).count("{'phase_1': 0.7, 'phase_2': 0.3}") == 5

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from dialogues import ASK, as_tags, assert_nothing_private, breakdown, demo_messages, golden, wrong_messages
+from servers import example
 from session_tests import Message, SessionTests, Step, note
 
 pytest.importorskip("trl", reason="the extra `trl` is not installed")
@@ -240,3 +241,9 @@ def test_two_steps_of_grpo_move_the_weights(
         history = _train(tmp_path, tokenizer, rows, call, environment_factory=environment_class("bird"))
     assert [entry["reward"] for entry in history] == [0.5, 0.5]
     assert all(float(entry["grad_norm"]) > 0 for entry in history)
+
+
+def test_the_recipe_runs_two_steps_and_measures_what_is_held_out(tmp_path: Path) -> None:
+    said = example("grpo_trl.py", tmp_path, "--smoke")
+    assert [line.split(":")[0] for line in said.splitlines() if "held-out" in line] == ["step 1", "step 2"]
+    assert len((tmp_path / "results" / "grpo" / "curve.csv").read_text().splitlines()) == 3

@@ -15,15 +15,15 @@ from typing import Any
 
 import pytest
 from dialogues import ASK, as_tags, assert_nothing_private, breakdown, demo_messages, golden, wrong_messages
+from servers import example
 
 pytest.importorskip("verifiers.v1", reason="the extra `verifiers` is not installed")
-
-from birdenv_verifiers import BirdenvEnv, BirdenvTaskset
 
 from birdenv import InfrastructureError
 from birdenv.adapters.verifiers import BirdenvConfig, BirdenvEnvConfig
 from birdenv.testing import Script
 from birdenv.testing.openai_server import demo_script, serve
+from birdenv_verifiers import BirdenvEnv, BirdenvTaskset
 
 
 class Interaction:
@@ -136,3 +136,7 @@ def test_the_command_plays_the_demo(tmp_path: Path) -> None:
 def test_a_dead_endpoint_of_the_model_is_an_error(tmp_path: Path) -> None:
     said, _ = vf_eval(tmp_path, "http://127.0.0.1:9/v1", 1)
     assert "err 1.00" in said, said
+
+
+def test_the_example_evaluates(tmp_path: Path) -> None:
+    assert "reward 1.00" in example("verifiers_eval.py", tmp_path)
