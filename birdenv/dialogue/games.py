@@ -68,6 +68,10 @@ class TaskList:
         """Return the private half of a task: for our own oracle and for private records only."""
         return None
 
+    def facts(self, instance_id: str) -> Mapping[str, Any]:
+        """Return the public facts by which datasets group and filter tasks."""
+        return {}
+
     def is_graded(self, instance_id: str) -> bool:
         """Return False for a task whose answer is not known."""
         return True
