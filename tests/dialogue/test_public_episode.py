@@ -180,7 +180,7 @@ class TestRecords:
             return birdenv.submit_sql("SELECT 1")  # type: ignore[return-value]
 
         run = birdenv.run_episodes("c-interact", agent, limit=1)
-        with make_game("c-interact", explain=True).episode(run.records[0]["instance_id"]) as episode:
+        with make_game("c-interact").episode(run.records[0]["instance_id"]) as episode:
             while not episode.done:
                 episode.act("submit_sql", "SELECT 1")
             assert episode.record("agent")["runs"] | {"example": 0} == dict(run.records[0]) | {"example": 0}
