@@ -46,7 +46,12 @@ _COMMANDS: Final = {
     "evaluate": Command("birdenv.cli._evaluate:evaluate", "Score the pairs of a run by EM and ESM."),
     "inspect": Command("birdenv.cli._evaluate:inspect", "Show what went wrong in an evaluation."),
     "summary": Command("birdenv.cli._summary:summary", "Show a run's figures with 95 % intervals."),
-    "show": Command("birdenv.cli._show:show", "Show an episode of a run: dialogue, SQL, results, verdict."),
+    "show": Command(
+        "birdenv.cli._show:show", "Show an episode of a run: dialogue, SQL, first rows, verdict."
+    ),
+    "report": Command(
+        "birdenv.cli._report:report", "Write one HTML file about a run, or about two side by side."
+    ),
     "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks."),
     "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first."),
     "blame": Command(

@@ -37,7 +37,7 @@ def show(
         typer.Option("--private", help="Also show what agents must not see: golds, and what was meant."),
     ] = False,
 ) -> None:
-    """Show an episode of a run: the request, each turn, SQL with its first rows, the verdict and why.
+    """Show an episode of a run: dialogue, SQL, first rows, verdict.
 
     Submissions are run again, to show what they return and how it differs from the gold's result. Without
     --private only the numbers of rows and cells that differ are shown.

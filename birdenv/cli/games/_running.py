@@ -190,7 +190,8 @@ def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
         print("\n".join(map(episode_line, records)))
     print(f"Results: {directory.path}")
     if records:
-        print(f"To read a dialogue: birdenv show {directory.path} {shlex.quote(_name(records[0]))}")
+        first = visible(shlex.quote(_name(records[0])))
+        print(f"To read a dialogue: birdenv show {directory.path} {first}")
 
 
 def _saved(game: Game, directory: RunDirectory) -> str:

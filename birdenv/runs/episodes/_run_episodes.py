@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Final
@@ -11,7 +11,7 @@ from typing import Any, Final
 from birdenv.databases import QueryResult
 from birdenv.dialogue import Arena, Event
 from birdenv.dialogue._event import HOUSE
-from birdenv.dialogue.display import DIALOGUE_ONLY, Submission
+from birdenv.dialogue.display import DIALOGUE_ONLY, Phase, Submission
 from birdenv.dialogue.games import Game, find_game, game_names
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader
@@ -88,10 +88,15 @@ class RunEpisodes:
         record = self.run.records[self._places[name]]
         return self._display.request(record) if "example" in record else ""
 
+    def phases(self, name: str) -> Sequence[Phase]:
+        """Return the steps on which an episode was judged."""
+        record = self.run.records[self._places[name]]
+        return self._display.phases(record) if "example" in record else ()
+
     def outcome(self, name: str) -> tuple[str, float]:
         """Return how an episode ended, in one word, and its reward."""
         record = self.run.records[self._places[name]]
-        phases = self._display.phases(record) if "example" in record else ()
+        phases = self.phases(name)
         verdict = phases[-1].verdict if phases and record["status"] == "completed" else record["status"]
         return str(verdict), float(record.get("reward") or 0)
 
