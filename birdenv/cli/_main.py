@@ -52,6 +52,7 @@ _COMMANDS: Final = {
     "report": Command(
         "birdenv.cli._report:report", "Write one HTML file about a run, or about two side by side."
     ),
+    "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live, to you alone."),
     "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks."),
     "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first."),
     "blame": Command(

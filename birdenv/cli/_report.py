@@ -1,4 +1,4 @@
-"""`birdenv report`: a run, or two side by side, as one HTML file."""
+"""`birdenv report`: runs as one HTML file. `birdenv view`: all runs of a folder as pages, live."""
 
 from __future__ import annotations
 
@@ -49,3 +49,29 @@ def report(
             print(visible(f"Note: {note}"))
     told = " It holds golds: keep it from agents." if private else ""
     print(f"Written: {output}.{told}")
+
+
+def view(
+    root: Annotated[Path, typer.Argument(help="Where run folders are looked for.")] = Path("results"),
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8001,
+    private: Annotated[
+        bool,
+        typer.Option("--private", help="Also show what agents must not see: golds, and what was meant."),
+    ] = False,
+) -> None:
+    """Serve the runs of a folder as pages, live, to you alone.
+
+    The list shows how far each run is, its first figure with the interval, and the cost so far. Tick two runs
+    to see them side by side. Only this machine is answered, and only at the address with the token.
+
+    Example: birdenv view results
+    """
+    from birdenv.report.serving import served, web_extra
+
+    if not root.is_dir():
+        raise InputError(f"{root} is no folder; commands that play make runs in results/, or in --output")
+    with web_extra():
+        from birdenv.report.live_pages import make_view_app
+    app, token = make_view_app(root, private=private)
+    with served(app, "127.0.0.1", port) as address:
+        print(f"Runs: {address}/open/{token}", flush=True)

@@ -8,12 +8,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from math import isfinite
+from pathlib import Path
 from typing import Any, Final
 
+from birdenv.runs import RunDirectory
 from birdenv.runs.episodes import RunEpisodes
 from birdenv.runs.summaries import RunReport, report
 from birdenv.runs.summaries._episode_figures import Outcome
 from birdenv.runs.summaries._means_over_tasks import Estimate
+from birdenv.runs.summaries._recorded_run import recorded_run
 
 LONGEST_TEXT: Final = 10_000
 """Characters of one text in a page; the run's own files hold the rest."""
@@ -51,6 +54,24 @@ def run_data(episodes: RunEpisodes) -> dict[str, Any]:
             _row(episodes, name, outcome, record)
             for name, outcome, record in zip(episodes.names, run.outcomes, run.records, strict=True)
         ],
+    }
+
+
+def run_line(path: Path) -> dict[str, Any]:
+    """Return what a list of runs says of one: how far it is, its first figure, and the cost so far.
+
+    Raises:
+        InputError: it is no run, or a file is damaged.
+    """
+    run = recorded_run(RunDirectory(path))
+    cost = sum(_used(record, "cost_usd") or 0.0 for record in run.records)
+    return {
+        "game": run.game,
+        "agent": run.agent,
+        "done": len(run.outcomes),
+        "expected": run.expected,
+        "figure": _figure(report(run).figures[0]) if run.outcomes else None,
+        "cost": cost or None,
     }
 
 

@@ -6,13 +6,13 @@ const PAGE = 100;
 const LETTERS = ["A", "B"];
 const query = new URLSearchParams(location.search);
 const filters = { text: "", outcome: "", fault: "", database: "", differs: false, sort: "place", down: false, count: PAGE };
+const inside = document.getElementById("overview");
 let runs = [];
 let tasks = [];
 
 /** Data stand in the page, or come from the server of `birdenv view`. */
 async function data(id) {
-  const inside = document.getElementById(id);
-  if (inside) return JSON.parse(inside.textContent);
+  if (inside) return JSON.parse(document.getElementById(id).textContent);
   const answer = await fetch(`/data/${id}?${query}`);
   if (!answer.ok) throw new Error((await answer.text()) || answer.statusText);
   return answer.json();
@@ -28,7 +28,7 @@ async function start() {
   addEventListener("hashchange", () => show(true));
   addEventListener("keydown", keys);
   show(false);
-  if (!document.getElementById("overview")) follow();
+  if (!inside) follow();
 }
 
 async function load() {
@@ -94,6 +94,7 @@ function overview() {
   ]);
   fill(
     el("h1", {}, visible(`${runs[0].game}: ${runs.map((run) => run.agent).join(" and ")}`)),
+    inside ? "" : el("nav", { "aria-label": "Runs" }, el("a", { href: "/" }, "All runs")),
     banner(),
     runs.map(about),
     el("h2", {}, "Figures"),
