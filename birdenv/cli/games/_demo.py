@@ -60,7 +60,7 @@ def demo(
         print(f"{name:<12}{what}")
     print(f"\n{_EXPLANATION}\n")
     if output is not None:
-        print(f"Transcripts: {output}\n")
+        print(f"Transcripts: {output} (birdenv show {output / 'asks-first-c-interact'} library_1)\n")
     print(_NEXT)
 
 
