@@ -166,7 +166,7 @@ def run_game(
         raise typer.Exit(INTERRUPTED) from None
     finally:
         seating.close()
-    print(visible(summary.text), end="")
+    print(visible(summary.first_screen), end="")
     records = list(directory.read("runs").values())
     if len(records) <= _SHOWN and not options.verbose:
         print("\n".join(map(episode_line, records)))
