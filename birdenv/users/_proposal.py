@@ -127,7 +127,7 @@ def _stems_of(text: str) -> frozenset[str]:
 def _known(identifiers: frozenset[str], notes: Notes | None) -> frozenset[frozenset[str]]:
     """The stems of the names of a schema, each as it is said."""
     names = Names(identifiers, notes)
-    found = {_stems_of(names.words(name)) for name in identifiers}
+    found = {_stems_of(clean(names.words(name))) for name in identifiers}
     return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
 
 

@@ -42,7 +42,7 @@ from birdenv.runs.blame._sql_tokens import bare_snippet, tokens
 from birdenv.sql import at_date, first_keyword, split_statements
 from birdenv.tasks.sql._markup_reading import read_output
 from birdenv.users.model_user._encoder import makes_the_choice, read_choice
-from birdenv.users.understanding.vocabulary._kind_asked_for import lists_columns
+from birdenv.users.understanding._message import pieces_of
 
 VALUES = [
     value.replace("_", " ")
@@ -264,7 +264,7 @@ def outside(rng: random.Random, folder: Path) -> None:
 READERS: dict[str, Callable[[str], object]] = {
     "read_choice": lambda text: read_choice(text, (), ()),
     "makes_the_choice": lambda text: makes_the_choice(text, "", ()),
-    "lists_columns": lists_columns,
+    "pieces_of": pieces_of,
     "without_key": lambda text: without_key(text, "sk-a1b2c3d4e5"),
     "read_completion": read_completion,
     "read_output": read_output,

@@ -16,7 +16,6 @@ from struct import Struct
 from birdenv.users.understanding._candidates import FACETS
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding.vocabulary._subjects import of_engine
 from birdenv.users.understanding.vocabulary._word_forms import NUMBERS, stem
 
 _AT = {name: place for place, name in enumerate(FACETS)}
@@ -26,16 +25,13 @@ _NUMBERS = frozenset(map(stem, NUMBERS.values()))
 
 
 def word_runs(index: Index, question: Question, known: Collection[str]) -> list[str]:
-    """Return the runs of up to three words of a question; words that are not `known` stand as classes.
-
-    So do words that usually speak of other things, where they are the task's own: a "quality index".
-    """
+    """Return the runs of up to three words of a question; words that are not `known` stand as classes."""
     spoken, unused, noted = index.spoken, index.unused, index.postings
     said = [
         _NUMBER
         if one in _NUMBERS or one.isdigit()
         else one
-        if one in known and not (one in spoken and of_engine(one))
+        if one in known
         else _OWN
         if one in spoken
         else _UNUSED
