@@ -40,6 +40,7 @@ class Measure:
         silent: Which episodes have no say, in words, for a note; empty if no note is needed.
         note: What a reader must know of it.
         less_is_better: It is a cost.
+        headline: It is on the first screen of a summary.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Measure:
     silent: str = ""
     note: str = ""
     less_is_better: bool = False
+    headline: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +67,15 @@ class Details:
         figures: Keys of `overall.json` beside those that every game has.
         lines: The same for people, below the table of figures.
         notes: Sentences for the foot of the summary.
+        screen: What the first screen says below its figures: texts of one line by what they are about.
+        reference: The lines that the reference implementation prints, word for word.
     """
 
     figures: Mapping[str, Any] = field(default_factory=dict)
     lines: Sequence[str] = ()
     notes: Sequence[str] = ()
+    screen: Mapping[str, str] = field(default_factory=dict)
+    reference: Sequence[str] = ()
 
 
 def _no_groups(public: Record, private: Record) -> Mapping[str, tuple[str, ...]]:

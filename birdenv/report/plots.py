@@ -36,7 +36,7 @@ def forest_rows(report: RunReport) -> list[_Row]:
     What an episode took has no place on the axis, which goes from nothing to all.
     """
     rows: list[_Row] = [(of.measure.title, of) for of in report.figures if isfinite(of.measure.most)]
-    for title, column in report.drawn_groups():
+    for title, column in report.drawn_groups(report.groups):
         rows += [(title, None), *column.items()]
     return rows
 

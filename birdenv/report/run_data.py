@@ -92,7 +92,7 @@ def _figure(of: Estimate) -> dict[str, Any]:
 def _groups(made: RunReport) -> list[dict[str, Any]]:
     return [
         {"title": title, "rows": [{"name": name, **_figure(of)} for name, of in column.items()]}
-        for title, column in made.drawn_groups()
+        for title, column in made.drawn_groups(made.groups)
     ]
 
 

@@ -21,6 +21,7 @@ from birdenv.runs._jobs import Job, PlannedEpisode, Setup, opened, play_job
 from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs._seating import Seating
 from birdenv.runs.blame import has_user_to_blame, record_blame
+from birdenv.runs.summaries._first_screen import first_screen
 from birdenv.runs.summaries._recorded_run import recorded_run
 from birdenv.runs.summaries._run_report import Summary, report
 
@@ -239,7 +240,8 @@ def _finish(arena: Arena, directory: RunDirectory, rounds: Sequence[int | None])
     directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)
     if has_user_to_blame(arena):
         record_blame(arena, directory.path)
-    summary = report(recorded_run(directory)).summary()
+    made = report(recorded_run(directory))
+    summary = Summary(made.to_json(), made.text(), first_screen(made))
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)
     return summary

@@ -78,7 +78,7 @@ def test_the_same_agent_plays_c_interact_from_the_command_line(
     assert found["figures"]["reward"]["value"] == 1.0
     assert (found["questions_asked"], found["answers"]["unclear"]) == (0, 3)  # asked back, for nothing
     assert found["usage"]["calls"]["mean"] == 3  # a question and two submissions
-    assert "Completion tokens" in capsys.readouterr().out
+    assert "completion tokens" in capsys.readouterr().out
 
 
 def test_agents_that_report_nothing_have_no_figures(demo: Path, tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ def run_game(
         raise typer.Exit(INTERRUPTED) from None
     finally:
         seating.close()
-    print(visible(summary.text), end="")
+    print(visible(summary.first_screen), end="")
     _print_places(directory, each_episode=not options.verbose)
     if line := llm.ledger.line():
         print(f"Models: {line}")

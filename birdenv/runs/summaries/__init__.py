@@ -2,6 +2,7 @@
 
 from birdenv.runs.summaries._comparison import RunComparison, compare
 from birdenv.runs.summaries._comparison_text import comparison_text
+from birdenv.runs.summaries._first_screen import breakdown, first_screen, reference_block
 from birdenv.runs.summaries._recorded_run import RecordedRun, read_run
 from birdenv.runs.summaries._run_report import RunReport, report
 
@@ -9,8 +10,11 @@ __all__ = [
     "RecordedRun",
     "RunComparison",
     "RunReport",
+    "breakdown",
     "compare",
     "comparison_text",
+    "first_screen",
     "read_run",
+    "reference_block",
     "report",
 ]

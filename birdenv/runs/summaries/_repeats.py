@@ -27,6 +27,13 @@ class PassRates:
     at: float
     at_interval: Interval | None
 
+    def text(self) -> str:
+        """`pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
+        return (
+            f"pass^{self.k} {percent(self.hat).strip()} %, pass@{self.k} {percent(self.at).strip()} % "
+            f"of {self.tasks} tasks"
+        )
+
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = rounded(
             {

@@ -100,7 +100,6 @@ def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
         "by_database": by("db_id", sorted({result["db_id"] for result in results})),
     }
     lines = [
-        "As the reference harness counts it: every graded task, also one that broke off",
         f"Total:       {whole['total']}",
         f"Passed (EX): {whole['passed']}",
         f"Failed:      {failed}",
@@ -234,7 +233,7 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     }
     counted = f" ({GOLDS_COUNTED})" if broken else ""
     heading = f"As in the official table, times 100{counted}"
-    lines = [heading, *difficulty_table(table, METRIC_TITLES), "", *block]
+    lines = [heading, *difficulty_table(table, METRIC_TITLES)]
     notes = [*ex_difference_notes(differences), *doubtful_notes(doubtful)]
     if empty:
         notes.append(
@@ -247,7 +246,15 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
             f"The gold SQL of {len(broken)} task(s) fails or is too slow, which says nothing about the "
             f"agent: left out of every rate, counted as failed in the official table: {names}"
         )
-    return Details(figures, lines, notes)
+    return Details(figures, lines, notes, {"EX by difficulty": _by_difficulty(table)} if rated else {}, block)
+
+
+def _by_difficulty(table: Mapping[str, Mapping[str, Any]]) -> str:
+    return ", ".join(
+        f"{name} {table['ex'][name]:.1f} % of {count}"
+        for name, count in table["count"].items()
+        if name != "total" and count
+    )
 
 
 def _once(names: Iterable[str]) -> list[str]:
