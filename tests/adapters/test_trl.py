@@ -26,6 +26,9 @@ from birdenv.dialogue import make_game
 from birdenv.testing import Script, tool_call
 
 
+pytestmark = pytest.mark.slow  # the frameworks take seconds to import
+
+
 class TestEnvironmentFactory(SessionTests):
     framework = "trl environment_factory"
 
