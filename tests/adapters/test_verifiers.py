@@ -25,7 +25,6 @@ from birdenv.testing import Script
 from birdenv.testing.openai_server import demo_script, serve
 from birdenv_verifiers import BirdenvEnv, BirdenvTaskset
 
-
 pytestmark = pytest.mark.slow  # the frameworks take seconds to import
 
 
