@@ -78,7 +78,7 @@ def main() -> None:
         report = given.environments / f"{name}.xml"
         report.unlink(missing_ok=True)
         started = time.monotonic()
-        options = ["-q", "--confcutdir=tests/adapters", f"--junitxml={report}", "-p", "no:cacheprovider"]
+        options = ["-q", "-m", "", "--confcutdir=tests/adapters", f"--junitxml={report}"]
         command = [python, "-m", "pytest", *options, f"tests/adapters/test_{name}.py"]
         done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
         cases = list(ET.parse(report).iter("testcase")) if report.exists() else []

@@ -40,6 +40,7 @@ class SessionTests:
         played = asyncio.run(self._play(script.game, script.instance_id, script.messages, script.settings))
         assert played == golden(script, tags=self.tags)
 
+    @pytest.mark.slow
     def test_all_demo_tasks_are_played_to_the_end(self) -> None:
         async def play() -> None:
             for task, messages in demo_messages().items():
@@ -83,6 +84,7 @@ class SessionTests:
         script = Script("", "c-interact", "library_1", (ASK, WRONG), settings)
         assert asyncio.run(play()) == golden(script, tags=self.tags)[1].text
 
+    @pytest.mark.slow
     def test_nothing_private_is_handed_over(self) -> None:
         async def play() -> None:
             for task, messages in wrong_messages().items():

@@ -25,6 +25,9 @@ from birdenv.testing import Script
 from birdenv.testing.openai_server import Dialogue, Server, Turn, demo_script, serve
 from birdenv.testing.openai_server import Script as ServerScript
 
+pytestmark = pytest.mark.slow  # the frameworks take seconds to import
+
+
 DEAD = "http://127.0.0.1:9/v1"
 MODEL = "openai-api/scripted/scripted"
 TASKS = {"c-interact": adapter.c_interact, "a-interact": adapter.a_interact, "bird": adapter.bird}

@@ -26,6 +26,9 @@ from birdenv.adapters.openenv import make_app
 from birdenv.dialogue import make_game
 from birdenv.testing import Script
 
+pytestmark = pytest.mark.slow  # the frameworks take seconds to import
+
+
 ROOT = Path(__file__).resolve().parents[2]
 
 

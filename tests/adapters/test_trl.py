@@ -25,6 +25,8 @@ from birdenv.adapters.trl import dataset_rows, earned, environment_class, rollou
 from birdenv.dialogue import make_game
 from birdenv.testing import Script, tool_call
 
+pytestmark = pytest.mark.slow  # the frameworks take seconds to import
+
 
 class TestEnvironmentFactory(SessionTests):
     framework = "trl environment_factory"

@@ -25,6 +25,8 @@ from birdenv.testing import Script
 from birdenv.testing.openai_server import demo_script, serve
 from birdenv_verifiers import BirdenvEnv, BirdenvTaskset
 
+pytestmark = pytest.mark.slow  # the frameworks take seconds to import
+
 
 class Interaction:
     """An interaction of verifiers, whose model says what it is told to; it ends when nothing is left."""
