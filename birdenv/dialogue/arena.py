@@ -15,7 +15,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
 from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue.chat import tool_schemas
@@ -23,6 +23,9 @@ from birdenv.dialogue.episode import Episode
 from birdenv.dialogue.games import Game, Settings, TaskList, find_game
 from birdenv.dialogue.players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, as_factory, seat_rng
 from birdenv.errors import InputError, SettingError
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 OUTSIDE: Final = None
 """In place of a player: the seat is answered from outside."""
@@ -128,8 +131,29 @@ def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
         if not first["loc"]:
             raise InputError(why) from None
         name, *inside = (str(part) for part in first["loc"])
+        given, what = first["input"], _what_is_allowed(game.settings.model_fields[name])
+        if first["type"] == "literal_error" and not inside:
+            raise SettingError(name, f" {given!r} is unknown; known: {what}") from None
+        if what and not inside:
+            raise SettingError(name, f" must be {what}, got {given!r}") from None
         place = "".join(f".{part}" for part in inside)
-        raise SettingError(name, f"{place}: {why}, got {first['input']!r}") from None
+        raise SettingError(name, f"{place}: {why}, got {given!r}") from None
+
+
+def _what_is_allowed(field: FieldInfo) -> str:
+    """Return the choices or the bounds of a setting in words; nothing of one that has neither."""
+    if get_origin(field.annotation) is Literal:
+        return ", ".join(map(str, get_args(field.annotation)))
+    bounds = {
+        name: value
+        for each in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if (value := getattr(each, name, None)) is not None
+    }
+    most = bounds.get("le", bounds["lt"] - 1 if "lt" in bounds else None)
+    if "ge" in bounds:
+        return f"at least {bounds['ge']}" if most is None else f"from {bounds['ge']} to {most}"
+    return f"more than {bounds['gt']}" if "gt" in bounds else ""
 
 
 class Arena:

@@ -24,10 +24,30 @@ from birdenv.plugins import load_plugin, plugins
 GROUP: Final = "birdenv.games"
 
 
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How a setting is given on the command line, where that does not follow from its name and type.
+
+    It stands in the annotation of the setting: `Annotated[int, Option("--limit", "-n")]`.
+
+    Attributes:
+        names: its names (`--limit`, `-n`); by default the setting's.
+        argument: it is given by its place, without a name.
+        path: it is a path, which a run that is resumed from another folder finds again.
+        help: its help, where the setting's description is about Python.
+    """
+
+    names: tuple[str, ...] = ()
+    argument: bool = False
+    path: bool = False
+    help: str = ""
+
+
 class Settings(BaseModel):
     """Settings of a game: everything that decides an episode, JSON-able and frozen.
 
-    Environment arguments, command options and `config.json` are made of the fields.
+    Environment arguments, command options and `config.json` are made of the fields: name, type, default,
+    bounds and description (the option's help) stand there and nowhere else; see `Option`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

@@ -154,11 +154,12 @@ def test_profiles(birdenv: Command, tmp_path: Path, profile: str) -> None:
 
 
 def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
-    """But for what its protocol has no place for: SQL is a tool here, and there are no stage files."""
+    """But for what its protocol has no place for: SQL is a tool here, questions have a
+    price in place of a number, and there are no stage files."""
     ours, theirs = (
         set(re.findall(r"--[a-z-]+", birdenv(game, "--help").out)) for game in ("a-interact", "c-interact")
     )
-    assert theirs - ours == {"--execute-sql", "--official-files"}
+    assert theirs - ours == {"--execute-sql", "--official-files", "--questions"}
     assert not ours - theirs
 
 

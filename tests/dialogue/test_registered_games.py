@@ -122,7 +122,7 @@ def test_settings_are_frozen_plain_values(name: str) -> None:
     [
         ({"profile": "loose"}, "profile 'loose' is unknown; known: strict, shell, adk"),
         ({"patience": 200}, "patience must be from 0 to 100, got 200"),
-        ({"limit": 0}, "limit: Input should be greater than or equal to 1, got 0"),
+        ({"limit": 0}, "limit must be at least 1, got 0"),
         ({"databases": "library"}, "databases must be a list of names, got the text 'library'"),
     ],
 )

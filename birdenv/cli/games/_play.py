@@ -6,48 +6,33 @@ Help comes at once: the rooms are imported where they are used.
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
+from birdenv.cli.options._game_options import GameOptions, option_names, options_of
 from birdenv.cli.options._models import PairOptions
-from birdenv.cli.options._option_groups import DatabaseOptions, RunOptions, Selection, takes_groups
+from birdenv.cli.options._option_groups import RunOptions, takes_groups
 from birdenv.cli.options._run_options import further_given
 from birdenv.errors import InputError
+from birdenv.tasks.a_interact._game import AInteractSettings
+from birdenv.tasks.c_interact._game import CInteractSettings
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Arena, Game
     from birdenv.tasks.c_interact import InteractTasks
 
-_RUN, _TASKS, _DATABASES, _MODELS = RunOptions(), Selection(), DatabaseOptions(), PairOptions()
+_RUN, _MODELS = RunOptions(), PairOptions()
+_C_INTERACT, _A_INTERACT = options_of(CInteractSettings), options_of(AInteractSettings)
 _BY_HAND = RunOptions(agent="human")
 
-_DataDir = Annotated[
-    Path | None,
-    typer.Argument(help="Folder with the task file and <db>/ folders; default: that of --data, else demo."),
-]
-_Data = Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")]
 _User = Annotated[
     str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
 ]
-_UserStyle = Annotated[
-    str,
-    typer.Option(
-        "--user-style",
-        help="How the rule-based user words its answers: plain, terse or chatty (profile strict only).",
-    ),
-]
 
 
-def load(
-    name: str,
-    data_dir: Path | None,
-    data: Path | None,
-    agent: str,
-    settings: Mapping[str, Any],
-) -> Arena:
+def load(name: str, options: GameOptions, agent: str) -> Arena:
     """Load a game of BIRD-Interact for a run; warns of what is missing.
 
     Raises:
@@ -56,15 +41,7 @@ def load(
     from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
     from birdenv.cli.games._running import load_game
 
-    arena = load_game(
-        name,
-        {
-            "data_dir": None if data_dir is None else str(data_dir),
-            "data": None if data is None else str(data),
-            **settings,
-        },
-        agent,
-    )
+    arena = load_game(name, options.settings(), agent, option_names(options.model))
     tasks = cast("InteractTasks", arena._tasks)
     missing = missing_ground_truth(list(tasks.tasks.values()))
     if not missing and tasks.notes:
@@ -77,23 +54,9 @@ def load(
 
 @takes_groups
 def a_interact(
-    data_dir: _DataDir = None,
-    data: _Data = None,
+    settings: GameOptions = _A_INTERACT,
     run: RunOptions = _RUN,
     user: _User = "rule",
-    user_style: _UserStyle = "plain",
-    selection: Selection = _TASKS,
-    patience: Annotated[
-        int, typer.Option("--patience", min=0, help="Each adds 2 to the budget of 6 and 2 an ambiguity.")
-    ] = 3,
-    profile: Annotated[
-        str,
-        typer.Option(
-            "--profile",
-            help="How submissions are judged: strict (ours) or adk (as in the reference implementation).",
-        ),
-    ] = "strict",
-    databases: DatabaseOptions = _DATABASES,
     models: PairOptions = _MODELS,
 ) -> None:
     """Play a-Interact: the same with tools on a budget.
@@ -112,32 +75,15 @@ def a_interact(
     """
     from birdenv.cli.games._running import run_game
 
-    settings = selection.settings() | databases.settings()
-    settings |= {"profile": profile, "patience": patience, "user_style": user_style}
-    arena = load("a-interact", data_dir, data, run.agent, settings)
+    arena = load("a-interact", settings, run.agent)
     run_game(arena, run, {"user": user}, models=models.settings())
 
 
 @takes_groups
 def c_interact(
-    data_dir: _DataDir = None,
-    data: _Data = None,
+    settings: GameOptions = _C_INTERACT,
     run: RunOptions = _RUN,
     user: _User = "rule",
-    user_style: _UserStyle = "plain",
-    selection: Selection = _TASKS,
-    patience: Annotated[int, typer.Option("--patience", min=0, help="Questions beyond the ambiguities.")] = 3,
-    profile: Annotated[
-        str,
-        typer.Option(
-            "--profile",
-            help="Protocol rules: strict (ours), shell or adk (as in the two reference implementations).",
-        ),
-    ] = "strict",
-    execute_sql: Annotated[
-        bool, typer.Option("--execute-sql", help="Let the agent run SQL (not in the official protocol).")
-    ] = False,
-    databases: DatabaseOptions = _DATABASES,
     official_files: Annotated[
         bool,
         typer.Option(
@@ -162,12 +108,9 @@ def c_interact(
     from birdenv.cli.games._running import run_game
     from birdenv.runs.official.write import write_official_files
 
-    if official_files and execute_sql:
+    if official_files and settings.settings()["execute_sql"]:
         raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
-    settings = selection.settings() | databases.settings()
-    settings |= {"profile": profile, "patience": patience, "user_style": user_style}
-    settings |= {"execute_sql": execute_sql}
-    arena = load("c-interact", data_dir, data, run.agent, settings)
+    arena = load("c-interact", settings, run.agent)
     directory = run_game(arena, run, {"user": user}, models=models.settings())
     if official_files:
         place = write_official_files(directory, arena, run.repeats)

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -55,19 +55,7 @@ VOID = 1
 """Exit code after a run that says nothing about the agent: every episode broke off, or it never answered."""
 
 
-_SHORTHANDS: Final = {
-    "data_dir": "DATA_DIR",
-    "data_file": "DATA_FILE",
-    "databases": "--database",
-    "db_dir": "DB_DIR",
-    "instances": "--instance",
-}
-"""Settings whose options are not called after them in the named commands."""
-
-
-def load_game(
-    name: str, settings: Mapping[str, Any], agent: str, names: Mapping[str, str] = _SHORTHANDS
-) -> Arena:
+def load_game(name: str, settings: Mapping[str, Any], agent: str, names: Mapping[str, str]) -> Arena:
     """Load a game for a run, and say on standard error what people should know of its tasks.
 
     Args:

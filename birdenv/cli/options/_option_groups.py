@@ -32,56 +32,20 @@ class RunOptions(RunFolder):
     repeats: options.Repeats = 1
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Which tasks are played."""
-
-    limit: options.Limit = None
-    offset: options.Offset = 0
-    difficulty: options.Difficulty = None
-    database: options.Database = None
-    instance: options.Instance = None
-    leave_out: options.LeaveOut = None
-    ungraded: options.Ungraded = "skip"
-    strict_data: options.StrictData = False
-
-    def settings(self) -> dict[str, Any]:
-        """Return them as settings of a game."""
-        return {
-            "difficulty": self.difficulty,
-            "databases": tuple(self.database) if self.database else None,
-            "instances": tuple(self.instance) if self.instance else None,
-            "offset": self.offset,
-            "limit": self.limit,
-            "leave_out": None if self.leave_out is None else str(self.leave_out),
-            "ungraded": self.ungraded,
-            "strict_data": self.strict_data,
-        }
-
-
-@dataclass(frozen=True)
-class DatabaseOptions:
-    """Where the databases run, and how SQL on them is judged."""
-
-    dialect: options.Dialect = "sqlite"
-    dsn: options.Dsn = None
-    today: options.Today = None
-    fail_doubtful: options.FailDoubtful = False
-
-    def settings(self) -> dict[str, Any]:
-        """Return them as settings of a game."""
-        return vars(self)
-
-
 def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command one option for each field of those of its parameters that are groups.
 
     A group is a frozen dataclass whose fields are annotated as options. The default of such a parameter is an
-    instance; its values are the defaults of the options. A model that is named without an agent is the agent.
+    instance; its class has the options, its values are their defaults. A model that is named without an agent
+    is the agent.
     """
     signature = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    groups: dict[str, Any] = {
+        name: type(parameter.default)
+        for name, parameter in signature.parameters.items()
+        if is_dataclass(parameter.default)
+    }
     members = {name: [field.name for field in fields(group)] for name, group in groups.items()}
 
     def shown(name: str, default: Any, hint: Any) -> inspect.Parameter:

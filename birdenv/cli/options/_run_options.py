@@ -64,33 +64,8 @@ Agent = Annotated[
     str,
     typer.Option("--agent", help="Who plays: a name (see above), name:argument, or module:factory."),
 ]
-Limit = Annotated[
-    int | None, typer.Option("--limit", "-n", min=1, help="Play at most this many of the playable tasks.")
-]
-Offset = Annotated[int, typer.Option("--offset", min=0, help="Skip this many of the selected tasks first.")]
-Difficulty = Annotated[str | None, typer.Option("--difficulty", help="Only tasks of this difficulty.")]
 Database = Annotated[
     list[str] | None, typer.Option("--database", help="Only tasks on this database; may be repeated.")
-]
-Instance = Annotated[
-    list[str] | None, typer.Option("--instance", help="Only the task with this id; may be repeated.")
-]
-Ungraded = Annotated[
-    str,
-    typer.Option(
-        "--ungraded", help="Tasks without gold SQL: skip, or include (played, and left out of every rate)."
-    ),
-]
-StrictData = Annotated[
-    bool,
-    typer.Option("--strict-data", help="Stop if a task would be left out because it cannot be played."),
-]
-LeaveOut = Annotated[
-    Path | None,
-    typer.Option(
-        "--leave-out",
-        help="Leave out the tasks of this list, such as `birdenv data verify --defects` writes.",
-    ),
 ]
 DefectsFile = Annotated[
     Path | None,

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import date
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.databases.sqlite import is_database_name
 from birdenv.dialogue.arena import listed
-from birdenv.dialogue.games import Settings
+from birdenv.dialogue.games import Option, Settings
 from birdenv.errors import InputError, SettingError
 from birdenv.files import exists
 from birdenv.tasks.sql._known_defects import read_defects
@@ -22,22 +22,47 @@ from birdenv.tasks.sql._reference_date import clock_fault
 class SqlSettings(Settings):
     """Which tasks are played, and on which databases."""
 
-    difficulty: str | None = Field(None, description="Only tasks of this difficulty.")
-    databases: tuple[str, ...] | None = Field(None, description="Only tasks on these databases.")
-    instances: tuple[str, ...] | None = Field(None, description="Only the tasks with these ids.")
-    leave_out: str | None = Field(None, description="List of defective tasks, which are left out.")
-    offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
-    limit: int | None = Field(None, ge=1, description="Play at most this many tasks.")
-    ungraded: Literal["skip", "include"] = Field(
-        "skip", description="Leave tasks without gold SQL out, or play them without grading."
+    limit: Annotated[int | None, Option(("--limit", "-n"))] = Field(
+        None, ge=1, description="Play at most this many of the playable tasks."
     )
-    strict_data: bool = Field(False, description="Refuse if any task cannot be played.")
-    dialect: Literal["sqlite", "postgres"] = Field("sqlite", description="The engine of the databases.")
-    dsn: str | None = Field(None, description="Another PostgreSQL server, as a connection string.")
+    offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
+    difficulty: str | None = Field(None, description="Only tasks of this difficulty.")
+    databases: Annotated[
+        tuple[str, ...] | None, Option(("--database",), help="Only tasks on this database; may be repeated.")
+    ] = Field(None, description="Only tasks on these databases.")
+    instances: Annotated[
+        tuple[str, ...] | None, Option(("--instance",), help="Only the task with this id; may be repeated.")
+    ] = Field(None, description="Only the tasks with these ids.")
+    leave_out: Annotated[str | None, Option(path=True)] = Field(
+        None,
+        description="Leave out the tasks of this list, such as `birdenv data verify --defects` writes.",
+    )
+    ungraded: Literal["skip", "include"] = Field(
+        "skip",
+        description="Tasks without gold SQL: skip, or include (played, and left out of every rate).",
+    )
+    strict_data: bool = Field(
+        False, description="Stop if a task would be left out because it cannot be played."
+    )
+    dialect: Literal["sqlite", "postgres"] = Field(
+        "sqlite",
+        description="Where the databases run: sqlite, or postgres (birdenv starts a server of its own, and "
+        "loads what is missing on it from the folder's dumps or SQLite files).",
+    )
+    dsn: str | None = Field(
+        None,
+        description="Another server: postgresql://user@host:port/database, as a superuser, because only that "
+        "can keep agents apart. Leave the password to PGPASSWORD or ~/.pgpass. Default: BIRDENV_DSN, else "
+        "birdenv's own server.",
+    )
     sql_timeout: float = Field(30.0, gt=0, description="Seconds for one statement, when grading too.")
-    today: str | None = Field(None, description="A day that SQL finds in place of the clock: 2025-02-19.")
+    today: str | None = Field(
+        None, description="A day, such as 2025-02-19, that SQL finds in place of the clock."
+    )
     fail_doubtful: bool = Field(
-        False, description="Fail what passes but reads no table, or leaves another state than the gold's."
+        False,
+        description="Fail what passes but reads no table, or leaves another state than the gold's (profile "
+        "strict).",
     )
 
     @model_validator(mode="before")
@@ -53,20 +78,6 @@ class SqlSettings(Settings):
         if isinstance(value, str):
             raise SettingError(info.field_name, f" must be a list of names, got the text {value!r}")
         return None if value is None else tuple(value)
-
-    @field_validator("ungraded", mode="before")
-    @classmethod
-    def _is_ungraded(cls, value: Any) -> Any:
-        if value not in ("skip", "include"):
-            raise SettingError("ungraded", f" {value!r} is unknown; known: skip, include")
-        return value
-
-    @field_validator("dialect", mode="before")
-    @classmethod
-    def _is_dialect(cls, value: Any) -> Any:
-        if value not in ("sqlite", "postgres"):
-            raise SettingError("dialect", f" {value!r} is unknown; known: sqlite, postgres")
-        return value
 
     @field_validator("today")
     @classmethod
