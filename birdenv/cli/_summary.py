@@ -12,12 +12,13 @@ import typer
 from birdenv.cli._terminal import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_bytes
-from birdenv.report.plots import forest_plot
+from birdenv.report.plots import plot as draw
 from birdenv.runs.summaries import compare as compare_runs
 from birdenv.runs.summaries import comparison_text, read_run, report
 
 Plot = Annotated[
-    Path | None, typer.Option("--plot", help="Also draw the figures into this PNG file (extra: report).")
+    Path | None,
+    typer.Option("--plot", help="Also draw the figures: FILE.png or FILE.svg (extra: report)."),
 ]
 
 
@@ -48,7 +49,7 @@ def compare(
         raise InputError("give at least two runs to compare; one alone: birdenv summary")
     _check_plot(plot)
     made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
-    picture = None if plot is None else forest_plot(made)
+    picture = None if plot is None else draw(made, plot.suffix[1:].lower())
     text = json.dumps(made.to_json(), indent=2) + "\n" if as_json else comparison_text(made, tasks=tasks)
     print(visible(text), end="")
     _write_plot(plot, picture)
@@ -56,8 +57,8 @@ def compare(
 
 def _check_plot(plot: Path | None) -> None:
     if plot is not None:
-        if plot.suffix.lower() != ".png":
-            raise InputError(f"--plot {plot}: give a name that ends in .png")
+        if plot.suffix.lower() not in (".png", ".svg"):
+            raise InputError(f"--plot {plot}: give a name that ends in .png or .svg")
         check_writable(plot)
 
 
@@ -85,6 +86,6 @@ def summary(
     """
     _check_plot(plot)
     made = report(read_run(run))
-    picture = None if plot is None else forest_plot(made)
+    picture = None if plot is None else draw(made, plot.suffix[1:].lower())
     print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else visible(made.text()), end="")
     _write_plot(plot, picture)
