@@ -34,6 +34,7 @@ def record(folder: Path) -> dict[str, Any]:
 def test_an_offer_needs_no_side_terms_and_the_end_is_that_of_the_record(
     birdenv: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
     typed(monkeypatch, "offer 100")
     ran = birdenv("play", "bargain", "--agent", "human", "-n", "1", "-o", tmp_path)
     kept = record(tmp_path)
