@@ -50,7 +50,7 @@ class Analysis:
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Figure]:
         """Return the figures of some dialogues (or seats) that any of the corpus has."""
-        return {each.name: _figure(units, each) for each in measures if each.name in self._shown}
+        return {each.name: figure_of(units, each) for each in measures if each.name in self._shown}
 
     @cached_property
     def _shown(self) -> set[str]:
@@ -123,7 +123,7 @@ class Analysis:
                 continue
             lines += ["", f"Success by {kind}"]
             measure = DIALOGUE_MEASURES[0]
-            lines += [f"  {name:<40}{_figure(members, measure).text()}" for name, members in groups.items()]
+            lines += [f"  {name:<40}{figure_of(members, measure).text()}" for name, members in groups.items()]
         for name, table in self.tables["text"]["by_seat"].items():
             numbers = ", ".join(
                 f"{key.replace('_', ' ')} {value:g}"
@@ -200,7 +200,8 @@ def _scenario_groups(reading: Reading) -> dict[str, str]:
     return found
 
 
-def _figure(units: Sequence[Unit], measure: Measure) -> Figure:
+def figure_of(units: Sequence[Unit], measure: Measure) -> Figure:
+    """Return one measure of some dialogues, or of some seats, with its interval over scenarios."""
     with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
     if not with_value:
         return undefined(measure.missing or "no dialogue has it")

@@ -1,4 +1,4 @@
-"""Ratios of sums over dialogues with intervals that the page can work out again for any choice of them.
+"""Ratios of sums over dialogues with intervals.
 
 A figure is the sum of some numbers over the sum of others: events over dialogues, words over messages,
 success over selections. Dialogues about the same scenario resemble each other, so scenarios are the clusters.
