@@ -13,12 +13,11 @@ from birdenv.cocoa.corpus._correlations import correlations
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.cocoa.corpus._measured_dialogue import Measure, Reading, Unit
 from birdenv.cocoa.corpus._rated import Rated, RatingReport
-from birdenv.cocoa.corpus._ratio_intervals import number, ratio_figure
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
 from birdenv.runs._report_lines import rule
-from birdenv.statistics import Figure, rounded, undefined
+from birdenv.statistics import Figure, number, ratio_figure, rounded, undefined
 
 _MOST_GROUPS: Final = 40
 """Kinds of groups with more members are left out of tables: they would be a list of the dialogues."""
