@@ -14,23 +14,28 @@ from birdenv.statistics._intervals import (
     wilson,
     wilson_of_rate,
 )
+from birdenv.statistics._ratios import Ratio, correlation, number, ratio_figure
 from birdenv.statistics._statistic import Figure, rounded, undefined
 
 __all__ = [
     "RESAMPLES",
     "Figure",
     "Interval",
+    "Ratio",
     "Z",
     "between",
     "bootstrap",
     "bootstrap_test",
+    "correlation",
     "in_digits",
     "mcnemar",
+    "number",
     "paired_difference",
     "pass_at_k",
     "pass_hat_k",
     "percent",
     "rate_line",
+    "ratio_figure",
     "rounded",
     "strip",
     "strip_scale",

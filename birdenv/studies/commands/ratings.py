@@ -48,7 +48,7 @@ def ratings(
     justification. Comparisons have left, right, winner (left, right, tie or both_bad) and rater; further ones
     are justification and task. In a study, the answers of its survey count, too.
 
-    Krippendorff's alpha, Fleiss' kappa, means and Davidson's model of Bradley and Terry, with 95 % intervals.
+    Krippendorff's alpha, Fleiss' kappa, means and the model of Bradley and Terry, with 95 % intervals.
     What is not defined says why.
 
     \b

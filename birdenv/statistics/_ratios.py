@@ -1,4 +1,4 @@
-"""Ratios of sums over dialogues with intervals that the page can work out again for any choice of them.
+"""Ratios of sums over dialogues with intervals.
 
 A figure is the sum of some numbers over the sum of others: events over dialogues, words over messages,
 success over selections. Dialogues about the same scenario resemble each other, so scenarios are the clusters.
@@ -10,7 +10,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import atanh, fsum, sqrt, tanh
 from typing import Any, Final, NamedTuple
 
-from birdenv.statistics import Figure, Interval, Z, undefined, wilson_of_rate
+from birdenv.statistics._intervals import Interval, Z, wilson_of_rate
+from birdenv.statistics._statistic import Figure, undefined
 
 _T = (12.706204736432095, 4.302652729911275)  # Student's, of 1 and 2 degrees of freedom
 _LEAST_CLUSTERS: Final = 3  # of two, Student's t says next to nothing
