@@ -1,16 +1,22 @@
 """Summaries of runs: their figures, repeats, comparisons of runs."""
 
-from birdenv.runs.summaries._comparison import RunComparison, compare
+from birdenv.runs.summaries._comparison import RunComparison, compare, run_letter
 from birdenv.runs.summaries._comparison_text import comparison_text
-from birdenv.runs.summaries._recorded_run import RecordedRun, read_run
+from birdenv.runs.summaries._episode_figures import Outcome
+from birdenv.runs.summaries._means_over_tasks import Estimate
+from birdenv.runs.summaries._recorded_run import RecordedRun, read_run, recorded_run
 from birdenv.runs.summaries._run_report import RunReport, report
 
 __all__ = [
+    "Estimate",
+    "Outcome",
     "RecordedRun",
     "RunComparison",
     "RunReport",
     "compare",
     "comparison_text",
     "read_run",
+    "recorded_run",
     "report",
+    "run_letter",
 ]
