@@ -41,7 +41,7 @@ class Phase(NamedTuple):
     reward: float | None = None
 
 
-class Submission(NamedTuple):
+class JudgedSubmission(NamedTuple):
     """A submission whose result can be held against that of a gold.
 
     Attributes:
@@ -96,7 +96,7 @@ class GameDisplay:
     sections: Callable[[Record], Sequence[Section]] = _none
     phases: Callable[[Record], Sequence[Phase]] = _none
     subject: Callable[[Event], str] = _subject
-    submissions: Callable[[Record, Record], Sequence[Submission]] = _none
+    submissions: Callable[[Record, Record], Sequence[JudgedSubmission]] = _none
     notes: Callable[[Record, Record], Mapping[int, str]] = _no_notes
     secrets: Callable[[Record, Record], Sequence[Section]] = _none
 

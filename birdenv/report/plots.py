@@ -13,9 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.errors import InputError
-from birdenv.runs.summaries._comparison import RunComparison, run_letter
-from birdenv.runs.summaries._means_over_tasks import Estimate
-from birdenv.runs.summaries._run_report import RunReport
+from birdenv.runs.summaries import Estimate, RunComparison, RunReport, run_letter
 
 _Row = tuple[str, Estimate | None]
 

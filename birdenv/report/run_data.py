@@ -13,10 +13,7 @@ from typing import Any, Final
 
 from birdenv.runs import RunDirectory
 from birdenv.runs.episodes import RunEpisodes
-from birdenv.runs.summaries import RunReport, report
-from birdenv.runs.summaries._episode_figures import Outcome
-from birdenv.runs.summaries._means_over_tasks import Estimate
-from birdenv.runs.summaries._recorded_run import recorded_run
+from birdenv.runs.summaries import Estimate, Outcome, RunReport, recorded_run, report
 
 LONGEST_TEXT: Final = 10_000
 """Characters of one text in a page; the run's own files hold the rest."""

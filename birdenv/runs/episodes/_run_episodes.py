@@ -11,7 +11,7 @@ from typing import Any, Final
 from birdenv.databases import QueryResult
 from birdenv.dialogue import Arena, Event
 from birdenv.dialogue._event import HOUSE
-from birdenv.dialogue.display import DIALOGUE_ONLY, Phase, Submission
+from birdenv.dialogue.display import DIALOGUE_ONLY, JudgedSubmission, Phase
 from birdenv.dialogue.games import Game, find_game, game_names
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader
@@ -53,7 +53,7 @@ class RunEpisodes:
         }
         self._game: Game | None = find_game(self.run.game) if self.run.game in game_names() else None
         self._display = DIALOGUE_ONLY if self._game is None else self._game.display
-        self._results: dict[Submission, tuple[ResultTable | None, str, ResultDifference | None]] = {}
+        self._results: dict[JudgedSubmission, tuple[ResultTable | None, str, ResultDifference | None]] = {}
         self._stack = ExitStack()
         self._grader = self._make_grader()
         self._arena = self._make_arena() if private else None
@@ -188,14 +188,18 @@ class RunEpisodes:
             for point in points
         )
 
-    def _result(self, submission: Submission) -> tuple[ResultTable | None, str, ResultDifference | None]:
+    def _result(
+        self, submission: JudgedSubmission
+    ) -> tuple[ResultTable | None, str, ResultDifference | None]:
         """The first rows of a submission, or why there are none, and how they differ from the gold's."""
         submission = submission._replace(place=0)
         if submission not in self._results:
             self._results[submission] = self._executed(submission)
         return self._results[submission]
 
-    def _executed(self, submission: Submission) -> tuple[ResultTable | None, str, ResultDifference | None]:
+    def _executed(
+        self, submission: JudgedSubmission
+    ) -> tuple[ResultTable | None, str, ResultDifference | None]:
         if self._grader is None or not submission.golds:
             return None, "", None
         try:

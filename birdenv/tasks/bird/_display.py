@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from birdenv.dialogue.display import GameDisplay, Phase, Section, Submission
+from birdenv.dialogue.display import GameDisplay, JudgedSubmission, Phase, Section
 from birdenv.dialogue.measures import Record
 
 
@@ -14,11 +14,13 @@ def _phases(record: Record) -> Sequence[Phase]:
     return [Phase("Submission", str(result.get("verdict") or record["status"]), record["reward"])]
 
 
-def _submissions(record: Record, private: Record) -> Sequence[Submission]:
+def _submissions(record: Record, private: Record) -> Sequence[JudgedSubmission]:
     result = record.get("result", {})
     golds = tuple(map(str, private.get("gold_sql", ())))
     return [
-        Submission(place, event["data"], str(result.get("db_id", "")), golds, str(result.get("verdict")))
+        JudgedSubmission(
+            place, event["data"], str(result.get("db_id", "")), golds, str(result.get("verdict"))
+        )
         for place, event in enumerate(record["example"]["events"])
         if event["action"] == "submit_sql" and event["data"] == result.get("predicted_sql")
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue import Event
-from birdenv.dialogue.display import GameDisplay, Phase, Section, Submission
+from birdenv.dialogue.display import GameDisplay, JudgedSubmission, Phase, Section
 from birdenv.dialogue.measures import Record
 
 _SUBJECT: Final = re.compile(r"By '(.{1,200}?)' I mean\b")
@@ -41,13 +41,15 @@ def _attempts(record: Record) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
         yield place, sql, attempt
 
 
-def _submissions(record: Record, private: Record) -> Sequence[Submission]:
+def _submissions(record: Record, private: Record) -> Sequence[JudgedSubmission]:
     made = []
     for place, sql, attempt in _attempts(record):
         golds = private.get("gold_sql" if attempt["phase"] == 1 else "follow_up_gold_sql", ())
         is_query = record.get("category") == "Query" and len(golds) == 1
         compared = (str(golds[0]),) if is_query else ()
-        made.append(Submission(place, sql, str(record.get("database", "")), compared, str(attempt["status"])))
+        made.append(
+            JudgedSubmission(place, sql, str(record.get("database", "")), compared, str(attempt["status"]))
+        )
     return made
 
 
