@@ -33,7 +33,7 @@ asks-first and never-asks write no SQL: each demo task offers four candidates
 
 _NEXT = """\
 Next
-  read the dialogues      birdenv demo -o results, then birdenv show results/asks-first-c-interact
+  read the dialogues      birdenv demo -o R, then birdenv show R/asks-first-c-interact
   play a task yourself    birdenv c-interact --agent human -n 1
   score on real data      birdenv bird mini_dev_sqlite.json dev_databases --agent oracle
   everything else         birdenv --help"""
