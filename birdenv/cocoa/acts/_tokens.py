@@ -27,6 +27,8 @@ _SHARE: Final = re.compile(r"\{([$~])(\d+(?:\.\d+)?)\}")
 _STEPS: Final = 20
 """Steps of prices between nothing and the target, or between two prices."""
 _NUMBERS: Final = "zero one two three four five six seven eight nine ten".split()
+_PLAIN: Final = str.maketrans("’{}", "'()")
+"""Braces are for slots."""
 _TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
 
 
@@ -124,7 +126,7 @@ class DialogueTokens:
         return found
 
     def _words(self, text: Any, is_own: bool) -> list[str]:
-        said = text[:_MOST_CHARACTERS].replace("’", "'") if isinstance(text, str) else ""
+        said = text[:_MOST_CHARACTERS].translate(_PLAIN) if isinstance(text, str) else ""
         if self._names is not None:
             said = self._names.sub(lambda found: self._slots.get(found.group().lower(), found.group()), said)
         if isinstance(self._kb, Mapping):
