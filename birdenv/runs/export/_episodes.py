@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -37,8 +37,8 @@ class ExportedEpisode:
     tools: list[dict[str, Any]]
     turn_rewards: list[float]
     reward: float
-    status: str
-    usage: Mapping[str, Any]
+    status: str = "completed"
+    usage: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def first(self) -> int:
