@@ -11,6 +11,7 @@ from birdenv.statistics._intervals import (
     paired_difference,
     pass_at_k,
     pass_hat_k,
+    resamples,
     wilson,
     wilson_of_rate,
 )
@@ -36,6 +37,7 @@ __all__ = [
     "percent",
     "rate_line",
     "ratio_figure",
+    "resamples",
     "rounded",
     "strip",
     "strip_scale",

@@ -190,7 +190,7 @@ def _resampled_means(values: Sequence[float], clusters: Sequence[Hashable]) -> n
     for value, cluster in zip(values, clusters, strict=True):
         sums[names[cluster]] += value
         sizes[names[cluster]] += 1
-    batches = _kept_batches(count) if count * RESAMPLES <= _KEPT else _batches(count)
+    batches = _kept_batches(count) if count * RESAMPLES <= _KEPT else resamples(count)
     if (sizes == sizes[0]).all():  # then all resamples are of one size, too
         size = count * sizes[0]
         return np.concatenate([np.einsum("ij,j", times, sums) / size for times in batches])
@@ -199,23 +199,27 @@ def _resampled_means(values: Sequence[float], clusters: Sequence[Hashable]) -> n
     )
 
 
-def _batches(count: int) -> Iterator[npt.NDArray[np.uint8]]:
-    """Resamples of `count` clusters, one a row: how many times it has each cluster."""
+def resamples(units: int, number: int = RESAMPLES) -> Iterator[npt.NDArray[np.uint8]]:
+    """Draw resamples of some units with replacement, the same ones every time.
+
+    Yields:
+        Batches of resamples, one a row: how often it has each unit.
+    """
     import numpy as np
 
     random = np.random.PCG64(_SEED)
-    rows = max(1, _BATCH // count)
-    for start in range(0, RESAMPLES, rows):
-        shape = (min(rows, RESAMPLES - start), count)
-        drawn = (random.random_raw(shape) % np.uint64(count)).astype(np.int64)
-        places = drawn + count * np.arange(len(drawn))[:, None]
+    rows = max(1, _BATCH // units)
+    for start in range(0, number, rows):
+        shape = (min(rows, number - start), units)
+        drawn = (random.random_raw(shape) % np.uint64(units)).astype(np.int64)
+        places = drawn + units * np.arange(len(drawn))[:, None]
         yield np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.uint8)
 
 
 @lru_cache(maxsize=4)
 def _kept_batches(count: int) -> tuple[npt.NDArray[np.uint8], ...]:
     """Keep those of up to 800 clusters: the figures of one run all have the same clusters."""
-    return tuple(_batches(count))
+    return tuple(resamples(count))
 
 
 def _percentiles(means: npt.NDArray[np.float64]) -> Interval:

@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.statistics import Figure, Interval, undefined
+from birdenv.statistics import Figure, Interval, resamples, undefined
 from birdenv.studies.ratings._agreement import with_interval
 from birdenv.studies.ratings._judgements import Comparison
 
@@ -79,7 +79,7 @@ class Ranking(NamedTuple):
         }
 
 
-def rank_players(comparisons: Sequence[Comparison], resamples: int = RESAMPLES, seed: int = 0) -> Ranking:
+def rank_players(comparisons: Sequence[Comparison]) -> Ranking:
     """Rank players by the model of Bradley and Terry (1952), in which a tie is half a win of each.
 
     Intervals are percentiles of resamples: of whole raters where there are ten or more, since one person's
@@ -99,7 +99,7 @@ def rank_players(comparisons: Sequence[Comparison], resamples: int = RESAMPLES, 
     if why:
         alone = [(undefined(why), undefined(why)) for _ in players]
         return Ranking(_standings(used, players, alone), undefined(why), resampled, left_out, why)
-    pairs, counts = _tables(inside, places, resampled == "raters", resamples, seed)
+    pairs, counts = _tables(inside, places, resampled == "raters")
     strengths = fit_strengths(pairs, counts[..., :2] + counts[..., 2:] / 2, len(places))
     drawn = len({each.rater for each in inside}) if resampled == "raters" else len(inside)
 
@@ -222,28 +222,21 @@ def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.
 
 
 def _tables(
-    used: Sequence[Comparison], places: Mapping[str, int], by_rater: bool, resamples: int, seed: int
+    used: Sequence[Comparison], places: Mapping[str, int], by_rater: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Pairs of players, and their tables of counts: the whole one first, then the resampled ones."""
     pairs = sorted({_pair(each, places) for each in used})
     rows = {pair: row for row, pair in enumerate(pairs)}
-    raters = {name: row for row, name in enumerate(dict.fromkeys(each.rater for each in used))}
-    cells = np.zeros((len(raters), len(pairs), 3))
-    for each in used:
+    units = [each.rater if by_rater else number for number, each in enumerate(used)]
+    numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    cells = np.zeros((len(numbers), len(pairs), 3))
+    for unit, each in zip(units, used, strict=True):
         pair = _pair(each, places)
         column = _COLUMNS[each.winner]
         turned = column < 2 and places[each.left] != pair[0]
-        cells[raters[each.rater], rows[pair], 1 - column if turned else column] += 1
-    whole = cells.sum(axis=0)
-    random = np.random.Generator(np.random.PCG64(seed))
-    if by_rater:
-        times = random.multinomial(len(raters), np.full(len(raters), 1 / len(raters)), size=resamples)
-        drawn = np.tensordot(times, cells, axes=1)
-    else:
-        chances = whole.ravel() / len(used)
-        times = random.multinomial(len(used), chances, size=resamples)
-        drawn = times.astype(np.float64).reshape(resamples, *whole.shape)
-    return np.array(pairs), np.concatenate([whole[None], drawn])
+        cells[numbers[unit], rows[pair], 1 - column if turned else column] += 1
+    drawn = [np.tensordot(times, cells, axes=1) for times in resamples(len(cells), RESAMPLES)]
+    return np.array(pairs), np.concatenate([cells.sum(axis=0)[None], *drawn])
 
 
 def _pair(each: Comparison, places: Mapping[str, int]) -> tuple[int, int]:
