@@ -5,10 +5,12 @@ Games come from the entry-point group `birdenv.games`, or are registered by `reg
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
@@ -233,6 +235,8 @@ def find_game(name: str) -> Game:
 
 def _imported(spec: str) -> Game:
     module, _, attribute = spec.partition(":")
+    if (here := str(Path.cwd())) not in sys.path:  # a script that is started has its own folder there instead
+        sys.path.append(here)
     try:
         found = getattr(import_module(module), attribute)
     except ModuleNotFoundError as error:
