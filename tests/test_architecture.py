@@ -42,6 +42,7 @@ MAY_IMPORT = {
     "cli": LOW
     | {"benchmarks", "databases", "demo", "dialogue", "envs", "grading", "llm", "report", "runs", "tasks"}
     | {"users"},
+    "adapters": LOW | {"dialogue", "llm"},
     "cocoa": LOW | {"cli", "dialogue", "envs", "report", "runs"},
     "studies": LOW | {"cli", "cocoa", "dialogue", "report", "runs"},
 }

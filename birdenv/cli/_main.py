@@ -56,6 +56,13 @@ _COMMANDS: Final = {
         "Score",
     ),
     "summary": Command("birdenv.cli._summary:summary", "Show a run's figures with 95 % intervals.", "Look"),
+    "show": Command(
+        "birdenv.cli._show:show", "Show an episode of a run: dialogue, SQL, rows, verdict.", "Look"
+    ),
+    "report": Command(
+        "birdenv.cli._report:report", "Write one HTML file about a run, or about two side by side.", "Look"
+    ),
+    "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live.", "Look"),
     "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
     "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first.", "Look"),
     "blame": Command("birdenv.cli._blame:blame", "Say whose fault the failures of a run were.", "Look"),

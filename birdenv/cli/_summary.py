@@ -12,7 +12,7 @@ import typer
 from birdenv.cli._terminal import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_bytes
-from birdenv.report.plots import forest_plot
+from birdenv.report.plots import plot as draw
 from birdenv.runs.summaries import (
     breakdown,
     comparison_text,
@@ -24,7 +24,8 @@ from birdenv.runs.summaries import (
 from birdenv.runs.summaries import compare as compare_runs
 
 Plot = Annotated[
-    Path | None, typer.Option("--plot", help="Also draw the figures into this PNG file (extra: report).")
+    Path | None,
+    typer.Option("--plot", help="Also draw the figures: FILE.png or FILE.svg (extra: report)."),
 ]
 
 
@@ -58,7 +59,7 @@ def compare(
         raise InputError("give at least two runs to compare; one alone: birdenv summary")
     _check_plot(plot)
     made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
-    picture = None if plot is None else forest_plot(made)
+    picture = None if plot is None else draw(made, plot.suffix[1:].lower())
     text = (
         json.dumps(made.to_json(), indent=2) + "\n"
         if as_json
@@ -70,8 +71,8 @@ def compare(
 
 def _check_plot(plot: Path | None) -> None:
     if plot is not None:
-        if plot.suffix.lower() != ".png":
-            raise InputError(f"--plot {plot}: give a name that ends in .png")
+        if plot.suffix.lower() not in (".png", ".svg"):
+            raise InputError(f"--plot {plot}: give a name that ends in .png or .svg")
         check_writable(plot)
 
 
@@ -114,7 +115,7 @@ def summary(
     if (by is not None) + everything + reference + as_json > 1:
         raise InputError("give one of --by, --all, --reference and --json")
     made = report(read_run(run))
-    picture = None if plot is None else forest_plot(made)
+    picture = None if plot is None else draw(made, plot.suffix[1:].lower())
     if as_json:
         text = json.dumps(made.to_json(), indent=2) + "\n"
     elif everything:

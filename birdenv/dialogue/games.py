@@ -16,6 +16,7 @@ from pydantic import BaseModel, ConfigDict
 from birdenv.dialogue._move import Move, View
 from birdenv.dialogue._rules import Rules
 from birdenv.dialogue._seat import Seat
+from birdenv.dialogue.display import DIALOGUE_ONLY, GameDisplay
 from birdenv.dialogue.measures import REWARD, GameMeasures
 from birdenv.errors import InputError, describe_error
 from birdenv.plugins import load_plugin, plugins
@@ -88,6 +89,10 @@ class TaskList:
         """Return the private half of a task: for our own oracle and for private records only."""
         return None
 
+    def facts(self, instance_id: str) -> Mapping[str, Any]:
+        """Return the public facts by which datasets group and filter tasks."""
+        return {}
+
     def is_graded(self, instance_id: str) -> bool:
         """Return False for a task whose answer is not known."""
         return True
@@ -152,6 +157,7 @@ class Game:
         record_model: the documented model of one task in a data file.
         survey: questions to people after an episode.
         measures: what summaries and comparisons of runs show; without it, the mean reward.
+        display: what people see of a recorded episode beside the dialogue.
         with_people: settings that have other defaults where people may sit in a seat, by the seat's name.
     """
 
@@ -167,6 +173,7 @@ class Game:
     record_model: type[BaseModel] | None = None
     survey: tuple[Question, ...] = ()
     measures: GameMeasures = REWARD
+    display: GameDisplay = DIALOGUE_ONLY
     with_people: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property

@@ -243,8 +243,8 @@ class _Child:
 
 def _how(death: Death) -> str:
     if death.exit_code is not None:
-        return f"the agent's process died (exit code {death.exit_code})"
-    return f"the agent's process was ended: {death.reason}"
+        return f"the player's process died (exit code {death.exit_code})"
+    return f"the player's process was ended: {death.reason}"
 
 
 def read_reply(kind: str, value: Any) -> tuple[str, Any]:

@@ -16,7 +16,7 @@ from birdenv.errors import InputError
 from birdenv.report.access import FOREIGN, Doors, is_own_origin
 from birdenv.studies._admin import add_admin
 from birdenv.studies._forms import add_link, address_of, asked, back, read_fields, read_form, signed_in
-from birdenv.studies._headers import guarded_app
+from birdenv.studies._headers import study_app
 from birdenv.studies._pages import Pages
 from birdenv.studies._platform import external_of, is_other_visit, platform_of
 from birdenv.studies._rate_limits import Newcomers
@@ -44,7 +44,7 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
         yield
         await hub.stop()
 
-    app = guarded_app(study.title, host, study.config.hosts, lifespan)
+    app = study_app(study.title, host, study.config.hosts, lifespan)
     pages = Pages(study, doors)
     _add_entrance(app, study, doors, pages)
     _add_steps(app, study, doors, pages)

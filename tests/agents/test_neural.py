@@ -27,6 +27,7 @@ from birdenv_agents.neural import _train, neural, reinforce, train  # noqa: E402
 from birdenv_agents.neural._network import Network, Settings, read_network, write_network  # noqa: E402
 from birdenv_agents.neural._player import NeuralPlayer  # noqa: E402
 
+torch.optim.Adam([torch.ones(1, requires_grad=True)])  # imports half of torch, which is no test's time
 Command = Callable[..., Any]
 GAMES = {
     "deal-or-no-deal": ("agent_0", "agent_1"),
@@ -112,6 +113,16 @@ def test_numbers_are_those_of_the_scenario(player: Callable[[str], Path]) -> Non
             elif event.action == "message":
                 numbers = {int(word) for word in event.data.split() if word.isdecimal()}
                 assert all(n <= max(counts.values()) or n in values[event.agent] for n in numbers)
+
+
+def test_both_seats_read_the_same_share_off_a_dialogue(player: Callable[[str], Path]) -> None:
+    """Whatever was said, what one takes is what the other leaves."""
+    agreed = 0
+    for dialogue in held(DEAL, f"neural:temperature=2:{player(DEAL)}", count=4, max_events=24):
+        split = dialogue.outcome()["item_split"]
+        assert dialogue.outcome()["valid_deal"] == (None not in split)
+        agreed += None not in split
+    assert agreed
 
 
 def test_the_same_seed_gives_the_same_file_also_after_an_interruption(
@@ -307,7 +318,7 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     both = ("--player", f"neural:{path}", "--player", "rulebased")
     told = tmp_path / "figures.json"
     ran = birdenv("test-player", DEAL, *both, "--data", data, "--selfplay", 2, "--json", told)
-    assert ran.code == 0 and "| player | word perplexity | selection accuracy | success |" in ran.out, ran
+    assert ran.code == 0 and "| player | word perplexity | own word perplexity | selection" in ran.out, ran
     (of_neural, of_rules) = json.loads(told.read_text())["players"]
     assert of_neural["moves"]["word_perplexity"]["value"] > 1
     assert of_rules["moves"]["selection_accuracy"]["value"] == 1

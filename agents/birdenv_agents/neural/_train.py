@@ -31,7 +31,7 @@ _RARE: Final = 20
 """Words that are seen less often are unknown; of few dialogues fewer words are."""
 _RARE_SHARE: Final = 1e-4
 _PASSES: Final = (4, 60)
-_TOKENS: Final = 9_000_000  # that are gone through in all passes, about
+_TOKENS: Final = 6_500_000  # that are gone through in all passes, about
 _BATCHES: Final = (8, 32)
 _STEPS: Final = 30
 """Steps in a pass, at least, unless batches would be too small."""

@@ -33,6 +33,7 @@ asks-first and never-asks write no SQL: each demo task offers four candidates
 
 _NEXT = """\
 Next
+  read the dialogues      birdenv demo -o results, then birdenv show results/asks-first-c-interact
   play a task yourself    birdenv c-interact --agent human -n 1
   score on real data      birdenv bird mini_dev_sqlite.json dev_databases --agent oracle
   everything else         birdenv --help"""
@@ -60,7 +61,7 @@ def demo(
         print(f"{name:<12}{what}")
     print(f"\n{_EXPLANATION}\n")
     if output is not None:
-        print(f"Transcripts: {output}\n")
+        print(f"Transcripts: {output} (birdenv show {output / 'asks-first-c-interact'} library_1)\n")
     print(_NEXT)
 
 

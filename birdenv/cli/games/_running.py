@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -155,10 +156,7 @@ def run_game(
     finally:
         seating.close()
     print(visible(summary.first_screen), end="")
-    records = list(directory.read("runs").values())
-    if len(records) <= _SHOWN and not options.verbose:
-        print("\n".join(map(episode_line, records)))
-    print(f"Results: {directory.path}")
+    _print_places(directory, each_episode=not options.verbose)
     if line := llm.ledger.line():
         print(f"Models: {line}")
     found = run_warnings(arena, directory.read("runs").values())
@@ -171,6 +169,17 @@ def run_game(
     if found.is_void:
         raise typer.Exit(VOID)
     return directory
+
+
+def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
+    """Say where the results are, and how to read one; a small run's episodes are listed if asked."""
+    records = list(directory.read("runs").values())
+    if len(records) <= _SHOWN and each_episode:
+        print("\n".join(map(episode_line, records)))
+    print(f"Results: {directory.path}")
+    if records:
+        first = visible(shlex.quote(_name(records[0])))
+        print(f"To read a dialogue: birdenv show {directory.path} {first}")
 
 
 def _saved(game: Game, directory: RunDirectory) -> str:

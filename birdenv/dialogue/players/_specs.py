@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import Any, Final, TypeVar
@@ -38,16 +38,26 @@ class _Function:
         return as_move(self._function(view))
 
 
+class _AsyncFunction:
+    """A function of the view that must be awaited, as a player of async callers."""
+
+    def __init__(self, function: Callable[[View], Awaitable[Any]]) -> None:
+        self._function = function
+
+    async def move(self, view: View) -> Move | None:
+        return as_move(await self._function(view))
+
+
 _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def plays(*games: str) -> Callable[[_F], _F]:
     """Mark a factory of players that play these games only: lists of known players leave it out elsewhere.
 
-    >>> @plays("guess")
+    >>> @plays("my-game")
     ... def haggler(argument, context): ...
     >>> haggler.games
-    ('guess',)
+    ('my-game',)
     """
 
     def mark(factory: _F) -> _F:
@@ -74,7 +84,8 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
         )
     arguments = _arguments_of(found)
     if arguments == 1 and not inspect.isclass(found):
-        return lambda argument, context: _Function(found)
+        kind: Any = _AsyncFunction if inspect.iscoroutinefunction(found) else _Function
+        return lambda argument, context: kind(found)
     if arguments > 2:
         raise InputError(f"player {name!r} needs {arguments} arguments: {_EXPECTED}")
 

@@ -70,8 +70,10 @@ class CompiledEpisodes:
         candidates, readable = tables.candidates[at, order], tables.readable[at, order]
         self.state.begin(who, tables.spans[stages], candidates, readable, phase)
 
-    def play(self, actions: Indices) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_]]:
-        """Play one action in each episode; return what each earned, and which are over."""
+    def play(
+        self, actions: Indices
+    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
+        """Play one action in each episode; return rewards, which are over, and which actions were refused."""
         layout, state, tables = self.layout, self.state, self.tables
         everybody = np.arange(len(actions))
         allowed = state.masks()[everybody, actions]
@@ -118,7 +120,7 @@ class CompiledEpisodes:
         self.attempts[again] = 1
         self._close_questions(again)
         state.debug(np.flatnonzero(again))
-        return np.asarray(np.round(earned, 10), np.float64), over
+        return np.asarray(np.round(earned, 10), np.float64), over, ~allowed
 
     def _uses_attempt(self, refused: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
         """Which moves that are not possible count as an empty submission: after one, some are free."""
@@ -164,7 +166,7 @@ class CompiledSession:
         allowed, could_ask = bool(episodes.state.masks()[0, action]), bool(episodes.state.can_ask[0])
         submits = allowed and layout.submit <= action < layout.give_up
         place = int(episodes.order[0, action - layout.submit]) if submits else 0
-        (earned,), (over,) = episodes.play(np.array([action]))
+        (earned,), (over,), _ = episodes.play(np.array([action]))
         if could_ask and (action <= layout.useless or not allowed):
             self._asked += 1
         elif submits:
@@ -172,7 +174,7 @@ class CompiledSession:
         elif not allowed and (over or episodes.attempts[0] != attempt):
             self._note(stage, attempt, "malformed", 0.0)
         self.open = not over
-        return Played(float(earned), bool(over), False)
+        return Played(float(earned), bool(over), False, allowed)
 
     def _note(self, stage: int, attempt: int, status: str, earned: float) -> None:
         phase = int(self._episodes.tables.phases[stage])

@@ -130,7 +130,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._observation(), self._title(self._session.task)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Play one action.
+        """Play one action; `info["refused"]` is `illegal` if it is not possible now.
 
         Raises:
             ResetNeeded: no episode is running.
@@ -142,7 +142,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         if not self.action_space.contains(action):
             raise InvalidAction(f"{action!r:.60} is no action: give a number from 0 to {self.layout.give_up}")
         played = session.act(int(action))
-        info = self._title(session.task)
+        info = self._title(session.task) | ({} if played.allowed else {"refused": "illegal"})
         if played.terminated or played.truncated:
             info |= session.outcome()
         return self._observation(), played.reward, played.terminated, played.truncated, info

@@ -110,7 +110,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
     def step(
         self, actions: Any
     ) -> tuple[Any, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
-        """Play one action in each episode.
+        """Play one action in each episode; `infos["refused"]` names those that are not possible now.
 
         Raises:
             ResetNeeded: an episode is over, and was not reset.
@@ -123,21 +123,24 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             raise InvalidAction(f"actions must be {self.num_envs} whole numbers")
         if actions.min(initial=0) < 0 or actions.max(initial=0) >= self.layout.actions:
             raise InvalidAction(f"an action is out of range: give numbers from 0 to {self.layout.give_up}")
-        earned, over = self._episodes.play(actions)
+        earned, over, refused = self._episodes.play(actions)
         infos: dict[str, Any] = {}
         observation = self._state.observe()
         who = np.flatnonzero(over)
+        kept = refused
         if self.metadata["autoreset_mode"] is AutoresetMode.DISABLED:
             self._over = over
         elif len(who):
+            kept = refused & ~over
             last = np.full(self.num_envs, None, dtype=object)
             for i in who:
                 last[i] = {name: table[i].copy() for name, table in observation.items()}
-            infos = {"final_obs": last, "_final_obs": over.copy(), "final_info": self._titles(who)}
+            final = self._titles(who) | _refusals(refused & over)
+            infos = {"final_obs": last, "_final_obs": over.copy(), "final_info": final}
             infos["_final_info"] = over.copy()
             self._begin(who)
             observation = self._state.observe()
-        infos |= self._titles(np.arange(self.num_envs))
+        infos |= self._titles(np.arange(self.num_envs)) | _refusals(kept)
         return observation, earned, over, np.zeros(self.num_envs, np.bool_), infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
@@ -164,3 +167,12 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         told = np.zeros(self.num_envs, np.bool_)
         told[who] = True
         return {"instance_id": names, "_instance_id": told}
+
+
+def _refusals(refused: npt.NDArray[np.bool_]) -> dict[str, Any]:
+    """Why actions were refused, as Gymnasium has infos of batches; nothing if none was."""
+    if not refused.any():
+        return {}
+    why = np.full(len(refused), None, dtype=object)
+    why[refused] = "illegal"
+    return {"refused": why, "_refused": refused}

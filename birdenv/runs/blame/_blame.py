@@ -16,7 +16,7 @@ from birdenv.errors import InputError
 from birdenv.files import write_text
 from birdenv.grading import InteractGrader
 from birdenv.runs._run_folder import RunDirectory, episode_name
-from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, classify
+from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, PointState, classify, point_states
 from birdenv.runs.blame._execution import Execution
 from birdenv.runs.regrade._data import place_of
 from birdenv.runs.summaries._recorded_run import BLAME, RecordedRun, read_run, recorded_run
@@ -160,6 +160,21 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
         blame = blame_of(record["instance_id"], task.brief, exchanges, texts, statuses, phase)
         failed[name] = phase, blame
     return RunBlame(run.agent, count, failed, void)
+
+
+def open_terms(arena: Arena, record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[PointState, ...]:
+    """Return what became of each annotated term of an episode's request, by the texts alone.
+
+    Args:
+        arena: the game of the run, of which `has_user_to_blame` is true.
+        record: the public record of the episode.
+        private: its private record.
+    """
+    task = arena._tasks.private(record["instance_id"])
+    submitted = [e["data"] for e in record["example"]["events"] if e["action"] == "submit_sql"]
+    in_phase_1 = sum(each["phase"] == 1 for each in record["attempts"])
+    texts = [sql for sql in submitted if isinstance(sql, str)][:in_phase_1]
+    return point_states(task.brief, _exchanges(record, private), texts[-1] if texts else "")
 
 
 def _executions(arena: Arena) -> Callable[[str, str], Execution]:

@@ -27,6 +27,8 @@ class ExportedEpisode:
         tools: schemas of the tools.
         turn_rewards: for each message, what was earned by it.
         reward: all that was earned.
+        status: how the episode ended.
+        usage: what the agent's model took, as far as it is known.
     """
 
     task: str
@@ -35,6 +37,8 @@ class ExportedEpisode:
     tools: list[dict[str, Any]]
     turn_rewards: list[float]
     reward: float
+    status: str
+    usage: Mapping[str, Any]
 
     @property
     def first(self) -> int:
@@ -65,7 +69,10 @@ def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
             if found is None:
                 continue
             rewards = _turn_rewards(found.messages, record)
-            yield ExportedEpisode(task, repeat, found.messages, found.tools, rewards, record["reward"])
+            status, usage = str(record["status"]), record.get("usage") or {}
+            yield ExportedEpisode(
+                task, repeat, found.messages, found.tools, rewards, record["reward"], status, usage
+            )
 
 
 def arena_of(config: Mapping[str, Any]) -> Arena:

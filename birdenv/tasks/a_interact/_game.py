@@ -11,6 +11,7 @@ from birdenv.tasks.a_interact._rules import SEATS, AInteractRules
 from birdenv.tasks.interact._interact_task_list import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.interact._profile import MAX_PATIENCE, PATIENCE
 from birdenv.tasks.interact._record import TaskRecord
+from birdenv.tasks.interact.display import DISPLAY
 from birdenv.tasks.interact.measures import A_INTERACT
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 
@@ -48,5 +49,6 @@ GAME = Game(
     markup_help=markup_help(SEATS[0].kinds),
     record_model=TaskRecord,
     measures=A_INTERACT,
+    display=DISPLAY,
     with_people={"user": {"leak_guard": "log"}},
 )

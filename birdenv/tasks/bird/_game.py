@@ -16,6 +16,7 @@ from birdenv.dialogue.games import Option
 from birdenv.errors import InputError
 from birdenv.files import file_identity
 from birdenv.grading import ExGrader, Metric
+from birdenv.tasks.bird._display import DISPLAY
 from birdenv.tasks.bird._loader import BirdRecord, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
 from birdenv.tasks.bird._task import BirdTask
@@ -147,4 +148,5 @@ GAME = Game(
     markup_help=markup_help(("submit_sql", "execute_sql")),
     record_model=BirdRecord,
     measures=BIRD,
+    display=DISPLAY,
 )

@@ -84,6 +84,9 @@ class BirdRules(Rules):
     def legal(self, seat: int) -> tuple[str, ...]:
         return _LEGAL
 
+    def offered(self, seat: int) -> tuple[str, ...]:
+        return _LEGAL
+
     def instruction(self, seat: int) -> str:
         return self._instruction
 

@@ -149,8 +149,10 @@ def test_an_action_that_the_mask_forbids_costs_a_question(make: Any) -> None:
     absent = env.unwrapped.layout.spans - 1
     assert not env.unwrapped.action_masks()[absent]
     before = env.unwrapped._state.turns_left[0]
-    _, reward, over, *_ = env.step(absent)
+    _, reward, over, _, info = env.step(absent)
     assert (reward, over, env.unwrapped._state.turns_left[0]) == (-0.1, False, before - 1)
+    assert info["refused"] == "illegal"
+    assert "refused" not in env.step(int(env.unwrapped.action_masks().argmax()))[4]
 
 
 def test_nothing_is_offered_twice(make: Any) -> None:

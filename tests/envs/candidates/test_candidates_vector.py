@@ -46,6 +46,13 @@ def _same(first: dict[str, Any], second: dict[str, Any]) -> None:
         np.testing.assert_array_equal(table, second[name], err_msg=name, strict=True)
 
 
+def _same_refusals(mine: dict[str, Any], others: dict[str, Any]) -> None:
+    for name in ("refused", "_refused"):
+        assert (name in mine) == (name in others)
+        if name in mine:
+            np.testing.assert_array_equal(mine[name], others[name])
+
+
 def _masks(singles: Any) -> Any:
     return np.stack([env.unwrapped.action_masks() for env in singles.envs])
 
@@ -67,6 +74,8 @@ def _compare(episodes: int, n: int, settings: dict[str, Any]) -> None:
         first, second = ours.step(actions), theirs.step(actions)
         for mine, other in zip(first[1:4], second[1:4], strict=True):
             np.testing.assert_array_equal(mine, other, strict=True)
+        _same_refusals(first[4], second[4])
+        _same_refusals(first[4].get("final_info", {}), second[4].get("final_info", {}))
         over = first[2]
         ended += int(over.sum())
         for i in np.flatnonzero(over):

@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, field_validator
 
 from birdenv.cocoa.files import Scenario
+from birdenv.cocoa.games._display import knowledge_display
 from birdenv.cocoa.games._measures import BARGAIN
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
 from birdenv.cocoa.games._settings import SchemaSettings
@@ -89,4 +90,5 @@ GAME = Game(
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=BARGAIN,
+    display=knowledge_display("Agree on a price.", SEATS),
 )

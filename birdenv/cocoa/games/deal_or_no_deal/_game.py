@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field
 
 from birdenv.cocoa.files import Scenario
+from birdenv.cocoa.games._display import knowledge_display
 from birdenv.cocoa.games._measures import DEAL_OR_NO_DEAL
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks, column, new_id
 from birdenv.cocoa.games._settings import ScenarioSettings
@@ -86,4 +87,5 @@ GAME = Game(
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=DEAL_OR_NO_DEAL,
+    display=knowledge_display("Divide books, hats and balls.", SEATS),
 )

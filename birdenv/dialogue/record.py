@@ -1,4 +1,4 @@
-"""The records of one episode of a run: public, private, and durations."""
+"""The records of one episode, as run folders hold them: public, private, and durations."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ import time
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
-from birdenv.dialogue import Arena, Dialogue, Player, Usage
+from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue.faults import Failure
+from birdenv.dialogue.games import Game, TaskList
+from birdenv.dialogue.players import Player
 from birdenv.dialogue.transcript import Example
-from birdenv.dialogue.usage import usage_of
-from birdenv.errors import InfrastructureError
-from birdenv.runs._episode_status import Failure, SeatError, failure
+from birdenv.dialogue.usage import Usage
 
 _MOST_FAULTS: Final = 100  # kinds, and characters of one
 
@@ -20,49 +21,35 @@ Records = dict[str, dict[str, Any]]
 """A record for each stream of the run directory."""
 
 
-class PlannedEpisode(NamedTuple):
-    """Which episode of a run.
-
-    Attributes:
-        instance_id: the task.
-        repeat: which of several episodes of the task, from 0; None if there is one.
-        seed: the run's seed.
-    """
-
-    instance_id: str
-    repeat: int | None
-    seed: int
-
-
 def record_episode(
-    arena: Arena,
-    episode: PlannedEpisode,
+    game: Game,
+    tasks: TaskList,
+    name: str,
     dialogue: Dialogue,
     players: Sequence[Player | None],
     names: Sequence[str],
+    used: Sequence[Usage | None],
     broken: Failure | None,
     started: float,
 ) -> Records:
     """Return the records of an episode that was played.
 
     Args:
-        arena: the game.
-        episode: which one.
+        game: the game.
+        tasks: its tasks.
+        name: the id of the task.
         dialogue: its log.
-        players: who played, by seat.
+        players: who played, by seat; None for a seat that was played from outside.
         names: their specs, by seat.
+        used: what they took, by seat.
         broken: why it broke off, if it did.
         started: `time.perf_counter()` at its start.
     """
-    tasks, rules = arena._tasks, dialogue.rules
-    name = episode.instance_id
+    rules = dialogue.rules
     status = dialogue.status if tasks.is_graded(name) else "ungraded"
     if broken is not None:
         status = broken.status
-    used, fault = _usage(players, arena.game.evaluated)
-    faults = {seat.name: model_faults(player) for seat, player in zip(arena.game.seats, players, strict=True)}
-    if fault is not None and broken is None:
-        broken, status = fault, fault.status
+    faults = {seat.name: model_faults(player) for seat, player in zip(game.seats, players, strict=True)}
     example = Example(
         uuid=f"E_{name}",
         scenario_uuid=name,
@@ -74,18 +61,17 @@ def record_episode(
     public = {
         **tasks.fields(name),
         "status": status,
-        "reward": dialogue.rewards[arena.game.evaluated],
+        "reward": dialogue.rewards[game.evaluated],
         **rules.record(dialogue.events),
         "example": example.to_json(),
-        **_end(arena, used, broken),
+        **_end(game, used, broken),
         **({"model_faults": shown} if (shown := {k: v for k, v in faults.items() if v}) else {}),
     }
     return _bundle(name, public, rules.private_record(), started, rules.durations())
 
 
-def skipped_record(arena: Arena, episode: PlannedEpisode, why: Failure) -> Records:
+def skipped_record(tasks: TaskList, name: str, why: Failure) -> Records:
     """Return the records of an episode that was skipped, or that could not even begin."""
-    tasks, name = arena._tasks, episode.instance_id
     public = {**tasks.fields(name), "status": why.status, "reward": 0.0, **tasks.skipped(name)}
     public |= {"error": why.error} if why.error else {}
     return _bundle(name, public, dict(tasks.skipped_private(name)), time.perf_counter(), {})
@@ -101,21 +87,6 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
     if example is not None:
         marked["runs"]["example"] = example | {"uuid": f"{example['uuid']}_{repeat}"}
     return marked
-
-
-def _usage(players: Sequence[Player | None], evaluated: int) -> tuple[list[Usage | None], Failure | None]:
-    """The usage that each player reports, and the first failure to report."""
-    used: list[Usage | None] = []
-    fault = None
-    for seat, player in enumerate(players):
-        try:
-            used.append(None if player is None else usage_of(player))
-        except InfrastructureError:
-            raise
-        except Exception as error:  # of one that broke off: its player may be beyond answering
-            used.append(None)
-            fault = fault or failure(SeatError(seat, error), evaluated)
-    return used, fault
 
 
 def model_faults(player: Player | None) -> dict[str, int]:
@@ -135,19 +106,19 @@ def model_faults(player: Player | None) -> dict[str, int]:
     }
 
 
-def _end(arena: Arena, used: Sequence[Usage | None], broken: Failure | None) -> dict[str, Any]:
+def _end(game: Game, used: Sequence[Usage | None], broken: Failure | None) -> dict[str, Any]:
     known = {
         seat.name: usage.to_json()
-        for seat, usage in zip(arena.game.seats, used, strict=True)
+        for seat, usage in zip(game.seats, used, strict=True)
         if usage is not None and usage.to_json()
     }
-    evaluated = known.pop(arena.game.seats[arena.game.evaluated].name, None)
+    evaluated = known.pop(game.seats[game.evaluated].name, None)
     fields: dict[str, Any] = {"usage": evaluated} if evaluated else {}
     fields |= {"usage_of_others": known} if known else {}
     if broken is not None:
         fields["error"] = broken.error
         if broken.seat is not None:
-            fields["failed_seat"] = arena.game.seats[broken.seat].name
+            fields["failed_seat"] = game.seats[broken.seat].name
     return fields
 
 
