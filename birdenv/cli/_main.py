@@ -19,12 +19,12 @@ from birdenv.plugins import PluginError, load_plugin, plugins
 _COMMANDS: Final = {
     "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark.", "Play"),
     "c-interact": Command(
-        "birdenv.cli.games._play:c_interact",
+        "birdenv.cli.games._interact:c_interact",
         "Play c-Interact: ambiguous question -> dialogue -> SQL.",
         "Play",
     ),
     "a-interact": Command(
-        "birdenv.cli.games._play:a_interact", "Play a-Interact: the same with tools on a budget.", "Play"
+        "birdenv.cli.games._interact:a_interact", "Play a-Interact: the same with tools on a budget.", "Play"
     ),
     "bird": Command("birdenv.cli.games._bird:bird", "Play BIRD: question -> SQL, scored by EX.", "Play"),
     "play": Command(
