@@ -13,7 +13,6 @@ from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
 from birdenv.files import file_errors
 from birdenv.runs.summaries import read_run, report
-from birdenv.runs.summaries._means_over_tasks import Estimate
 
 
 def runs(
@@ -69,14 +68,14 @@ def _run_line(path: Path) -> list[str]:
     except InputError as error:
         return [shown, str(error)]
     players = " + ".join(str(run.config[name]) for name in ("agent", "user") if name in run.config)
-    value = "" if figure.value is None else f"{figure.measure.title} {_value(figure)}"
+    value = figure.value
+    if value is None:
+        first = ""
+    else:
+        said = f"{100 * value:.1f} %" if figure.measure.is_rate else f"{value:.3f}"
+        first = f"{figure.measure.title} {said}"
     counts = f"{len(run.outcomes)}/{run.expected} episodes"
-    return [shown, run.game, players, counts, value, "  ".join(_settings_changed(run.game, run.config))]
-
-
-def _value(figure: Estimate) -> str:
-    assert figure.value is not None
-    return f"{100 * figure.value:.1f} %" if figure.measure.is_rate else f"{figure.value:.3f}"
+    return [shown, run.game, players, counts, first, "  ".join(_settings_changed(run.game, run.config))]
 
 
 _NOT_OF_THE_GAME = {

@@ -12,15 +12,15 @@ from birdenv.cli.options._game_options import GameOptions, option_names, options
 from birdenv.cli.options._metrics import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.cli.options._models import ModelOptions
 from birdenv.cli.options._option_groups import RunOptions, takes_groups
+from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
 from birdenv.runs.em_esm import export_folder, export_pairs
 from birdenv.tasks.bird import BirdTasks
-from birdenv.tasks.bird._game import BirdSettings
 
 _RUN, _MODELS = RunOptions(), ModelOptions()
-_BIRD = options_of(BirdSettings, without=("metrics",))
+_BIRD = options_of(find_game("bird").settings, without=("metrics",))
 
 
 @takes_groups
@@ -61,7 +61,7 @@ def bird(
         raise InputError("--export-pairs needs one prediction a task: leave out --repeats")
     asked = asked_for(metrics)
     chosen = settings.settings() | {"metrics": tuple(asked.metrics)}
-    arena = load_game("bird", chosen, run.agent, option_names(BirdSettings))
+    arena = load_game("bird", chosen, run.agent, option_names(settings.model))
     tasks = cast(BirdTasks, arena._tasks)
     place = None if pairs is None else export_folder(pairs)
     if place is not None:

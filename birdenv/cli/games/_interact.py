@@ -1,7 +1,4 @@
-"""`birdenv c-interact` and `birdenv a-interact`: the games of BIRD-Interact.
-
-Their options are made from the games' settings, so that this module imports the games.
-"""
+"""`birdenv c-interact` and `birdenv a-interact`: options are made of the settings of the games."""
 
 from __future__ import annotations
 
@@ -13,16 +10,15 @@ import typer
 from birdenv.cli.options._game_options import GameOptions, option_names, options_of
 from birdenv.cli.options._models import PairOptions
 from birdenv.cli.options._option_groups import RunOptions, takes_groups
+from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
-from birdenv.tasks.a_interact._game import AInteractSettings
-from birdenv.tasks.c_interact._game import CInteractSettings
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Arena
     from birdenv.tasks.c_interact import InteractTasks
 
 _RUN, _MODELS = RunOptions(), PairOptions()
-_C_INTERACT, _A_INTERACT = options_of(CInteractSettings), options_of(AInteractSettings)
+_C_INTERACT, _A_INTERACT = (options_of(find_game(name).settings) for name in ("c-interact", "a-interact"))
 
 _User = Annotated[
     str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")

@@ -1,4 +1,4 @@
-"""`birdenv play`: any registered game, or one of your own.
+"""`birdenv play`: any registered game.
 
 Help comes at once: the rooms are imported where they are used.
 """
@@ -18,8 +18,7 @@ from birdenv.errors import InputError
 if TYPE_CHECKING:
     from birdenv.dialogue import Game
 
-_MODELS = PairOptions()
-_BY_HAND = RunOptions(agent="human")
+_BY_HAND, _MODELS = RunOptions(agent="human"), PairOptions()
 
 
 @takes_groups
