@@ -16,7 +16,7 @@ from __future__ import annotations
 import traceback
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Final
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -97,9 +97,12 @@ def first_fault(error: ValidationError, known: Iterable[str]) -> str:
     return f"{where}: {why}" if where else why
 
 
+_MOST_TEXT: Final = 2000  # characters; it may quote all that a model or a database said
+
+
 def describe_error(error: BaseException) -> str:
-    """One line for a foreign exception: its type, its text, and where it was raised."""
-    text = " ".join(f"{type(error).__name__}: {error}".split())
+    """One line for a foreign exception: its type, the beginning of its text, and where it was raised."""
+    text = " ".join(f"{type(error).__name__}: {error}"[:_MOST_TEXT].split())
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, SyntaxError):
         return text

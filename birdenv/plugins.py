@@ -11,6 +11,19 @@ from typing import Any
 from birdenv.errors import InputError, describe_error
 
 
+class PluginError(InputError):
+    """The object of an entry point cannot be imported.
+
+    Args:
+        entry: the entry point.
+        why: what is wrong, without the entry point's name.
+    """
+
+    def __init__(self, entry: EntryPoint, why: str) -> None:
+        super().__init__(f"{entry.name} ({entry.group}: {entry.value}) cannot be imported: {why}")
+        self.why = why
+
+
 def plugins(group: str) -> Mapping[str, EntryPoint]:
     """Return the entry points of a group by name; of two with one name, the one that ships with birdenv."""
     return _installed(group, tuple(sys.path))
@@ -20,7 +33,7 @@ def load_plugin(entry: EntryPoint) -> Any:
     """Import the object that an entry point names.
 
     Raises:
-        InputError: the import fails, for example because a module is missing.
+        PluginError: the import fails, for example because a module is missing.
     """
     try:
         return entry.load()
@@ -28,7 +41,7 @@ def load_plugin(entry: EntryPoint) -> Any:
         raise
     except Exception as error:
         why = str(error) if isinstance(error, ModuleNotFoundError) else describe_error(error)
-        raise InputError(f"{entry.name} ({entry.group}: {entry.value}) cannot be imported: {why}") from None
+        raise PluginError(entry, why) from None
 
 
 def ships_with_birdenv(entry: EntryPoint) -> bool:

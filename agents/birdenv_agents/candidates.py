@@ -16,6 +16,7 @@ from random import Random
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.games import find_game
+from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv.tasks.a_interact import COSTS
 from birdenv_agents._candidate_match import rank
@@ -29,16 +30,19 @@ _TWO_SUBMISSIONS = 2 * COSTS["submit_sql"]
 """Budget that is not spent on questions."""
 
 
+@plays("bird", "c-interact", "a-interact")
 def random(argument: str, context: PlayerContext) -> RandomPlayer:
     """Make the player that picks candidates blindly."""
     return RandomPlayer(_of_sql(context).rng)
 
 
+@plays("bird", "c-interact", "a-interact")
 def never_asks(argument: str, context: PlayerContext) -> CandidatePlayer:
     """Make the player that picks by the wording of the request alone."""
     return CandidatePlayer(_of_sql(context).rng, asks=False, ambiguous=_is_ambiguous(context))
 
 
+@plays("bird", "c-interact", "a-interact")
 def asks_first(argument: str, context: PlayerContext) -> CandidatePlayer:
     """Make the player that asks before it picks."""
     return CandidatePlayer(_of_sql(context).rng, asks=True, ambiguous=_is_ambiguous(context))

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from birdenv.dialogue import Move, Player, PlayerContext, View
+from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv_agents import bargain, deal_or_no_deal, mutual_friends
 from birdenv_agents._phrase_bank import PhraseBank, read_bank
@@ -62,6 +63,7 @@ class RulePlayer:
         return self._player
 
 
+@plays(FRIENDS, BARGAIN, DEAL)
 def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
     """Make the rule-based player of one of CoCoA's games.
 
@@ -92,6 +94,7 @@ def check_rules(game: str) -> None:
         raise InputError(f"rulebased plays {FRIENDS}, {BARGAIN} and {DEAL}, not {game}")
 
 
+@plays(*_ACTS)
 def phrases(argument: str, context: PlayerContext) -> Player:
     """Make the scripted partner that speaks in the words of a bank (`phrases:FILE`).
 

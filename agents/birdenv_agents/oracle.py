@@ -5,15 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.players import plays
+from birdenv.errors import InputError
 from birdenv.tasks import as_script
 from birdenv.tasks.bird import PrivateBirdTask
 
 __all__ = ["oracle"]
 
 
+@plays("bird", "c-interact", "a-interact")
 def oracle(argument: str, context: PlayerContext) -> Oracle:
-    """Make the player that knows the answers; `context.brief` is the private half of the task."""
+    """Make the player that knows the answers; `context.brief` is the private half of the task.
+
+    Raises:
+        InputError: the game has no gold SQL.
+    """
     private = context.brief
+    if not hasattr(private, "gold"):
+        raise InputError(
+            f"oracle submits gold SQL, and {context.game} has none: choose another player, such as rulebased"
+        )
     if isinstance(private, PrivateBirdTask):
         return Oracle([private.gold[0]])  # several golds are alternatives
     follow_up = private.follow_up.gold if private.follow_up else ()

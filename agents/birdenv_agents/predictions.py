@@ -11,6 +11,7 @@ from typing import Any
 
 from birdenv.benchmarks import has_2024_signature, keys_of_2024
 from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv.files import check_text, file_errors, is_directory, parse_json, read_records, read_text
 from birdenv.tasks import as_script
@@ -41,6 +42,7 @@ class _Recorded:
     follow_up: tuple[str, ...] = ()
 
 
+@plays("bird", "c-interact", "a-interact")
 def predictions(argument: str, context: PlayerContext) -> _Playback:
     """Make the player of recorded SQL, `predictions:FILE`.
 

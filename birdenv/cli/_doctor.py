@@ -72,6 +72,4 @@ def _tell_postgres() -> None:
     except ImportError as error:  # psycopg says so where it has no libpq
         print(f"\nPostgreSQL (--dialect postgres): none: its driver cannot be loaded: {error}")
         return
-    choice = server_choice()
-    print(f"\nPostgreSQL (--dialect postgres): {choice.server}")
-    print(f"Extra `postgres`: {'installed' if choice.has_extra else 'not installed'}")
+    print(f"\nPostgreSQL (--dialect postgres): {server_choice()}")

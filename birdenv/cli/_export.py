@@ -25,20 +25,25 @@ def export(
     form: Annotated[
         str,
         typer.Option(
-            "--format", "-f", help="sft, preference, rl; cocoa, openai, potato; ratings, pairs, people."
+            "--format",
+            "-f",
+            help="sft, preference, rl; cocoa, openai, potato; inspect, atif; ratings, pairs, people.",
         ),
     ] = "sft",
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="The JSONL file; of cocoa, a JSON list; of ratings and people, also .csv."
+            "--output",
+            "-o",
+            help="The JSONL file; of cocoa, a JSON list; of ratings and people, also .csv; of inspect, a "
+            "JSON file; of atif, a folder.",
         ),
     ] = Path("train.jsonl"),
     min_reward: Annotated[
         float | None, typer.Option("--min-reward", help="Leave out episodes that earned less.")
     ] = None,
 ) -> None:
-    """Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.
+    """Write episodes for training or for other tools.
 
     sft: whole dialogues that earned something. preference: pairs of episodes of one task, of which one earned
     more (play with --repeats). rl: all episodes, with the reward of every turn.
@@ -49,6 +54,9 @@ def export(
     takes them. potato: items to annotate, with the words of both seats. These three also write the
     dialogues of a study (`birdenv web`).
 
+    inspect: a log that `inspect view` opens, with rewards as scores. atif: a folder of trajectories in the
+    Agent Trajectory Interchange Format. Both take one run.
+
     ratings, pairs: what people said of dialogues (`birdenv web --rate`), by questions and side by side.
     people: who took part, with their id on the platform, how it ended for them, and their completion code.
 
@@ -57,14 +65,21 @@ def export(
     from birdenv.runs.export import (
         DIALOGUE_FORMATS,
         EXPORT_FORMATS,
+        VIEWER_FORMATS,
         export_rows,
         exported_episodes,
         whole_dialogues,
+        write_viewer_log,
     )
 
     further = plugins(FORMATS)
     if form in further:
         print(load_plugin(further[form])(output, runs, min_reward))
+        return
+    if form in VIEWER_FORMATS:
+        if len(runs) != 1:
+            raise InputError(f"--format {form} takes one run")
+        print(write_viewer_log(form, runs[0], output, min_reward))
         return
     for whole in DIALOGUE_FORMATS:
         if form == whole:
@@ -78,7 +93,7 @@ def export(
         if form == known:
             break
     else:
-        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, *sorted(further)))
+        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))
         raise InputError(f"--format {form!r} is unknown; known: {names}")
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
     rows = list(export_rows(episodes, known, min_reward))

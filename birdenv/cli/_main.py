@@ -8,63 +8,84 @@ from io import TextIOWrapper
 from typing import Any, Final, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
 from birdenv._version import __version__
 from birdenv.cli._terminal import visible
 from birdenv.cli.command import GROUP, Command
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
-from birdenv.plugins import load_plugin, plugins
+from birdenv.plugins import PluginError, load_plugin, plugins
 
 _COMMANDS: Final = {
-    "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark."),
-    "bird": Command("birdenv.cli.games._bird:bird", "Play BIRD: question -> SQL, scored by EX."),
+    "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark.", "Play"),
+    "c-interact": Command(
+        "birdenv.cli.games._interact:c_interact",
+        "Play c-Interact: ambiguous question -> dialogue -> SQL.",
+        "Play",
+    ),
+    "a-interact": Command(
+        "birdenv.cli.games._interact:a_interact", "Play a-Interact: the same with tools on a budget.", "Play"
+    ),
+    "bird": Command("birdenv.cli.games._bird:bird", "Play BIRD: question -> SQL, scored by EX.", "Play"),
     "play": Command(
         "birdenv.cli.games._play:play",
-        "Play any registered game, or one of your own as module:GAME.",
+        "Play any game, also one of your own as module:GAME.",
+        "Play",
         takes_settings=True,
     ),
     "selfplay": Command(
         "birdenv.cli.games._selfplay:selfplay",
-        "Let two players talk, and keep and sum up their dialogues as any run.",
+        "Let two players talk to each other, and keep the run.",
+        "Play",
         takes_settings=True,
     ),
-    "c-interact": Command(
-        "birdenv.cli.games._play:c_interact", "Play c-Interact: ambiguous question -> dialogue -> SQL."
+    "score": Command(
+        "birdenv.cli._score:score", "Score recorded pairs of SQL by EX (execution accuracy).", "Score"
     ),
-    "a-interact": Command(
-        "birdenv.cli.games._play:a_interact",
-        "Play a-Interact: ambiguous question -> tools on a budget -> SQL.",
+    "score-official": Command(
+        "birdenv.cli._score:score_official", "Score official c-Interact result files.", "Score"
     ),
-    "score": Command("birdenv.cli._score:score", "Score recorded pairs of SQL by EX (execution accuracy)."),
-    "score-official": Command("birdenv.cli._score:score_official", "Score official c-Interact result files."),
+    "evaluate": Command("birdenv.cli._evaluate:evaluate", "Score the pairs of a run by EM and ESM.", "Score"),
+    "inspect": Command("birdenv.cli._evaluate:inspect", "Show what went wrong in an evaluation.", "Score"),
+    "regrade": Command(
+        "birdenv.cli._regrade:regrade", "Grade the submissions of a stored run again.", "Score"
+    ),
     "self-check": Command(
         "birdenv.cli.benchmarks._self_check:self_check",
-        "Check a benchmark's golds: each against itself, in every mode of comparison.",
+        "Check that each gold passes its own grading.",
+        "Score",
     ),
-    "regrade": Command("birdenv.cli._regrade:regrade", "Grade the submissions of a stored run again."),
-    "evaluate": Command("birdenv.cli._evaluate:evaluate", "Score the pairs of a run by EM and ESM."),
-    "inspect": Command("birdenv.cli._evaluate:inspect", "Show what went wrong in an evaluation."),
-    "summary": Command("birdenv.cli._summary:summary", "Show a run's figures with 95 % intervals."),
-    "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks."),
-    "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first."),
-    "blame": Command(
-        "birdenv.cli._blame:blame",
-        "Say whose fault the failures of a run were: the agent's, the simulated user's or the benchmark's.",
+    "summary": Command("birdenv.cli._summary:summary", "Show a run's figures with 95 % intervals.", "Look"),
+    "show": Command(
+        "birdenv.cli._show:show", "Show an episode of a run: dialogue, SQL, rows, verdict.", "Look"
+    ),
+    "report": Command(
+        "birdenv.cli._report:report", "Write one HTML file about a run, or about two side by side.", "Look"
+    ),
+    "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live.", "Look"),
+    "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
+    "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first.", "Look"),
+    "blame": Command("birdenv.cli._blame:blame", "Say whose fault the failures of a run were.", "Look"),
+    "data": Command(
+        "birdenv.cli.benchmarks._data:app",
+        "Merge ground truth; check and count tasks; generate some.",
+        "Data",
     ),
     "export": Command(
-        "birdenv.cli._export:export",
-        "Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.",
+        "birdenv.cli._export:export", "Write episodes for training or for other tools.", "Data"
     ),
-    "doctor": Command("birdenv.cli._doctor:doctor", "Try what this machine offers for isolating episodes."),
-    "data": Command(
-        "birdenv.cli.benchmarks._data:app", "Merge ground truth; check benchmark data; generate some."
+    "users": Command("birdenv.cli._users:app", "Measure a simulated user.", "Players"),
+    "baselines": Command("birdenv.cli._baselines:app", "Baselines of the candidate setting.", "Players"),
+    "doctor": Command(
+        "birdenv.cli._doctor:doctor", "Try what this machine offers for isolating episodes.", "Machine"
     ),
-    "db": Command("birdenv.cli.benchmarks._db:app", "The PostgreSQL server, and the databases on it."),
-    "users": Command("birdenv.cli._users:app", "Measure a simulated user."),
-    "baselines": Command("birdenv.cli._baselines:app", "Baselines of the candidate setting."),
+    "db": Command(
+        "birdenv.cli.benchmarks._db:app", "The PostgreSQL server, and the databases on it.", "Machine"
+    ),
 }
 """The commands of this room by name. Only the module of the command that was asked for is imported."""
+
+_GROUPS: Final = ("Play", "Score", "Look", "Data", "Players", "People", "Machine", "More")
 
 _EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -99,12 +120,17 @@ class _Commands(TyperGroup):
         return typer.main.get_group(made).commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of commands without importing any."""
+        """Write the list of commands in groups, without importing any."""
         names = self.list_commands(ctx)
-        room = formatter.width - 6 - max(map(len, names))
-        with formatter.section("Commands"):
-            listed = [TyperCommand(name, help=_about(name)) for name in names]
-            formatter.write_dl([(each.name, each.get_short_help_str(room)) for each in listed])
+        widest = max(map(len, names))
+        groups: dict[str, list[tuple[str, str]]] = {group: [] for group in _GROUPS}
+        for name in names:
+            group, about = _listing(name)
+            groups.setdefault(group, []).append((name.ljust(widest), about))
+        for group, rows in groups.items():
+            if rows:
+                with formatter.section(group):
+                    formatter.write_dl(rows)
 
 
 def _command(name: str) -> Command:
@@ -121,11 +147,13 @@ def _command(name: str) -> Command:
     return found
 
 
-def _about(name: str) -> str:
+def _listing(name: str) -> tuple[str, str]:
+    """The group of a command and its line; of a broken one why it is not available."""
     try:
-        return _command(name).about
+        command = _command(name)
+        return command.group, command.about
     except InputError as error:
-        return f"Not available: {error}"
+        return "More", f"Not available: {error.why if isinstance(error, PluginError) else error}"
 
 
 def _dashed(name: str) -> str:

@@ -16,10 +16,12 @@ class Command:
 
     Attributes:
         target: the command as `module:name`: a function with Typer's declarations, or a `typer.Typer`.
-        about: the first sentence of its help.
+        about: the first sentence of its help, short enough for one line of the list.
+        group: the heading in the list of commands.
         takes_settings: it reads settings of a game, so options that it does not declare are no errors.
     """
 
     target: str
     about: str
+    group: str = "More"
     takes_settings: bool = False

@@ -184,12 +184,14 @@ class Dialogue:
                 fault = declared.check(data, rules.choices(seat) if side.has_choices else ())
             reply = rules.play(seat, move) if fault is None else rules.refuse(seat, move, fault)
         if fault is not None:
-            if action in DECORATIVE or len(action) > _LONGEST_NAME:  # no such name in the log was a move's
-                action = UNKNOWN
-            data = _kept(data)
-        if reply.data is not AS_MADE:
-            data = reply.data
-        text = reply.text
+            action, data = _kept_name(action), _kept(data)
+        try:
+            text, said = reply.text, reply.data
+        except AttributeError:
+            made = f"{type(rules).__name__} answered {action!r} with {type(reply).__name__}"
+            raise TypeError(f"{made}, expected a birdenv.dialogue.Reply") from None
+        if said is not AS_MADE:
+            data = said
         metadata: dict[str, Any] | None = None if text is None else {"sender": reply.sender, "reply": text}
         if fault is not None or reply.refused:
             self.refused = fault or "rules"
@@ -295,6 +297,11 @@ def spoken(event: Event) -> str:
 def _told(event: Event) -> str:
     data = "" if event.data is None else f" {json.dumps(event.data, ensure_ascii=False)}"
     return f"[{event.action}{data}]"
+
+
+def _kept_name(action: str) -> str:
+    """The name under which a refused move is logged: no move's name in the log is decorative, or long."""
+    return UNKNOWN if action in DECORATIVE or len(action) > _LONGEST_NAME else action
 
 
 def _kept(data: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 from gymnasium import spaces
+from gymnasium.error import InvalidAction
 from gymnasium.utils import EzPickle, seeding
 from pettingzoo import AECEnv, ParallelEnv
 
@@ -238,8 +239,13 @@ class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
 
         Returns:
             observations, rewards, terminations, truncations and infos, by agent.
+
+        Raises:
+            InvalidAction: there is no such agent, or as `DialogueEnv.step` does.
         """
         dialogue, acting = self._running(), self.agents
+        if unknown := [name for name in actions if name not in self.possible_agents]:
+            raise InvalidAction(f"no agent {unknown[0]!r}; the agents are {', '.join(self.possible_agents)}")
         before = dialogue.rewards
         legal = {index: dialogue.view(index).legal for index in sorted(dialogue.open)}
         moves = {

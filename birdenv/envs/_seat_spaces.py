@@ -138,7 +138,7 @@ class SeatSpaces:
                 fits, expected = _is_place(value, int(space.n)), f"a whole number from 0 to {space.n - 1}"
                 expected += f" ({', '.join(self._seat.kinds)})" if name == "kind" else ""
             else:
-                fits, expected = _is_number(value), "a number in an array of shape (1,)"
+                fits, expected = _is_number(value), "a number from 0 to 1 in an array of shape (1,)"
             if not fits:
                 raise InvalidAction(f"{name!r} of an action is {expected}; got {_shown(value)}")
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from gymnasium.error import InvalidAction
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space, iterate
 
@@ -113,10 +114,17 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
         Raises:
             ResetNeeded: autoreset is disabled, and an environment has no running episode.
+            InvalidAction: these are not as many actions as environments, or one is none.
         """
-        given = list(actions if isinstance(actions, list | tuple) else iterate(self.action_space, actions))
+        try:
+            listed = isinstance(actions, list | tuple)
+            given = list(actions if listed else iterate(self.action_space, actions))
+        except (TypeError, KeyError, IndexError, ValueError):
+            raise InvalidAction(
+                f"give a list of {self.num_envs} actions, or a member of action_space; got {actions!r:.60}"
+            ) from None
         if len(given) != self.num_envs:
-            raise InputError(f"give {self.num_envs} actions; got {len(given)}")
+            raise InvalidAction(f"give {self.num_envs} actions; got {len(given)}")
         rewards = np.zeros(self.num_envs)
         terminations, truncations = (np.zeros(self.num_envs, dtype=np.bool_) for _ in range(2))
         infos: dict[str, Any] = {}

@@ -48,6 +48,11 @@ class Completion:
     cached_tokens: int = 0
     cost_usd: float | None = field(default=None, compare=False)
 
+    @property
+    def raw_content(self) -> str:
+        """Its words as they came, with the thoughts that a server has left among them."""
+        return _words(self.message.get("content"))
+
     def history(self) -> dict[str, Any]:
         """Return the message as it is sent back in the next request: words and calls, no reasoning.
 

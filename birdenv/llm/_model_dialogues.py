@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from birdenv.errors import InputError
 from birdenv.files import exists, lines_of
 from birdenv.llm._completion import check_message, completion_of
-from birdenv.llm._recording import read_call
+from birdenv.llm._recording import CallFile, read_call
 
 
 class RecordedDialogue(NamedTuple):
@@ -44,6 +44,30 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
         answer = completion_of(entry["message"], entry.get("finish_reason"), None).history()
         found[scope] = RecordedDialogue([*sent[scope], answer], list(offered.get(scope, {}).values()))
     return found
+
+
+def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
+    """Return the messages of the last of these calls as one text, and the words of its answer as they came.
+
+    Args:
+        calls: the file.
+        keys: calls of which each goes on from the one before it, such as a second try.
+
+    Raises:
+        InputError: a call is not in the file, or is damaged.
+    """
+    messages: list[dict[str, Any]] = []
+    answer = ""
+    for key in keys:
+        entry = calls.find(key)
+        if entry is None:
+            raise InputError(f"{calls.path} lacks the call {key[:12]}, which the run's records name")
+        try:
+            messages = _messages(messages, entry)
+            answer = completion_of(entry["message"], None, None).raw_content
+        except (TypeError, KeyError, AttributeError, InputError):
+            raise InputError(f"{calls.path}: the call {key[:12]} is damaged") from None
+    return "\n\n".join(str(message.get("content") or "") for message in messages), answer
 
 
 def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[dict[str, Any]]:

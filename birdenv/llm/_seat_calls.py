@@ -31,6 +31,7 @@ class Chat:
     Attributes:
         model: the model's name.
         spent: what the calls took, recorded ones included.
+        keys: the keys under which the calls so far are recorded.
     """
 
     def __init__(
@@ -38,6 +39,7 @@ class Chat:
     ) -> None:
         self.model = model
         self.spent = Spent()
+        self.keys: list[str] = []
         self._settings = settings
         self._answer = answer
         self._scope = scope
@@ -81,16 +83,20 @@ class Chat:
         again = self._seen[plain]
         self._seen[plain] += 1
         key = plain if not again else call_key(self._scope, body, again)
+        self.keys.append(key)
         completion = self._answer(key, body, self._entry(body), self._thoughts)
         self._thoughts.append(completion.reasoning)
         self._count(completion)
         return completion
 
     def _entry(self, body: dict[str, Any]) -> dict[str, Any]:
-        """What is recorded of a request: what it says beyond the one before it in this scope."""
+        """What is recorded of a request: what it says beyond the one before it in this scope.
+
+        A request of one message begins anew, so it is recorded whole.
+        """
         sent = body["messages"]
         kept = 0
-        while kept < min(len(sent), len(self._before)) and sent[kept] == self._before[kept]:
+        while len(sent) > 1 and kept < min(len(sent), len(self._before)) and sent[kept] == self._before[kept]:
             kept += 1
         params = {name: value for name, value in body.items() if name != "messages"}
         entry: dict[str, Any] = {"scope": self._scope, "n": self._calls, "kept": kept}

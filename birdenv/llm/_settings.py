@@ -24,6 +24,9 @@ SHORT_KEY: Final = 5  # such as NO_KEY: no secret, and may stand anywhere
 
 KEY_VARIABLE: Final = "OPENAI_API_KEY"
 
+USER_PROMPTS: Final = ("encoder.txt", "decoder.txt")
+"""The files of `ModelSettings.user_prompts`."""
+
 NO_KEY: Final = "none"
 """Sent to servers of one's own, which ask for no key."""
 
@@ -52,6 +55,7 @@ class ModelSettings:
         run_tokens: prompt and completion tokens after which the run ends.
         prompt: file of the agent's system prompt (Jinja2).
         prompts: `full`, or `compact`: short ones with examples, for models that only go on with a text.
+        user_prompts: folder whose `encoder.txt` and `decoder.txt` replace the prompts of the user `llm`.
         temperature: of the agent; None leaves it to the endpoint. The user's is 0.
         answer_tokens: most tokens of one answer; None leaves it to the endpoint.
         service_tier: `flex` and the like; `flex` waits longer.
@@ -74,6 +78,7 @@ class ModelSettings:
     run_tokens: int | None = None
     prompt: Path | None = None
     prompts: Literal["full", "compact"] = "full"
+    user_prompts: Path | None = None
     temperature: float | None = None
     answer_tokens: int | None = None
     service_tier: str | None = None
@@ -134,7 +139,12 @@ class ModelSettings:
         return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))
 
     def config(self) -> dict[str, Any]:
-        """Return the settings on which the records of a run depend, where they are not the default."""
+        """Return the settings on which the records of a run depend, where they are not the default.
+
+        Raises:
+            InputError: a file of prompts cannot be read.
+        """
+        of_user = self.user_prompts
         found = {
             "model": self.model,
             "user_model": self.user_model,
@@ -142,6 +152,7 @@ class ModelSettings:
             "answer_tokens": self.answer_tokens,
             "prompts": None if self.prompts == "full" else self.prompts,
             "prompt_sha256": None if self.prompt is None else file_digest(self.prompt),
+            "user_prompts_sha256": of_user and {name: file_digest(of_user / name) for name in USER_PROMPTS},
         }
         return {name: value for name, value in found.items() if value is not None}
 

@@ -23,7 +23,7 @@ from typing import Any, Final
 from birdenv.dialogue import Move, PlayerContext, Usage, View
 from birdenv.dialogue.players import PlayerSpec
 from birdenv.errors import BirdenvError, InputError
-from birdenv.processes._process import ChildProcess, Death, SideChannel
+from birdenv.processes.process import ChildProcess, Death, SideChannel
 
 MAX_REPLY: Final = 16 * 2**20
 """Bytes of one reply of a child; a longer one ends the child."""
@@ -243,8 +243,8 @@ class _Child:
 
 def _how(death: Death) -> str:
     if death.exit_code is not None:
-        return f"the agent's process died (exit code {death.exit_code})"
-    return f"the agent's process was ended: {death.reason}"
+        return f"the player's process died (exit code {death.exit_code})"
+    return f"the player's process was ended: {death.reason}"
 
 
 def read_reply(kind: str, value: Any) -> tuple[str, Any]:

@@ -5,12 +5,12 @@ from __future__ import annotations
 import tempfile
 import warnings
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import make_game
-from birdenv.dialogue.games import find_game
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs._job_engine import JobEngine
 from birdenv.runs._run_folder import RunDirectory
@@ -86,8 +86,7 @@ def run_episodes(
         InputError: the game, a setting, a file or a player cannot be used.
         RunEndedError: nothing more can be played.
     """
-    explained = {"explain": True} if "explain" in find_game(game).settings.model_fields else {}
-    with make_game(game, **explained | settings) as arena:
+    with make_game(game, **settings) as arena:
         players = {**arena.players, arena.game.evaluated: agent}
         llm = Models(models)
         plan = RunPlan(
@@ -100,13 +99,16 @@ def run_episodes(
             models=llm,
             move_timeout=move_timeout,
         )
-        with tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch:
+        with (
+            closing(plan.seating()) as seating,  # before anything is written
+            tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch,
+        ):
             if resume is not None:
                 directory = RunDirectory.existing(Path(resume))
             else:
                 directory = RunDirectory.create(Path(output or scratch))
             prepare(directory, plan.config(), resume=resume is not None)
-            summary = run(plan, directory, progress=progress, engine=engine)
+            summary = run(plan, directory, progress=progress, seating=seating, engine=engine)
             records = tuple(directory.read("runs").values())
             for line in run_warnings(arena, records).lines:
                 warnings.warn(line, stacklevel=2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import threading
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,7 +14,16 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from birdenv.errors import InputError
-from birdenv.files import exists, file_errors, is_directory, lines_of, parse_json, read_json, write_text
+from birdenv.files import (
+    check_regular,
+    exists,
+    file_errors,
+    is_directory,
+    lines_of,
+    parse_json,
+    read_json,
+    write_text,
+)
 from birdenv.runs._episode_status import RETRIED
 
 _CONFIG = "config.json"
@@ -33,16 +43,16 @@ def run_folder(path: Path) -> Path:
     """Return the run folder that a path names: itself, or the `latest` run of a folder of runs.
 
     Raises:
-        InputError: it is neither.
+        InputError: it is neither, or holds something else than files of its own.
     """
     if exists(path / _CONFIG):
-        return path.parent / path.resolve().name if path.is_symlink() else path
+        return _own_files_only(path.parent / path.resolve().name if path.is_symlink() else path)
     latest = path / "latest"
     if exists(latest / _CONFIG):
-        return path / latest.resolve().name
+        return _own_files_only(path / latest.resolve().name)
     runs = sorted(path.glob(f"run-*/{_CONFIG}")) if is_directory(path) else []
     if runs:  # a file system without links
-        return max(runs, key=lambda config: config.stat().st_mtime_ns).parent
+        return _own_files_only(max(runs, key=lambda config: config.stat().st_mtime_ns).parent)
     if exists(path / "study.sqlite"):
         raise InputError(
             f"{path} is a study, not a run: `birdenv analyze` takes it, and `birdenv export --format` cocoa, "
@@ -52,6 +62,19 @@ def run_folder(path: Path) -> Path:
         f"{path} is not a run: give a run-... folder, or the folder above it for its latest run "
         "(`birdenv runs` lists them)"
     )
+
+
+def _own_files_only(folder: Path) -> Path:
+    """Return the folder. A stranger's may hold a pipe, which never ends, or a link to a file of ours."""
+    for place, folders, files in os.walk(folder):
+        for path in (Path(place) / name for name in (*folders, *files)):
+            if path.is_symlink():
+                raise InputError(
+                    f"{path} is a link, and commands write to files of a run: copy the folder by cp -rL"
+                )
+            if not path.is_dir():
+                check_regular(path)
+    return folder
 
 
 def folder_name(players: Sequence[str], game: str, data: str = "") -> str:

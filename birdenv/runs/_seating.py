@@ -8,10 +8,9 @@ from typing import Any
 
 from birdenv.dialogue import Arena, Dialogue, Player
 from birdenv.dialogue.arena import player_factory
-from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec
+from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec, SeatError
 from birdenv.errors import InfrastructureError, InputError
 from birdenv.llm import Models
-from birdenv.runs._episode_status import SeatError
 from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 
@@ -95,7 +94,7 @@ class Seating:
         group = AGENTS if seat == self._arena.game.evaluated else USERS
         if not isinstance(player, str):
             return player_factory(player, group)
-        spec = PlayerSpec(player, group)
+        spec = PlayerSpec(player, group, self._arena.game.name)
         spec.check()
         if spec.is_ours:
             return spec.load()

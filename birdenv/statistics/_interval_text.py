@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from birdenv.statistics._intervals import Interval
 
 _STRIP = 25
@@ -27,6 +30,13 @@ def between(interval: Interval | None, *, share: bool = True) -> str:
         return "    -"
     low, high = interval
     return f"{percent(low)} .. {percent(high)}" if share else f"{in_digits(low)} .. {in_digits(high)}"
+
+
+def rate_line(name: str, rate: Mapping[str, Any]) -> str:
+    """`EX             40/52   76.9 %`; a dash where there is nothing to divide by."""
+    total = rate["total"]
+    percent = f"{100 * rate['passed'] / total:6.1f} %" if total else "      -"
+    return f"{name:<24}{rate['passed']:>6}/{total:<6}{percent}"
 
 
 def strip(value: float | None, interval: Interval | None) -> str:

@@ -6,6 +6,8 @@ repeats of one task) resemble each other. Over several attempts at a task: `pass
 
 Everything is a pure function of its arguments. The bootstrap's random numbers are the raw 64-bit words of
 PCG64 from a fixed seed, a stream that numpy promises never to change (NEP 19), unlike that of `Generator`.
+Only functions that resample import numpy: games carry their measures, and are loaded where nothing is
+measured.
 """
 
 from __future__ import annotations
@@ -13,10 +15,11 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterator, Sequence
 from functools import lru_cache
 from math import comb, sqrt
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 RESAMPLES = 10_000
 """Of the bootstrap; ratings have numbers of their own (`ratings/_bradley_terry`, `ratings/_agreement`)."""
@@ -177,6 +180,8 @@ def _correlation(both: int, only_a: int, only_b: int, neither: int) -> float:
 
 
 def _resampled_means(values: Sequence[float], clusters: Sequence[Hashable]) -> npt.NDArray[np.float64] | None:
+    import numpy as np
+
     names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
     count = len(names)
     if count < 2:
@@ -185,7 +190,7 @@ def _resampled_means(values: Sequence[float], clusters: Sequence[Hashable]) -> n
     for value, cluster in zip(values, clusters, strict=True):
         sums[names[cluster]] += value
         sizes[names[cluster]] += 1
-    batches = _kept_batches(count) if count * RESAMPLES <= _KEPT else _batches(count)
+    batches = _kept_batches(count) if count * RESAMPLES <= _KEPT else resamples(count)
     if (sizes == sizes[0]).all():  # then all resamples are of one size, too
         size = count * sizes[0]
         return np.concatenate([np.einsum("ij,j", times, sums) / size for times in batches])
@@ -194,23 +199,31 @@ def _resampled_means(values: Sequence[float], clusters: Sequence[Hashable]) -> n
     )
 
 
-def _batches(count: int) -> Iterator[npt.NDArray[np.uint8]]:
-    """Resamples of `count` clusters, one a row: how many times it has each cluster."""
+def resamples(units: int, number: int = RESAMPLES) -> Iterator[npt.NDArray[np.uint8]]:
+    """Draw resamples of some units with replacement, the same ones every time.
+
+    Yields:
+        Batches of resamples, one a row: how often it has each unit.
+    """
+    import numpy as np
+
     random = np.random.PCG64(_SEED)
-    rows = max(1, _BATCH // count)
-    for start in range(0, RESAMPLES, rows):
-        shape = (min(rows, RESAMPLES - start), count)
-        drawn = (random.random_raw(shape) % np.uint64(count)).astype(np.int64)
-        places = drawn + count * np.arange(len(drawn))[:, None]
+    rows = max(1, _BATCH // units)
+    for start in range(0, number, rows):
+        shape = (min(rows, number - start), units)
+        drawn = (random.random_raw(shape) % np.uint64(units)).astype(np.int64)
+        places = drawn + units * np.arange(len(drawn))[:, None]
         yield np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.uint8)
 
 
 @lru_cache(maxsize=4)
 def _kept_batches(count: int) -> tuple[npt.NDArray[np.uint8], ...]:
     """Keep those of up to 800 clusters: the figures of one run all have the same clusters."""
-    return tuple(_batches(count))
+    return tuple(resamples(count))
 
 
 def _percentiles(means: npt.NDArray[np.float64]) -> Interval:
+    import numpy as np
+
     low, high = np.percentile(means, [2.5, 97.5])
     return Interval(float(low), float(high))

@@ -17,7 +17,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from birdenv.studies._access import Doors
+    from birdenv.report.access import Doors
     from birdenv.studies._app import make_app
     from birdenv.studies.rating_round._pages import make_rating_app
     from birdenv.studies.replay._pages import make_replay_app
@@ -29,21 +29,21 @@ if TYPE_CHECKING:
     from birdenv.studies.study._study_game import study_arena
 
 _MODULES = {
-    "Doors": "_access",
-    "make_app": "_app",
-    "make_rating_app": "rating_round._pages",
-    "make_replay_app": "replay._pages",
-    "Partner": "study._config",
-    "StudyConfig": "study._config",
-    "read_config": "study._config_files",
-    "is_study": "study._export",
-    "study_game": "study._export",
-    "study_rows": "study._export",
-    "Store": "study._store",
-    "held_study": "study._store",
-    "open_store": "study._store",
-    "Study": "study._study",
-    "study_arena": "study._study_game",
+    "Doors": "report.access",
+    "make_app": "studies._app",
+    "make_rating_app": "studies.rating_round._pages",
+    "make_replay_app": "studies.replay._pages",
+    "Partner": "studies.study._config",
+    "StudyConfig": "studies.study._config",
+    "read_config": "studies.study._config_files",
+    "is_study": "studies.study._export",
+    "study_game": "studies.study._export",
+    "study_rows": "studies.study._export",
+    "Store": "studies.study._store",
+    "held_study": "studies.study._store",
+    "open_store": "studies.study._store",
+    "Study": "studies.study._study",
+    "study_arena": "studies.study._study_game",
 }
 """Where each name of this door is. The list of commands imports the door, so it imports nothing itself."""
 
@@ -68,5 +68,5 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _MODULES:
-        return getattr(importlib.import_module(f"birdenv.studies.{_MODULES[name]}"), name)
+        return getattr(importlib.import_module(f"birdenv.{_MODULES[name]}"), name)
     raise AttributeError(f"module 'birdenv.studies' has no attribute {name!r}")

@@ -9,7 +9,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from birdenv.errors import InputError
-from birdenv.studies._access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
+from birdenv.report.access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
 from birdenv.studies._forms import read_fields, refused
 from birdenv.studies._pages import Pages
 from birdenv.studies.rating_round._export import csv_text, people_rows

@@ -13,12 +13,13 @@ from fastapi import FastAPI, HTTPException, Request, WebSocket
 from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
-from birdenv.studies._access import FOREIGN, Doors, Newcomers, is_own_origin
+from birdenv.report.access import FOREIGN, Doors, is_own_origin
 from birdenv.studies._admin import add_admin
-from birdenv.studies._forms import add_link, address_of, back, read_form, signed_in
-from birdenv.studies._headers import guarded_app
+from birdenv.studies._forms import add_link, address_of, asked, back, read_fields, read_form, signed_in
+from birdenv.studies._headers import study_app
 from birdenv.studies._pages import Pages
 from birdenv.studies._platform import external_of, is_other_visit, platform_of
+from birdenv.studies._rate_limits import Newcomers
 from birdenv.studies._sockets import STRANGER, Hub
 from birdenv.studies.study._study import Study
 
@@ -43,7 +44,7 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
         yield
         await hub.stop()
 
-    app = guarded_app(study.title, host, study.config.hosts, lifespan)
+    app = study_app(study.title, host, study.config.hosts, lifespan)
     pages = Pages(study, doors)
     _add_entrance(app, study, doors, pages)
     _add_steps(app, study, doors, pages)
@@ -77,11 +78,18 @@ def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> Non
         id = doors.person(request.cookies.get(doors.cookie))
         person = None if id is None else study.store.person(id)
         if person is not None and external is not None and person.external != external:
+            if person.status != "finished":
+                return asked(f"/?{request.url.query}")
             id = person = None  # somebody else at the same computer
         if person is not None and not is_other_visit(person.platform, platform):
             return HTMLResponse(pages.of(person))
         id = id or study.new_id()
         return signed_in(HTMLResponse(pages.consent(id, platform)), doors, id, request)
+
+    @app.post("/")
+    async def another(request: Request) -> Response:
+        await read_fields(request)
+        return signed_in(back(f"/?{request.url.query}"), doors, study.new_id(), request)
 
     @app.post("/consent")
     async def consent(request: Request) -> Response:

@@ -9,7 +9,7 @@ from urllib.parse import parse_qsl
 from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
 
-from birdenv.studies._access import Doors, is_own_origin
+from birdenv.report.access import Doors, is_own_origin
 from birdenv.studies._pages import render
 
 _MAX_BODY: Final = 2**16
@@ -76,6 +76,11 @@ def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Re
     return response
 
 
+def asked(action: str) -> Response:
+    """Return the page that asks before another person takes the place of the one in this browser."""
+    return HTMLResponse(render("replace", title="Another person's link", action=action))
+
+
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
     """Add the link with which a person goes on in another browser."""
 
@@ -84,7 +89,7 @@ def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> Non
         id = person(end)
         before = doors.person(request.cookies.get(doors.cookie))
         if before is not None and before != id and is_known(before):
-            return HTMLResponse(render("replace", title="Another person's link", end=end))
+            return asked(f"/link/{end}")
         return signed_in(back(), doors, id, request)
 
     @app.post("/link/{end}")

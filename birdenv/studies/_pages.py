@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from jinja2 import Environment, PackageLoader, select_autoescape
-
-from birdenv.studies._access import Doors
+from birdenv.report.access import Doors
+from birdenv.report.page_templates import page_templates
 from birdenv.studies._platform import is_preview, way_back
 from birdenv.studies.study._records import Person
 from birdenv.studies.study._study import BROKEN, TRIES, Study
 from birdenv.studies.study._study_game import seats_of_people
 
-_TEMPLATES: Final = Environment(
-    loader=PackageLoader("birdenv.studies"), autoescape=select_autoescape(default=True), trim_blocks=True
-)
+_TEMPLATES: Final = page_templates("birdenv.studies")
 
 
 def render(name: str, **facts: Any) -> str:

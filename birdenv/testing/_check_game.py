@@ -33,7 +33,7 @@ def check_game(game: Game, *, seed: int = 0, **settings: Any) -> None:
     """Play a game with random legal moves, and look for mistakes.
 
     The names of mistakes: `seats`, `actions`, `fields`, `name`, `tasks`, `rewards`, `open`, `legal`,
-    `gauges`, `voices`, `phases`, `end`, `outcome`, `repeatable`, `error`.
+    `instruction`, `gauges`, `voices`, `phases`, `end`, `outcome`, `repeatable`, `error`.
 
     Args:
         game: the game.
@@ -155,6 +155,8 @@ class _Episode:
                 )
             if not legal and not declared.waits:
                 raise _WrongStateError("legal", f"{declared.name} is open, and no action of it is possible")
+            if not isinstance(told := rules.instruction(seat), str):
+                yield "instruction", f"{declared.name}: expected a text, got {told!r:.80}"
             if not 1 <= rules.phase() <= declared.phases:
                 yield "phases", f"{declared.name} has {declared.phases}, and the phase is {rules.phase()!r}"
             for name, left in rules.gauges(seat).items():

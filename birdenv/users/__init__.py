@@ -8,13 +8,14 @@
 `users.understanding` finds what a question is about, `users.model_user` holds users with a language model.
 """
 
-from birdenv.users._brief import Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes, UserStyle
+from birdenv.users._brief import STAGES, Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes, UserStyle
 from birdenv.users._decoder import ASKING_BACK, RuleUser
 from birdenv.users._rule_player import RulePlayer, rule_player
 from birdenv.users._temperaments import TEMPERAMENTS
 
 __all__ = [
     "ASKING_BACK",
+    "STAGES",
     "TEMPERAMENTS",
     "Ambiguity",
     "AmbiguityKind",

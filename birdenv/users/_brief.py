@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, NamedTuple, TypeAlias
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
 
@@ -12,6 +12,9 @@ Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable", "unclear"]
 """What a question is: about an annotated point, about another part, out of scope (BIRD-Interact's AMB, LOC
 and UNA), or not understood: the user asks back."""
 
+
+STAGES: Final = ("encoder", "decoder")
+"""The two steps of a user: what a question is about, and the answer (BIRD-Interact §3.1)."""
 
 UserStyle: TypeAlias = Literal["plain", "terse", "chatty"]
 """How the rule-based user words its answers: in whole sentences, as the bare content, or with small talk."""
@@ -30,7 +33,7 @@ class Ambiguity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Notes:
-    """What is written about a database: its columns' meanings, and its knowledge entries.
+    """What is written about a database: its columns' meanings, its knowledge entries, its schema as text.
 
     `columns` maps a column's name in lower case to what all columns of that name mean; `knowledge` maps an
     entry's id to its text. Two objects are never equal: a database's notes are one object.
@@ -38,6 +41,7 @@ class Notes:
 
     columns: Mapping[str, str]
     knowledge: Mapping[int, str]
+    schema: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,9 @@ class Brief:
     column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
     about, and are never said; `request` is the ambiguous question, which the system has read. `converses` is
     false where the protocol answers each question by itself and never asks back; `first_line` is true where
-    it takes a model's first line for its choice; `style` is how a rule-based user words its answers.
+    it takes a model's first line for its choice; `style` is how a rule-based user words its answers;
+    `annotated` are the ambiguities as they stand in the task's record, for prompts of others.
+    `inherited` are the points of an earlier phase, by whose terms this one's conditions may be called.
     """
 
     clear_query: str
@@ -61,6 +67,8 @@ class Brief:
     converses: bool = True
     first_line: bool = False
     style: UserStyle = "plain"
+    annotated: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    inherited: tuple[Ambiguity, ...] = ()
 
     def __hash__(self) -> int:
         """Return the hash of the two questions: strings remember theirs, and few briefs share them."""

@@ -27,6 +27,12 @@ def polite(view):
 
 def broken(view):
     raise ValueError("no voice")
+
+def mute(view):
+    return None
+
+def gone(view):
+    return Move("quit")
 """
 
 
@@ -100,6 +106,19 @@ def test_a_user_that_raises_costs_its_episode(birdenv: Command, tmp_path: Path, 
     assert ran.code == 1 and "no voice" in ran.err
     assert "1 episode(s) were ended by an error of another seat's player, and count for nobody" in ran.err
     assert "count as failed" not in ran.out + ran.err
+
+
+@pytest.mark.parametrize(("user", "why"), [("mute", "said nothing"), ("gone", "left")])
+@pytest.mark.parametrize("game", ["c-interact", "a-interact"])
+def test_a_user_that_does_not_answer_is_not_the_agent_s_failure(
+    birdenv: Command, tmp_path: Path, users: str, game: str, user: str, why: str
+) -> None:
+    ran = birdenv(game, "--user", f"{users}:{user}", "-n", 1, "-o", tmp_path / "runs")
+    assert ran.code == 1 and "ended by an error of another seat's player" in ran.err
+    [record], _ = played(tmp_path / "runs")
+    assert (record["status"], record["failed_seat"]) == ("partner error", "user")
+    assert record["error"] == f"the player of the seat user {why}"
+    assert birdenv("blame", tmp_path / "runs").out.endswith("the player of the seat user failed\n")
 
 
 @pytest.mark.parametrize(

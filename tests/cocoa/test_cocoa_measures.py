@@ -21,5 +21,5 @@ from birdenv.runs.summaries import read_run, report
 def test_what_a_summary_shows(game: str, figures: tuple[str, ...], tmp_path: Path) -> None:
     found = run_episodes(game, "rulebased", limit=6, output=tmp_path)
     assert found.folder is not None
-    text = report(read_run(found.folder)).summary().text
+    text = report(read_run(found.folder)).text()
     assert all(figure in text for figure in figures) and "None" not in text

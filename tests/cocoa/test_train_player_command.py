@@ -68,7 +68,7 @@ def test_what_cannot_be_done_is_said(run: Path, birdenv: Command, tmp_path: Path
         (train, "no dialogues: name a file, a run or a study with --data"),
         ((*train, "--data", torn), "torn.json"),
         ((*train, "--data", run, "--seed", -1), "--seed"),
-        ((*train, "--data", run, "--kind", "neural"), "known: hybrid, learned, retrieval"),
+        ((*train, "--data", run, "--kind", "forest"), "known: hybrid, learned, neural, retrieval"),
         (("train-player", "mutual-friends", "--data", run, "-o", tmp_path / "p"), "kbs.0: Input should be"),
         (("test-player", "bargain", "--player", "nobody", "--data", run), "unknown agent 'nobody'"),
         (("test-player", "bargain", "--player", f"learned:{torn}", "--data", run), "torn.json"),

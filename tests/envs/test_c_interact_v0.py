@@ -193,6 +193,13 @@ def test_malformed_system_actions_cost_a_turn(env: Factory) -> None:
     assert game.observe("system_0")["turns_left"] == 3 and game.agent_selection == "system_0"
 
 
+def test_an_agent_that_there_is_not_is_told(parallel_env: Factory) -> None:
+    game = parallel_env()
+    game.reset(options={"instance_id": "shop_1"})
+    with pytest.raises(InvalidAction, match="no agent 'nobody'; the agents are system_0, user_0"):
+        game.step({"nobody": clarify("What does dear mean?")})
+
+
 def test_unknown_tasks_are_an_error(env: Factory) -> None:
     with pytest.raises(InputError, match="shop_1, shop_2, shop_M_1"):
         env().reset(options={"instance_id": "nobody"})

@@ -118,7 +118,7 @@ def test_the_user_by_spec(c_interact: Make, tmp_path: Path, monkeypatch: pytest.
 @pytest.mark.parametrize(
     ("user", "says"),
     [
-        ("no_such_module:User", "unknown user 'no_such_module:User'; known users: .*rule"),
+        ("no_such_module:User", "unknown user 'no_such_module:User'; known users of c-interact: .*rule"),
         ("birdenv.users:nobody", "cannot be imported"),
         (7, "is not callable"),
     ],

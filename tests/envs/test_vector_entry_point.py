@@ -8,7 +8,7 @@ from typing import Any
 import gymnasium
 import numpy as np
 import pytest
-from gymnasium.error import ResetNeeded
+from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
@@ -122,5 +122,8 @@ def test_what_it_cannot_do_is_said(settings: dict[str, dict[str, str]]) -> None:
     with pytest.raises(InputError, match="reset_mask must be a Boolean array of 3"):
         envs.reset(options={"reset_mask": np.ones(2, dtype=np.bool_)})
     envs.reset(seed=0)
-    with pytest.raises(InputError, match="give 3 actions; got 1"):
+    with pytest.raises(InvalidAction, match="give 3 actions; got 1"):
         envs.step([birdenv.submit_sql("SELECT 1")])
+    for actions in (None, 0, "SELECT 1", {"kind": np.zeros(3, int)}, {"kind": 0, "text": "a"}):
+        with pytest.raises(InvalidAction, match="give"):
+            envs.step(actions)

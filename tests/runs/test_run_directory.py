@@ -187,6 +187,26 @@ def test_a_pipe_in_a_run_folder_of_somebody_else_is_refused(tmp_path: Path) -> N
         directory.read_config()
 
 
+@pytest.mark.parametrize("name", ["overall.json", "summary.txt", "private_official/sql_results.jsonl"])
+@pytest.mark.parametrize("kind", ["pipe", "link", "broken link"])
+def test_no_run_is_opened_that_has_a_pipe_or_a_link(tmp_path: Path, name: str, kind: str) -> None:
+    """What a run's commands would write to: a pipe waits for ever, and a link leads to somebody's file."""
+    directory = begin(tmp_path)
+    directory.write_json("config.json", {})
+    place = directory.path / name
+    place.parent.mkdir(exist_ok=True)
+    (tmp_path / "mine").write_text("mine")
+    if kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to(tmp_path / ("mine" if kind == "link" else "nothing"))
+    for path in (directory.path, tmp_path):
+        with pytest.raises(InputError, match=f"{place.name} is a {kind.removeprefix('broken ')}"):
+            RunDirectory.existing(path)
+    place.unlink()
+    assert RunDirectory.existing(tmp_path).path == directory.path
+
+
 def test_a_sparse_file_in_a_run_folder_is_not_read_into_memory(tmp_path: Path) -> None:
     directory = begin(tmp_path)
     with directory.file("runs").open("wb") as file:

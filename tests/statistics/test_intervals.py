@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from birdenv.statistics._intervals import (
+from birdenv.statistics import (
     bootstrap,
     bootstrap_test,
     mcnemar,

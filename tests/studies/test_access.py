@@ -16,10 +16,10 @@ from websockets.exceptions import ConnectionClosed
 
 from birdenv.errors import InputError
 from birdenv.studies import Doors, Partner, Study, StudyConfig, held_study
-from birdenv.studies._access import Newcomers
 from birdenv.studies._database import Database
 from birdenv.studies._frames import MAX_FRAME, as_json, read_frame
 from birdenv.studies._platform import external_of, platform_of
+from birdenv.studies._rate_limits import Newcomers
 
 CONFIG = StudyConfig(seat="buyer", partners={"bot": Partner(player="rulebased")})
 
@@ -307,6 +307,30 @@ def test_a_link_of_another_person_asks_before_it_replaces_one(study: tuple[Study
     assert other.post(link, origin="http://elsewhere.example") == 403 and other.cookie == before
     assert other.post(link) == 200 and other.cookie != before
     assert one.get(link) == 200 and "another person" not in one.page  # one's own asks nothing
+
+
+def test_a_platform_s_link_of_another_person_asks_before_it_replaces_one(study: tuple[Study, int]) -> None:
+    running, port = study
+    person = Browser(port, WORKER.format(11))
+    person.enter()
+    before = person.cookie
+    other = f"/?{WORKER.format(12)}"
+    assert person.get(other) == 200 and "another person" in person.page and person.cookie == before
+    assert person.post(other, origin="http://elsewhere.example") == 403 and person.cookie == before
+    assert person.get() == 200 and person.status() == "waiting"
+    assert person.post(other) == 200 and "I agree" in person.page and person.cookie != before
+    person.post("/consent")
+    assert running.store.person_named("W12") is not None
+    assert Browser(port, WORKER.format(11)).post("/consent") == 200  # the first one comes back
+
+
+def test_a_platform_s_link_asks_nothing_of_one_who_has_finished(study: tuple[Study, int]) -> None:
+    person = Browser(study[1], WORKER.format(13))
+    person.enter()
+    person.post("/step/leave")
+    person.get()
+    assert person.status() == "finished"
+    assert person.get(f"/?{WORKER.format(14)}") == 200 and "I agree" in person.page
 
 
 def test_the_admin_cookie_ends(study: tuple[Study, int], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -28,6 +28,7 @@ def written(folder: Path, **record: Any) -> Path:
     return path
 
 
+@pytest.mark.filterwarnings("ignore:.*app_params.json. not used")
 @pytest.mark.parametrize(
     ("quotas", "expected"),
     [
@@ -67,6 +68,14 @@ def test_an_unknown_type_of_model_is_left_out_with_a_warning(tmp_path: Path) -> 
     path = written(tmp_path, status_params=STATUSES, models={"net": {"active": True, "type": "dynanet"}})
     with pytest.warns(UserWarning, match="'net' has the unknown type 'dynanet'"):
         assert list(read_config(path).partners) == ["human"]
+
+
+def test_what_has_no_effect_is_named(tmp_path: Path) -> None:
+    path = written(tmp_path, status_params=STATUSES, templates_dir="pages", icon="a.jpg", debug=None)
+    with pytest.warns(UserWarning) as told:
+        read_config(path)
+    [warning] = told
+    assert str(warning.message) == f"{path}: not used: icon, templates_dir; the pages are birdenv's own"
 
 
 def test_a_checkpoint_is_the_file_of_its_player(tmp_path: Path) -> None:

@@ -102,6 +102,8 @@ WRONG: dict[str, tuple[str, Callable[[], Game]]] = {
     "a gauge beyond its bound": ("gauges", lambda: _with(gauges=lambda self, seat: {"left": 99})),
     "a phase too many": ("phases", lambda: _with(phase=lambda self: 2)),
     "a voice that is not declared": ("voices", lambda: _with(opening=lambda self, seat: ("Hello", "bird"))),
+    "an instruction that is no text": ("instruction", lambda: _with(instruction=lambda self, seat: None)),
+    "a move without a reply": ("error", lambda: _with(play=lambda self, seat, move: None)),
     "an outcome that is no JSON": ("outcome", lambda: _with(outcome=lambda self: {"a": {1}})),
     "chance": (
         "repeatable",
@@ -123,8 +125,10 @@ def test_a_mistake_is_found_by_name(what: str) -> None:
         check_game(make())
     assert fault in caught.value.faults, caught.value
     assert f"the game {'bird' if fault == 'name' else 'count'} has " in str(caught.value)
-    if fault == "error":
+    if what == "an error":
         assert "in Wrong._raising" in str(caught.value)
+    if what == "a move without a reply":
+        assert "Wrong answered 'say' with NoneType, expected a birdenv.dialogue.Reply" in str(caught.value)
 
 
 def test_a_sound_game_passes() -> None:
@@ -146,7 +150,8 @@ def test_a_game_is_played_by_its_module(tmp_path: Path, monkeypatch: pytest.Monk
         .replace('"name": "count"', '"name": "own-count"')
     )
     (tmp_path / "own_game.py").write_text(f"{source}\n\ndef passes(view):\n    return Move('pass')\n")
-    command = [sys.executable, "-m", "birdenv", "play", "own_game:GAME", "--agent", "own_game:passes"]
+    script = str(Path(sys.executable).with_name("birdenv"))  # which has its own folder in the path, not this
+    command = [script, "play", "own_game:GAME", "--agent", "own_game:passes"]
     command += ["--two", "own_game:passes", "--output", "runs"]
     ran = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert ran.returncode == 0 and "own-count" in ran.stdout, ran

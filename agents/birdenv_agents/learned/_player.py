@@ -10,6 +10,7 @@ import numpy as np
 from birdenv.cocoa.acts import Act, Listener
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.games import find_game
+from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv_agents.cocoa_rules import RulePlayer, rulebased
 from birdenv_agents.learned._grounding import data_of, grounded, last_resort, situation
@@ -28,6 +29,7 @@ def learned(argument: str, context: PlayerContext) -> LearnedPlayer:
     return LearnedPlayer(policy, context, is_greedy)
 
 
+@plays("mutual-friends", "bargain", "deal-or-no-deal")
 def hybrid(argument: str, context: PlayerContext) -> HybridPlayer:
     """Make the player that chooses among the rule-based player's moves by a trained policy (`hybrid:FILE`).
 

@@ -9,6 +9,7 @@ Without MODEL it is the one of the run's settings (`--model`).
 from __future__ import annotations
 
 from birdenv.dialogue import PlayerContext
+from birdenv.dialogue.players import plays
 from birdenv_agents.llm._markup_player import MarkupPlayer
 from birdenv_agents.llm._tool_player import ToolPlayer
 
@@ -24,6 +25,7 @@ def llm(argument: str, context: PlayerContext) -> ToolPlayer:
     return ToolPlayer(argument, context)
 
 
+@plays("c-interact")
 def llm_markup(argument: str, context: PlayerContext) -> MarkupPlayer:
     """Make the player that writes tags.
 

@@ -27,7 +27,8 @@ class ModelOptions:
     """The agent's model."""
 
     model: Annotated[
-        str | None, typer.Option("--model", help="The agent's model, if not in --agent llm:MODEL.")
+        str | None,
+        typer.Option("--model", "-m", help="The agent's model; without --agent it is --agent llm:MODEL."),
     ] = None
     base_url: Annotated[
         str | None,
@@ -99,6 +100,14 @@ class PairOptions(ModelOptions):
     user_base_url: Annotated[
         str | None, typer.Option("--user-base-url", help="The user's endpoint (key: BIRDENV_USER_API_KEY).")
     ] = None
+    user_prompts: Annotated[
+        Path | None,
+        typer.Option(
+            "--user-prompts",
+            help="Folder with encoder.txt and decoder.txt, which replace the prompts of --user llm:MODEL "
+            "under the published profiles.",
+        ),
+    ] = None
 
 
 def check_models(models: ModelSettings | None, agent: Any, others: Iterable[Any]) -> None:
@@ -107,7 +116,10 @@ def check_models(models: ModelSettings | None, agent: Any, others: Iterable[Any]
     Raises:
         InputError: something was chosen, and no player's spec names one of our players with a model.
     """
+    others = list(others)
     is_model = any(map(_is_model, others))
+    if models is not None and models.user_prompts and not any(map(_takes_prompts, others)):
+        raise InputError("--user-prompts says nothing here: it replaces the prompts of --user llm:MODEL")
     if models is not None and (models.user_model or models.user_base_url) and not is_model:
         raise InputError("--user-model and --user-base-url say nothing here: give --user llm:MODEL")
     if models not in (None, ModelSettings()) and not (is_model or _is_model(agent)):
@@ -115,6 +127,10 @@ def check_models(models: ModelSettings | None, agent: Any, others: Iterable[Any]
             "no player is a language model, so options of models (such as --model, --base-url, --replay) "
             "say nothing: give --agent llm:MODEL or --user llm:MODEL"
         )
+
+
+def _takes_prompts(player: Any) -> bool:
+    return isinstance(player, str) and player.partition(":")[0] == "llm"
 
 
 def _is_model(player: Any) -> bool:

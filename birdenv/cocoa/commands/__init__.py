@@ -6,20 +6,24 @@ from birdenv.cli.command import Command
 
 ANALYZE: Final = Command(
     "birdenv.cocoa.commands.analyze:analyze",
-    "Analyse dialogues of any game: effectiveness, text and strategy, with 95 % intervals.",
+    "Analyse dialogues: effectiveness, text and strategy.",
+    group="Look",
 )
 SCENARIOS: Final = Command(
     "birdenv.cocoa.commands.scenarios:scenarios",
     "Write scenarios: drawn ones, or the tasks of a benchmark.",
+    group="Data",
     takes_settings=True,
 )
 TRAIN_PLAYER: Final = Command(
     "birdenv.cocoa.commands.train_player:train_player",
-    "Train a player on dialogues, and test it on those that were held out.",
+    "Train a player on dialogues, and test it on others.",
+    group="Players",
     takes_settings=True,
 )
 TEST_PLAYER: Final = Command(
     "birdenv.cocoa.commands.train_player:test_player",
-    "Test a player on recorded dialogues: does it do what was done there? And let it play.",
+    "Test a player on recorded dialogues, and let it play.",
+    group="Players",
     takes_settings=True,
 )

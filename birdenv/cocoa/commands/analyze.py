@@ -31,7 +31,7 @@ def analyze(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Analyse dialogues of any game: effectiveness, text and strategy, with 95 % intervals.
+    """Analyse dialogues: effectiveness, text and strategy.
 
     Overall, by seat and player, by kind of partner and by what scenarios share. For text-to-SQL: questions
     against ambiguities, what was disclosed, and the phases. Surveys and ratings are set against what is

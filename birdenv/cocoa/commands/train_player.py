@@ -93,7 +93,7 @@ def train_player(
         Path | None, typer.Option("--from", help="The trained player that --reinforce begins with and plays.")
     ] = None,
 ) -> None:
-    """Train a player on dialogues, and test it on those that were held out.
+    """Train a player on dialogues, and test it on others.
 
     The player then sits in any seat: birdenv selfplay GAME --players learned:FILE rulebased; or in `web`.
     Games whose tasks are not in the dialogues (text-to-SQL) play them again with the settings of the run or
@@ -185,7 +185,7 @@ def test_player(
         Path | None, typer.Option("--json", help="Also write the figures to this file.")
     ] = None,
 ) -> None:
-    """Test a player on recorded dialogues: does it do what was done there? And let it play.
+    """Test a player on recorded dialogues, and let it play.
 
     An act is an action and what its sentences are for (ask, agree ..) and name (Company, price ..). Intervals
     are of 95 %, over dialogues or over the tasks that are played.
@@ -268,7 +268,7 @@ def _foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any
     from birdenv.dialogue.players import AGENTS
 
     game = transcripts.game
-    factory, argument = player_factory(player, AGENTS)
+    factory, argument = player_factory(player, AGENTS, game.name)
     seats = {seat for seat in range(len(game.seats)) if _can_sit(player, game, seat)}
     with _progress(f"testing on {len(transcripts)} dialogues") as progress:
         return foretell(transcripts, factory, argument, seed, progress, seats).figures()

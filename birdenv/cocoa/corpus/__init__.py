@@ -16,7 +16,7 @@ from birdenv.cocoa.corpus._corpus import (
 )
 from birdenv.cocoa.corpus._page import page
 from birdenv.cocoa.corpus._rated import Rated
-from birdenv.cocoa.corpus._ratio_intervals import number
+from birdenv.statistics import number
 
 __all__ = [
     "Analysis",

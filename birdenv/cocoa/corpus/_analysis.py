@@ -13,12 +13,11 @@ from birdenv.cocoa.corpus._correlations import correlations
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.cocoa.corpus._measured_dialogue import Measure, Reading, Unit
 from birdenv.cocoa.corpus._rated import Rated, RatingReport
-from birdenv.cocoa.corpus._ratio_intervals import number, ratio_figure
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
 from birdenv.runs._report_lines import rule
-from birdenv.statistics._statistic import Figure, rounded, undefined
+from birdenv.statistics import Figure, number, ratio_figure, rounded, undefined
 
 _MOST_GROUPS: Final = 40
 """Kinds of groups with more members are left out of tables: they would be a list of the dialogues."""
@@ -50,7 +49,7 @@ class Analysis:
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Figure]:
         """Return the figures of some dialogues (or seats) that any of the corpus has."""
-        return {each.name: _figure(units, each) for each in measures if each.name in self._shown}
+        return {each.name: figure_of(units, each) for each in measures if each.name in self._shown}
 
     @cached_property
     def _shown(self) -> set[str]:
@@ -123,7 +122,7 @@ class Analysis:
                 continue
             lines += ["", f"Success by {kind}"]
             measure = DIALOGUE_MEASURES[0]
-            lines += [f"  {name:<40}{_figure(members, measure).text()}" for name, members in groups.items()]
+            lines += [f"  {name:<40}{figure_of(members, measure).text()}" for name, members in groups.items()]
         for name, table in self.tables["text"]["by_seat"].items():
             numbers = ", ".join(
                 f"{key.replace('_', ' ')} {value:g}"
@@ -200,7 +199,8 @@ def _scenario_groups(reading: Reading) -> dict[str, str]:
     return found
 
 
-def _figure(units: Sequence[Unit], measure: Measure) -> Figure:
+def figure_of(units: Sequence[Unit], measure: Measure) -> Figure:
+    """Return one measure of some dialogues, or of some seats, with its interval over scenarios."""
     with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
     if not with_value:
         return undefined(measure.missing or "no dialogue has it")

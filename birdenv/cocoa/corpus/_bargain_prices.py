@@ -7,10 +7,10 @@ from typing import Any, Final
 
 from birdenv.cocoa.corpus._corpus import Dialogue
 from birdenv.cocoa.corpus._entities import figures
-from birdenv.cocoa.corpus._ratio_intervals import number
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.cocoa.games.bargain import margins
 from birdenv.dialogue._event import Event
+from birdenv.statistics import number
 
 _LEAST, _MOST = 0.2, 2.0
 """Shares of the advertised price between which a number in a message is a price."""

@@ -9,8 +9,8 @@ from typing import Any
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.cocoa.corpus._measured_dialogue import Unit
 from birdenv.cocoa.corpus._rated import RatedUnit
-from birdenv.cocoa.corpus._ratio_intervals import Ratio, correlation
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
+from birdenv.statistics import Ratio, correlation
 
 
 def correlations(

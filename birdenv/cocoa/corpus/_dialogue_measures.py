@@ -9,7 +9,7 @@ from typing import Final
 from birdenv.cocoa.corpus._bargain_prices import agreed_price, stages
 from birdenv.cocoa.corpus._corpus import CALLS
 from birdenv.cocoa.corpus._measured_dialogue import FRIENDS, NO_TYPING, Measure, Reading, Value, attempts
-from birdenv.cocoa.corpus._ratio_intervals import Ratio, number
+from birdenv.statistics import Ratio, number
 
 _SQL: Final = ("c-interact", "a-interact", "bird")
 _ASKING: Final = ("c-interact", "a-interact")

@@ -10,7 +10,7 @@ from typing import Any, Final, TypeAlias
 from birdenv.cocoa.corpus._bargain_prices import Listing, listing_of
 from birdenv.cocoa.corpus._corpus import Dialogue
 from birdenv.cocoa.corpus._entities import Entities
-from birdenv.cocoa.corpus._ratio_intervals import Ratio, number
+from birdenv.statistics import Ratio, number
 
 NO_TYPING: Final = "nothing tells by the same clock when typing began"
 FRIENDS: Final = ("mutual-friends",)

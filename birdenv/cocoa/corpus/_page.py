@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, Final
@@ -16,12 +16,12 @@ from typing import Any, Final
 from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
-from birdenv.cocoa.corpus._analysis import Analysis
+from birdenv.cocoa.corpus._analysis import Analysis, figure_of
 from birdenv.cocoa.corpus._corpus import Dialogue
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
 from birdenv.cocoa.corpus._measured_dialogue import Measure, Unit
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
-from birdenv.statistics._statistic import rounded
+from birdenv.statistics import rounded
 
 CHUNK: Final = 100
 """Dialogues that are parsed together."""
@@ -40,8 +40,14 @@ def page(analysis: Analysis) -> str:
         "chunk": CHUNK,
         "ids": [each.id for each in dialogues],
         "moves": [len(each.moves) for each in dialogues],
-        "dialogues": _columns(analysis.units, DIALOGUE_MEASURES),
-        "seats": _columns(analysis.seats, SEAT_MEASURES, _places(analysis)),
+        "dialogues": _figures(analysis, analysis.units, DIALOGUE_MEASURES)
+        | {
+            "groups": {
+                kind: _coded([unit.groups.get(kind, "") for unit in analysis.units])
+                for kind in dict.fromkeys(kind for unit in analysis.units for kind in unit.groups)
+            }
+        },
+        "seats": _figures(analysis, analysis.seats, SEAT_MEASURES),
         "tables": rounded(analysis.tables),
         "ratings": analysis.ratings.to_json() if analysis.ratings is not None else None,
         "correlations": analysis.correlations,
@@ -71,46 +77,39 @@ def _json(value: Any) -> Markup:
     return Markup(text)
 
 
-def _columns(
-    units: Sequence[Unit], measures: Sequence[Measure], places: Mapping[str, int] | None = None
-) -> dict[str, Any]:
-    """Values and groups by column, a row for each dialogue or seat; groups and scenarios as numbers."""
-    columns: dict[str, Any] = {
+def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Any]:
+    """The measures that are there, and the figures of all units and of each group, by kind of group.
+
+    A figure is a row of its units, its value and the ends of its interval, as far as there are some.
+    """
+    there = [each for each in measures if any(each.name in unit.values for unit in units)]
+    kinds = {kind: list(groups.items()) for kind, groups in analysis.groups(units).items()}
+    return {
         "measures": [
             {"name": each.name, "title": each.title, "group": each.group, "rate": each.is_rate}
-            for each in measures
-            if any(each.name in unit.values for unit in units)
+            for each in there
         ],
-        "scenario": _coded(units, lambda unit: unit.reading.dialogue.scenario_id or unit.reading.dialogue.id),
-        "groups": {
-            kind: _coded(units, lambda unit, kind=kind: unit.groups.get(kind, ""))
-            for kind in dict.fromkeys(kind for unit in units for kind in unit.groups)
+        "figures": {
+            kind: [[name or "none", _rows(members, there)] for name, members in groups]
+            for kind, groups in {"": [("all", list(units))], **kinds}.items()
         },
-        "values": {},
     }
-    if places is not None:
-        columns["dialogue"] = [places[unit.reading.dialogue.id] for unit in units]
-    for each in columns["measures"]:
-        found = [unit.values.get(each["name"]) for unit in units]
-        above = [None if value is None else _short(value.above) for value in found]
-        below = [1 if value is None else _short(value.below) for value in found]
-        columns["values"][each["name"]] = [above, below if any(n != 1 for n in below) else None]
-    return columns
 
 
-def _places(analysis: Analysis) -> dict[str, int]:
-    return {each.id: place for place, each in enumerate(analysis.dialogues)}
+def _rows(units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, list[Any]]:
+    found = {}
+    for each in measures:
+        count = sum(each.name in unit.values for unit in units)
+        if count:
+            figure = figure_of(units, each)
+            found[each.name] = [count, rounded(figure.value), *rounded(figure.interval or ())]
+    return found
 
 
-def _coded(units: Sequence[Unit], name: Callable[..., str]) -> dict[str, Any]:
-    names = [name(unit) for unit in units]
+def _coded(names: Sequence[str]) -> dict[str, Any]:
+    """Names as numbers, a row for each dialogue."""
     known = {each: number for number, each in enumerate(sorted(set(names)))}
     return {"names": list(known), "of": [known[each] for each in names]}
-
-
-def _short(number: float) -> float | int:
-    """Whole numbers without a point; others with twelve digits."""
-    return int(number) if number == int(number) else float(f"{number:.12g}")
 
 
 def _shown(dialogue: Dialogue) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from birdenv.cocoa.corpus._acts import acts_of, is_question
 from birdenv.cocoa.corpus._bargain_prices import agreed_price
 from birdenv.cocoa.corpus._entities import COUNTS
 from birdenv.cocoa.corpus._measured_dialogue import FRIENDS, NO_TYPING, Measure, Reading
-from birdenv.cocoa.corpus._ratio_intervals import Ratio, number
 from birdenv.cocoa.corpus._text_statistics import tokens
+from birdenv.statistics import Ratio, number
 
 
 def _texts(reading: Reading, seat: int) -> list[str]:

@@ -9,12 +9,12 @@ from math import exp, log
 from typing import Any, Final, Protocol, runtime_checkable
 
 from birdenv.cocoa.acts import Act, Listener, Transcripts
-from birdenv.cocoa.corpus._ratio_intervals import Ratio, ratio_figure
 from birdenv.dialogue import Move, View
 from birdenv.dialogue._dialogue import spoken
 from birdenv.dialogue._event import Event
 from birdenv.dialogue._move import as_move
 from birdenv.dialogue.players import Player, PlayerFactory
+from birdenv.statistics import Ratio, ratio_figure
 from birdenv.statistics._intervals import Interval
 from birdenv.statistics._statistic import Figure, undefined
 

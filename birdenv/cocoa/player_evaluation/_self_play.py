@@ -8,8 +8,8 @@ from itertools import product
 from statistics import median
 from typing import Any
 
-from birdenv.cocoa.corpus._ratio_intervals import Ratio, ratio_figure
 from birdenv.dialogue import Dialogue, Game, make_game, play
+from birdenv.statistics import Ratio, ratio_figure
 from birdenv.statistics._statistic import Figure, undefined
 
 

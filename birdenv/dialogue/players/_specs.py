@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.metadata import EntryPoint
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from birdenv.dialogue._move import Move, View, as_move
 from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory
 from birdenv.errors import InputError, describe_error
-from birdenv.plugins import plugins, ships_with_birdenv
+from birdenv.plugins import PluginError, load_plugin, plugins, ships_with_birdenv
 
 AGENTS: Final = "birdenv.agents"
 USERS: Final = "birdenv.users"
@@ -38,6 +38,35 @@ class _Function:
         return as_move(self._function(view))
 
 
+class _AsyncFunction:
+    """A function of the view that must be awaited, as a player of async callers."""
+
+    def __init__(self, function: Callable[[View], Awaitable[Any]]) -> None:
+        self._function = function
+
+    async def move(self, view: View) -> Move | None:
+        return as_move(await self._function(view))
+
+
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+
+def plays(*games: str) -> Callable[[_F], _F]:
+    """Mark a factory of players that play these games only: lists of known players leave it out elsewhere.
+
+    >>> @plays("my-game")
+    ... def haggler(argument, context): ...
+    >>> haggler.games
+    ('my-game',)
+    """
+
+    def mark(factory: _F) -> _F:
+        factory.games = games  # type: ignore[attr-defined]
+        return factory
+
+    return mark
+
+
 def as_factory(found: Any, name: str) -> PlayerFactory:
     """Return a factory for what a user gave as a player.
 
@@ -55,7 +84,8 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
         )
     arguments = _arguments_of(found)
     if arguments == 1 and not inspect.isclass(found):
-        return lambda argument, context: _Function(found)
+        kind: Any = _AsyncFunction if inspect.iscoroutinefunction(found) else _Function
+        return lambda argument, context: kind(found)
     if arguments > 2:
         raise InputError(f"player {name!r} needs {arguments} arguments: {_EXPECTED}")
 
@@ -93,10 +123,17 @@ def _arguments_of(function: Callable[..., Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
-    """Which player sits in a seat, as plain values: a spec, and the group in which names are looked up."""
+    """Which player sits in a seat, as plain values.
+
+    Attributes:
+        spec: the player.
+        group: of entry points, in which names are looked up.
+        game: errors list the players of this game; without it, all of the group.
+    """
 
     spec: str
     group: str = AGENTS
+    game: str = ""
 
     @property
     def name(self) -> str:
@@ -149,15 +186,25 @@ class PlayerSpec:
         return "user" if self.group == USERS else "agent"
 
     def _unknown(self, why: str = "") -> InputError:
-        known = ", ".join(player_names(self.group)) or "none; is birdenv installed with pip?"
-        kind = self._kind
-        ours = f"known {kind}s: {known}"
+        known = ", ".join(player_names(self.group, self.game)) or "none; is birdenv installed with pip?"
+        kind, of_game = self._kind, f" of {self.game}" if self.game else ""
+        ours = f"known {kind}s{of_game}: {known}"
         return InputError(f"unknown {kind} {self.spec!r}; {ours}; or give module:factory{why}")
 
     def _not_imported(self, why: str) -> InputError:
         return InputError(f"{self._kind} {self.spec!r} cannot be imported: {why}")
 
 
-def player_names(group: str = AGENTS) -> list[str]:
-    """Return the names of all installed players of a group."""
-    return sorted(plugins(group))
+def player_names(group: str = AGENTS, game: str = "") -> list[str]:
+    """Return the names of all installed players of a group; with `game`, without those of other games."""
+    return sorted(name for name, entry in plugins(group).items() if not game or _may_play(entry, game))
+
+
+def _may_play(entry: EntryPoint, game: str) -> bool:
+    """False for a player of ours that is for other games; players of others are not imported to be asked."""
+    if not ships_with_birdenv(entry):
+        return True
+    try:
+        return game in getattr(load_plugin(entry), "games", (game,))
+    except PluginError:
+        return True

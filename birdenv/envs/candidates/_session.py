@@ -22,11 +22,12 @@ _NOTHING = Move("none")
 
 
 class Played(NamedTuple):
-    """The result of an action."""
+    """The result of an action; `allowed` is false for one that the mask forbids."""
 
     reward: float
     terminated: bool
     truncated: bool
+    allowed: bool
 
 
 class Session:
@@ -70,6 +71,11 @@ class Session:
         state.price(_ONE, drawn.prices)
         self._show()
 
+    @property
+    def open(self) -> bool:
+        """True until the episode is over."""
+        return bool(self.dialogue.open)
+
     def act(self, action: int) -> Played:
         """Play one action."""
         state, dialogue = self._state, self.dialogue
@@ -91,7 +97,7 @@ class Session:
         if dialogue.open:
             self._show(submitted=len(dialogue.outcome()["attempts"]) > attempts)
         truncated = dialogue.truncated
-        return Played(round(float(earned), 10), not (dialogue.open or truncated), truncated)
+        return Played(round(float(earned), 10), not (dialogue.open or truncated), truncated, allowed)
 
     def outcome(self) -> dict[str, Any]:
         """Return the public result: that of the dialogue, the questions paid for, and the price of one."""

@@ -9,11 +9,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from birdenv.errors import InputError
+from birdenv.llm import CallFile, recorded_exchange
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import USED_UP
+from birdenv.users import STAGES
 
 MARKER = "### Turn "
 """What stands before each turn in the pipeline's prompts, which cuts an answer off there."""
@@ -22,21 +24,26 @@ _BETWEEN = "\n\n"  # two messages
 _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
+class Exchange(NamedTuple):
+    """What one stage of the user was sent, and what came back."""
+
+    prompt: str
+    response: str
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """One move of the system. `prompt` is all that it had been sent by then.
 
-    Where the move is a question that the user answered, `question` and `answer` are without markup,
-    `user_prompt` is all that the user had been sent by then, and `call` is what the user took it for:
-    `labeled("term")`, `unlabeled("segment")`, `unanswerable()`, or (ours alone) `unclear()`.
+    Where the move is a question that the user answered, `user` is what its two stages were sent and said, and
+    `call` is what it took the question for: `labeled("term")`, `unlabeled("segment")`, `unanswerable()`, or
+    (ours alone) `unclear()`.
     """
 
     prompt: str
     prediction: str
-    question: str = ""
-    answer: str = ""
+    user: tuple[Exchange, ...] = ()
     call: str = ""
-    user_prompt: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +73,20 @@ def read_dialogue(
     instructions: tuple[str, str],
     fence: str,
     where: str,
+    calls: CallFile | None = None,
 ) -> Dialogue:
-    """The episode of a record of `runs.jsonl` and the `log` of its private record.
+    """Return the episode of a record of `runs.jsonl` and the `log` of its private record.
 
-    `instructions` are the texts that it began with, the system's and the user's; `fence` opens a block of SQL
-    (`sqlite`, `postgresql`). Raises `InputError`, naming `where`, if the records do not belong together.
+    Args:
+        run: the public record.
+        log: of the private record.
+        instructions: the texts that the episode began with, the system's and the user's.
+        fence: opens a block of SQL (`sqlite`, `postgresql`).
+        where: is named in errors.
+        calls: the run's recorded calls, which hold what a user with a language model was sent.
+
+    Raises:
+        InputError: the records do not belong together.
     """
     try:
         events = run["example"]["events"] if "example" in run else []
@@ -89,8 +105,9 @@ def read_dialogue(
                 reply = heard.get(move["time"] + 1, "")
                 sent_to_user.append(move["data"])
                 if reply and (entry := next(answers, None)) is not None:
-                    asked, user_prompt = move["data"], _BETWEEN.join(sent_to_user)
-                    turn = Turn(turn.prompt, turn.prediction, asked, reply, _call(entry), user_prompt)
+                    call = _call(entry)
+                    user = _exchanges(entry, calls, _BETWEEN.join(sent_to_user), (call, reply))
+                    turn = Turn(turn.prompt, turn.prediction, user, call)
                 sent_to_user.append(reply)
             turns.append(turn)
             sent += [move["data"] if isinstance(move["data"], str) else json.dumps(move["data"]), reply]
@@ -106,6 +123,22 @@ def read_dialogue(
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{where}: not the records of a c-Interact episode") from None
     return Dialogue(tuple(turns), attempts)
+
+
+def _exchanges(
+    entry: Mapping[str, Any], calls: CallFile | None, seat: str, said: tuple[str, str]
+) -> tuple[Exchange, ...]:
+    """Both stages of an answer: as a model was asked, else in the pipeline's markup and with the seat's text.
+
+    A user with a language model has no prompt for a stage in which no model was asked.
+    """
+    made = [Exchange(seat, f"<s>{words}</s>") for words in said]
+    if calls is not None and "calls" in entry:
+        for place, stage in enumerate(STAGES):
+            keys = entry["calls"][stage]
+            sent = Exchange(*recorded_exchange(calls, keys)) if keys else made[place]._replace(prompt="")
+            made[place] = sent
+    return tuple(made)
 
 
 def _is_submission(move: Mapping[str, Any]) -> bool:

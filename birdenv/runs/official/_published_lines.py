@@ -21,6 +21,7 @@ CALLS: Final = {
 """The words of the user's first stage, and ours; `unclear` is ours alone."""
 
 _TURN: Final = "prediction_turn_"
+_CALL: Final = "birdenv_call_turn_"
 _FAULTS: Final = ("DB reset error: ", "DB connection error: ")
 _T = TypeVar("_T")
 
@@ -154,11 +155,11 @@ def _allowed(record: Mapping[str, Any]) -> int | None:
     return max(max_turn - 1, 0) if isinstance(max_turn, int) else None
 
 
-def _turns(record: Mapping[str, Any]) -> dict[int, str]:
+def _turns(record: Mapping[str, Any], field: str = _TURN) -> dict[int, str]:
     return {
-        int(key.removeprefix(_TURN)): text
+        int(key.removeprefix(field)): text
         for key, text in record.items()
-        if key.startswith(_TURN) and key.removeprefix(_TURN).isdecimal() and isinstance(text, str)
+        if key.startswith(field) and key.removeprefix(field).isdecimal() and isinstance(text, str)
     }
 
 
@@ -168,7 +169,8 @@ def _is_question(text: str) -> bool:
 
 
 def _calls(record: Mapping[str, Any]) -> dict[int, str]:
-    return {number: _call(text) for number, text in _turns(record).items()}
+    said = _turns(record) | _turns(record, _CALL)
+    return {number: _call(text) for number, text in said.items()}
 
 
 def _call(text: str) -> str:

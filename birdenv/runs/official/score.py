@@ -19,7 +19,7 @@ from birdenv.tasks.interact.score_text import (
     answers_line,
     group_table,
     official_lines,
-    questions_line,
+    questions_text,
     rate_lines,
 )
 
@@ -55,7 +55,7 @@ class OfficialScore:
         lines += [*official_lines(made["official"]), *rate_lines(made["official"])]
         asked, allowed = made["questions_asked"], made["questions_allowed"]
         if asked is not None:
-            lines.append(questions_line(asked, allowed))
+            lines.append(f"{'Questions per task':<31}{questions_text(asked, allowed)}")
         if made["answers"] is not None:
             lines.append(answers_line(made["answers"]))
         for kind, title in GROUPS.items():

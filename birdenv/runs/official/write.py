@@ -11,13 +11,16 @@ line is the task's record, ground truth included, with the pipeline's fields:
 * `final_turn`: the last turn of the stage; `error_flg`: the episode broke off; `Terminate_flg`: SQL was
   submitted;
 * `pred_sqls`, `status` (success, failed), `error_msg` in the pipeline's words where it has any;
+* in the user's files, of a user with a language model: the messages that the stage's last call sent, word for
+  word, and the raw answer; an empty prompt where no model was asked in this stage;
 * ours: `birdenv_status`, the episode's status in `runs.jsonl`, which tells a fault of the benchmark or of the
   machine from a wrong answer; `birdenv_max_questions`, the questions that the profile allowed, and
-  `birdenv_free_questions`, those that cost none of them, because the user asked back.
+  `birdenv_free_questions`, those that cost none of them, because the user asked back;
+  `birdenv_call_turn_<i>`, what the user took a question for, where the raw answer says it in other words.
 
 `sql_results` and `sql_results_debug` hold all tasks, `sql_results_fu` those that reached their follow-up,
-`sql_results_fu_debug` those of them that failed it at first. Our user is one player, so that both of its
-stages have the prompts that this player was sent.
+`sql_results_fu_debug` those of them that failed it at first. A user without a language model is one player,
+so that both of its stages have the prompts that this player was sent.
 """
 
 from __future__ import annotations
@@ -30,7 +33,8 @@ from typing import Any, cast
 
 from birdenv.dialogue import Arena
 from birdenv.errors import InputError
-from birdenv.files import read_records
+from birdenv.files import exists, read_records
+from birdenv.llm import CALLS, CallFile
 from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs.official._pipeline_turns import Dialogue, read_dialogue
 from birdenv.tasks.c_interact import InteractTasks
@@ -79,7 +83,8 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
         )
     tasks = {record["instance_id"]: record for record in read_records(tasks_played.data_file)}
     runs, private = directory.read("runs"), directory.read("private")
-    place = directory.path / OFFICIAL_FOLDER
+    place, recorded = directory.path / OFFICIAL_FOLDER, directory.path / CALLS
+    calls = CallFile(recorded, append=False) if exists(recorded) else None
     for repeat in range(repeats) if repeats > 1 else [None]:
         episodes = []
         for instance_id in arena.ids:
@@ -93,6 +98,7 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
                 (arena.instruction(instance_id), arena.instruction(instance_id, "user")),
                 fence_of(tasks_played.source.dialect),
                 where,
+                calls,
             )
             counted = tasks_played.tasks[instance_id].public.counted_ambiguities
             max_turn = counted + tasks_played.settings.patience
@@ -101,6 +107,8 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
         for file, rows in _FILES.items():
             lines = (json.dumps(row) + "\n" for episode in episodes for row in rows(episode))
             directory.write_text(f"{within}/{file}.jsonl", "".join(lines))
+    if calls is not None:
+        calls.close()
     return place
 
 
@@ -151,7 +159,7 @@ def _user(stage: int) -> Callable[[_Episode], _Rows]:
 
 def _last_of_user(stage: int, part: str) -> Callable[[_Episode], _Rows]:
     def rows(episode: _Episode) -> _Rows:
-        asked = [number for number, turn in enumerate(episode.dialogue.turns, 1) if turn.question]
+        asked = [number for number, turn in enumerate(episode.dialogue.turns, 1) if turn.user]
         if asked:
             state = _user_state(episode, stage)
             said = state.pop(f"prediction_turn_{asked[-1]}")
@@ -163,9 +171,11 @@ def _last_of_user(stage: int, part: str) -> Callable[[_Episode], _Rows]:
 def _user_state(episode: _Episode, stage: int) -> dict[str, Any]:
     state = dict(episode.task)
     for number, turn in enumerate(episode.dialogue.turns, 1):
-        if turn.question:
-            state[f"prompt_turn_{number}"] = turn.user_prompt
-            state[f"prediction_turn_{number}"] = f"<s>{turn.call if stage == 1 else turn.answer}</s>"
+        if turn.user:
+            prompt, response = turn.user[stage - 1]
+            state |= {f"prompt_turn_{number}": prompt, f"prediction_turn_{number}": response}
+            if stage == 1 and response != f"<s>{turn.call}</s>":
+                state[f"birdenv_call_turn_{number}"] = turn.call
     return state | _flags(episode, len(episode.dialogue.turns))
 
 

@@ -17,8 +17,7 @@ from birdenv.errors import InputError
 from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate, values_of
 from birdenv.runs.summaries._recorded_run import RecordedRun
-from birdenv.statistics._intervals import Interval, bootstrap_test, mcnemar, paired_difference
-from birdenv.statistics._statistic import rounded
+from birdenv.statistics import Interval, bootstrap_test, mcnemar, paired_difference, rounded
 
 MCNEMAR = "McNemar's test, exact"
 """The test of a rate of tasks that both runs played once: a task is solved by one, both or neither."""

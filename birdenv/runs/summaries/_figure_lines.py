@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.runs.summaries._means_over_tasks import Estimate
-from birdenv.statistics._interval_text import between, in_digits, percent
+from birdenv.statistics import between, in_digits, percent
 
 NAME_WIDTH = 24
 

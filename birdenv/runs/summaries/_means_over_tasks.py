@@ -13,8 +13,7 @@ from typing import Any
 
 from birdenv.dialogue.measures import Measure
 from birdenv.runs.summaries._episode_figures import Outcome
-from birdenv.statistics._intervals import RESAMPLES, Interval, bootstrap, wilson
-from birdenv.statistics._statistic import rounded
+from birdenv.statistics import RESAMPLES, Interval, bootstrap, rounded, wilson
 
 METHODS = {
     "none": "a run of one episode: no interval",

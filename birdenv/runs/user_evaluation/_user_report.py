@@ -6,8 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
 from birdenv.runs.user_evaluation._answer_judging import OUTCOMES, Judged
-from birdenv.statistics._interval_text import between
-from birdenv.statistics._intervals import wilson
+from birdenv.statistics import between, wilson
 
 _CLASSES = {
     "labelled": "labelled",

@@ -6,10 +6,12 @@ from birdenv.cli.command import Command
 
 WEB: Final = Command(
     "birdenv.studies.commands.web:web",
-    "Serve a study: consent, instructions, waiting room, dialogue, survey, completion code.",
+    "Serve a study with people in browsers.",
+    group="People",
     takes_settings=True,
 )
 RATINGS: Final = Command(
     "birdenv.studies.commands.ratings:ratings",
-    "Show how far raters agree, what they answered, and how comparisons rank the players.",
+    "Show how far raters agree, and how they rank the players.",
+    group="People",
 )

@@ -42,13 +42,13 @@ def ratings(
         Path | None, typer.Option("--plot", help="Also draw means and ranking into this PNG file.")
     ] = None,
 ) -> None:
-    """Show how far raters agree, what they answered, and how comparisons rank the players.
+    """Show how far raters agree, and how they rank the players.
 
     Ratings have the columns dialogue, rater, question and value; further ones are seat, system and
     justification. Comparisons have left, right, winner (left, right, tie or both_bad) and rater; further ones
     are justification and task. In a study, the answers of its survey count, too.
 
-    Krippendorff's alpha, Fleiss' kappa, means and Davidson's model of Bradley and Terry, with 95 % intervals.
+    Krippendorff's alpha, Fleiss' kappa, means and the model of Bradley and Terry, with 95 % intervals.
     What is not defined says why.
 
     \b

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -16,10 +11,9 @@ import typer
 
 from birdenv.cli.games._play import read_extra
 from birdenv.errors import InputError
+from birdenv.report.serving import served, web_extra
 
 if TYPE_CHECKING:
-    from fastapi import FastAPI
-
     from birdenv.dialogue import Game
     from birdenv.studies import StudyConfig
 
@@ -56,7 +50,9 @@ def web(
         bool, typer.Option("--private", help="With --replay: show the private records of runs (gold), too.")
     ] = False,
 ) -> None:
-    """Serve a study: consent, instructions, waiting room, dialogue, survey, completion code.
+    """Serve a study with people in browsers.
+
+    Its pages: consent, instructions, waiting room, dialogue, survey, completion code.
 
     A seat that is named has a player; people sit in the others. Without any, two people are paired. Settings
     of the game follow as --name value, too.
@@ -90,8 +86,9 @@ def web(
         return
     if game is None:
         raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
-    with _web_extra():
+    with web_extra():
         from birdenv.studies import Doors, Study, held_study, make_app, open_store, study_arena
+        from birdenv.studies._frames import MAX_FRAME
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
@@ -111,13 +108,13 @@ def web(
     with arena, held_study(folder), closing(open_store(folder)) as store:
         study = Study(arena, made, store)
         app = make_app(study, folder, host)
-        with _served(app, host, port) as address:
+        with served(app, host, port, MAX_FRAME) as address:
             print(f"Study: {address}/ (folder {folder})")
             print(f"Admin: {address}/admin with the token {Doors(folder).admin_token}", flush=True)
 
 
 def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> None:
-    with _web_extra():
+    with web_extra():
         from birdenv.studies import make_replay_app
     from birdenv.studies.replay import Records
 
@@ -125,13 +122,13 @@ def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> Non
         for note in records.notes:
             print(f"Note: {note}")
         app, token = make_replay_app(records, host)
-        with _served(app, host, port) as address:
+        with served(app, host, port) as address:
             print(f"Dialogues: {address}/open/{token}", flush=True)
 
 
 def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
     """Ratings of a study lie in its folder."""
-    with _web_extra():
+    with web_extra():
         from birdenv.studies import is_study, make_rating_app
     from birdenv.studies.rating_round import RatingConfig, Ratings, RatingStore, items_of, read_rating_config
     from birdenv.studies.replay import Records
@@ -145,77 +142,9 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
         items = items_of(records.all(), made)
         with closing(RatingStore(folder)) as store:
             app = make_rating_app(Ratings(items, made, store), folder, host)
-            with _served(app, host, port) as address:
+            with served(app, host, port) as address:
                 count = f"{len(items)} items, {made.raters} raters each"
                 print(f"Rating: {address}/ ({count}, folder {folder})", flush=True)
-
-
-@contextmanager
-def _served(app: FastAPI, host: str, port: int) -> Iterator[str]:
-    """Listen, and serve an application after the block until it is interrupted; yields the address.
-
-    SIGTERM ends it as Ctrl-C does: what is open is closed, so that each database is one file.
-    """
-    import uvicorn
-
-    from birdenv.studies._frames import MAX_FRAME
-
-    served = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        ws_max_size=MAX_FRAME,
-        ws="websockets-sansio",
-        ws_ping_interval=10,  # one who is gone without a word is missed after 20 seconds
-        ws_ping_timeout=10,
-        timeout_graceful_shutdown=5,  # for those who do not read what they are sent
-        access_log=False,
-        log_level="warning",
-        server_header=False,
-    )
-    old = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
-    try:
-        listening = _listening(host, port)  # who comes now waits for the start, and is not turned away
-        yield f"http://{host}:{listening.getsockname()[1]}"
-        uvicorn.Server(served).run(sockets=[listening])  # raises what it caught again when all are served
-    finally:
-        signal.signal(signal.SIGTERM, old)
-
-
-def _listening(host: str, port: int) -> socket.socket:
-    """Listen at an address.
-
-    Raises:
-        InputError: it is taken, or none of this machine.
-    """
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    try:
-        return socket.create_server((host, port), family=family)
-    except OSError as error:
-        number = error.errno or 0  # negative where a name is not known
-        why = os.strerror(number) if number > 0 else error.strerror
-        raise InputError(
-            f"cannot listen at {host}, port {port} ({why}): --port 0 takes a free port, and --host must be "
-            "an address of this machine"
-        ) from None
-
-
-@contextmanager
-def _web_extra() -> Iterator[None]:
-    """Turn a missing package of the extra `web` into one line, before anything is made.
-
-    Raises:
-        InputError: it is missing.
-    """
-    try:
-        import uvicorn  # noqa: F401
-        import websockets  # noqa: F401 (uvicorn's sockets)
-
-        yield
-    except ModuleNotFoundError as error:
-        raise InputError(
-            f"this needs the package {error.name}: pip install 'birdenv[web]' (in a clone: -e '.[web]')"
-        ) from None
 
 
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:

@@ -10,12 +10,13 @@ from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
-from birdenv.studies._access import RATER, Doors, Newcomers
+from birdenv.report.access import RATER, Doors
 from birdenv.studies._forms import add_link, address_of, back, read_form, refused, signed_in
 from birdenv.studies._frames import as_json
-from birdenv.studies._headers import guarded_app
+from birdenv.studies._headers import study_app
 from birdenv.studies._pages import render
 from birdenv.studies._platform import external_of, is_other_visit, is_preview, platform_of, way_back
+from birdenv.studies._rate_limits import Newcomers
 from birdenv.studies.rating_round._items import Item, side_of
 from birdenv.studies.rating_round._raters import WINNERS, Ratings
 from birdenv.studies.rating_round._store import Rater
@@ -32,7 +33,7 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
     config = ratings.config
     doors = Doors(folder, RATER)
     newcomers = Newcomers(config.newcomers)
-    app = guarded_app(config.title, host, config.hosts)
+    app = study_app(config.title, host, config.hosts)
 
     add_link(app, doors, lambda id: ratings.store.rater(id) is not None)
 

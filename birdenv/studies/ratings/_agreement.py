@@ -13,8 +13,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.statistics._intervals import Interval, bootstrap
-from birdenv.statistics._statistic import Figure, undefined
+from birdenv.statistics import Figure, Interval, bootstrap, resamples, undefined
 from birdenv.studies.ratings._judgements import Rating
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
@@ -54,13 +53,14 @@ def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> F
         at = "nominal" if in_words else level
         return float(alpha(value_counts=counts[:, used], value_domain=domain[used], level_of_measurement=at))
 
-    resampled = [alpha_of(counts[rows]) for rows in _resamples(len(counts)) if _varies(counts[rows])]
+    drawn = (counts.repeat(times, axis=0) for times in _resamples(len(counts)))
+    resampled = [alpha_of(each) for each in drawn if _varies(each)]
     return _of_dialogues(alpha_of(counts), resampled, len(counts))
 
 
 def _resamples(units: int) -> npt.NDArray[np.int64]:
-    """Numbers of units, drawn with replacement: a row for each resample."""
-    return np.random.Generator(np.random.PCG64(0)).integers(units, size=(_RESAMPLES, units))
+    """How often each resample has each unit: a row for each resample."""
+    return np.concatenate(list(resamples(units, _RESAMPLES))).astype(np.int64)
 
 
 def _of_dialogues(value: float, resampled: _Resampled, number: int) -> Figure:
@@ -113,10 +113,7 @@ def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
     raters = int(numbers[0])
     agreeing = ((counts * counts).sum(axis=1) - raters) / (raters * (raters - 1))
     once = np.ones((1, len(counts)), np.int64)
-    times = np.random.Generator(np.random.PCG64(0)).multinomial(
-        len(counts), np.full(len(counts), 1 / len(counts)), size=_RESAMPLES
-    )
-    resampled = _kappa(counts, agreeing, times)
+    resampled = _kappa(counts, agreeing, _resamples(len(counts)))
     [value] = _kappa(counts, agreeing, once)
     return _of_dialogues(float(value), resampled[np.isfinite(resampled)], len(counts))
 

@@ -10,15 +10,18 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.statistics._intervals import Interval
-from birdenv.statistics._statistic import Figure, undefined
+from birdenv.statistics import Figure, Interval, resamples, undefined
 from birdenv.studies.ratings._agreement import with_interval
-from birdenv.studies.ratings._davidson import fit_davidson
 from birdenv.studies.ratings._judgements import Comparison
 
 RESAMPLES: Final = 1000
 _FEW_RATERS: Final = 10
 _COLUMNS: Final = {"left": 0, "right": 1, "tie": 2, "both_bad": 2}
+
+_PRIOR: Final = 0.01  # precision of a normal prior: tables in which somebody always wins stay finite
+_LONGEST_STEP: Final = 2.0
+_STEPS: Final = 60
+_NEAR: Final = 1e-7
 
 
 class Standing(NamedTuple):
@@ -29,7 +32,7 @@ class Standing(NamedTuple):
         wins: comparisons won.
         losses: comparisons lost.
         ties: comparisons without a winner, those of two bad ones too.
-        strength: the log-odds of beating a player of mean strength, ties aside.
+        strength: the log-odds of beating a player of mean strength, where a tie is half a win of each.
         rank: 1 for the strongest.
     """
 
@@ -46,7 +49,7 @@ class Ranking(NamedTuple):
 
     Attributes:
         standings: one for each player.
-        tie: the share of ties between two of equal strength.
+        tie: the share of ties.
         resampled: what the intervals resample: `comparisons` or `raters`.
         left_out: comparisons of a player with itself.
         why: why there is no ranking; empty if there is one.
@@ -69,15 +72,15 @@ class Ranking(NamedTuple):
                 }
                 for each in self.standings
             ],
-            "tie_probability": self.tie.to_json(),
+            "tie_share": self.tie.to_json(),
             "resampled": self.resampled,
             "comparisons_with_itself": self.left_out,
             **({"why": self.why} if self.why else {}),
         }
 
 
-def rank_players(comparisons: Sequence[Comparison], resamples: int = RESAMPLES, seed: int = 0) -> Ranking:
-    """Rank players by Davidson's model, which is Bradley and Terry's with ties.
+def rank_players(comparisons: Sequence[Comparison]) -> Ranking:
+    """Rank players by the model of Bradley and Terry (1952), in which a tie is half a win of each.
 
     Intervals are percentiles of resamples: of whole raters where there are ten or more, since one person's
     choices resemble each other, else of comparisons. A player that always won, or never did, has a rank but
@@ -96,8 +99,8 @@ def rank_players(comparisons: Sequence[Comparison], resamples: int = RESAMPLES, 
     if why:
         alone = [(undefined(why), undefined(why)) for _ in players]
         return Ranking(_standings(used, players, alone), undefined(why), resampled, left_out, why)
-    pairs, counts = _tables(inside, places, resampled == "raters", resamples, seed)
-    strengths, log_nu = fit_davidson(pairs, counts, len(places))
+    pairs, counts = _tables(inside, places, resampled == "raters")
+    strengths = fit_strengths(pairs, counts[..., :2] + counts[..., 2:] / 2, len(places))
     drawn = len({each.rater for each in inside}) if resampled == "raters" else len(inside)
 
     def figure(values: npt.NDArray[np.float64]) -> Figure:
@@ -117,14 +120,46 @@ def rank_players(comparisons: Sequence[Comparison], resamples: int = RESAMPLES, 
         else:
             extreme = _extreme(reaches, number, group)
             found.append((undefined(extreme), rank or Figure(1.0 + above, None, extreme)))
-    nu = np.exp(log_nu)
     if any(map(_is_tie, inside)):
-        tie = figure(nu / (2 + nu))
+        tie = figure(counts[..., 2].sum(axis=1) / counts.sum(axis=(1, 2)))
     elif any(map(_is_tie, used)):
         tie = undefined("there were ties, but not between players that have strengths")
     else:
         tie = Figure(0.0, None, "there were no ties")
     return Ranking(_standings(used, players, found), tie, resampled, left_out)
+
+
+def fit_strengths(
+    pairs: npt.NDArray[np.int64], wins: npt.NDArray[np.float64], players: int
+) -> npt.NDArray[np.float64]:
+    """Fit the model to many tables at once: i beats j with the log-odds of i's strength less j's.
+
+    The likelihood is concave in the strengths, so Newton's method finds its maximum.
+
+    Args:
+        pairs: two players' numbers for each row of a table, shape (pairs, 2).
+        wins: of the first and of the second, shape (tables, pairs, 2).
+        players: how many there are.
+
+    Returns:
+        The strengths, shape (tables, players), with the mean 0 in each table.
+    """
+    rows = np.arange(len(pairs))
+    differences = np.zeros((len(pairs), players))
+    differences[rows, pairs[:, 0]], differences[rows, pairs[:, 1]] = 1, -1
+    outer = (differences[:, :, None] * differences[:, None, :]).reshape(len(pairs), -1)
+    met = wins.sum(axis=-1)
+    found = np.zeros((len(wins), players))
+    for _ in range(_STEPS):
+        chance = 1 / (1 + np.exp(-found @ differences.T))
+        gradient = (wins[..., 0] - met * chance) @ differences - _PRIOR * found
+        curvature = ((met * chance * (1 - chance)) @ outer).reshape(-1, players, players)
+        step = np.linalg.solve(curvature + _PRIOR * np.eye(players), gradient[..., None])[..., 0]
+        found += np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
+        if np.abs(step).max(initial=0) < _NEAR:
+            break
+    strengths: npt.NDArray[np.float64] = found - found.mean(axis=1, keepdims=True)
+    return strengths
 
 
 def _rank(values: npt.NDArray[np.float64], strength: Figure) -> Figure:
@@ -187,28 +222,21 @@ def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.
 
 
 def _tables(
-    used: Sequence[Comparison], places: Mapping[str, int], by_rater: bool, resamples: int, seed: int
+    used: Sequence[Comparison], places: Mapping[str, int], by_rater: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Pairs of players, and their tables of counts: the whole one first, then the resampled ones."""
     pairs = sorted({_pair(each, places) for each in used})
     rows = {pair: row for row, pair in enumerate(pairs)}
-    raters = {name: row for row, name in enumerate(dict.fromkeys(each.rater for each in used))}
-    cells = np.zeros((len(raters), len(pairs), 3))
-    for each in used:
+    units = [each.rater if by_rater else number for number, each in enumerate(used)]
+    numbers = {unit: number for number, unit in enumerate(dict.fromkeys(units))}
+    cells = np.zeros((len(numbers), len(pairs), 3))
+    for unit, each in zip(units, used, strict=True):
         pair = _pair(each, places)
         column = _COLUMNS[each.winner]
         turned = column < 2 and places[each.left] != pair[0]
-        cells[raters[each.rater], rows[pair], 1 - column if turned else column] += 1
-    whole = cells.sum(axis=0)
-    random = np.random.Generator(np.random.PCG64(seed))
-    if by_rater:
-        times = random.multinomial(len(raters), np.full(len(raters), 1 / len(raters)), size=resamples)
-        drawn = np.tensordot(times, cells, axes=1)
-    else:
-        chances = whole.ravel() / len(used)
-        times = random.multinomial(len(used), chances, size=resamples)
-        drawn = times.astype(np.float64).reshape(resamples, *whole.shape)
-    return np.array(pairs), np.concatenate([whole[None], drawn])
+        cells[numbers[unit], rows[pair], 1 - column if turned else column] += 1
+    drawn = [np.tensordot(times, cells, axes=1) for times in resamples(len(cells), RESAMPLES)]
+    return np.array(pairs), np.concatenate([cells.sum(axis=0)[None], *drawn])
 
 
 def _pair(each: Comparison, places: Mapping[str, int]) -> tuple[int, int]:

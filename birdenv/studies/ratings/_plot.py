@@ -5,8 +5,8 @@ from __future__ import annotations
 from io import BytesIO
 
 from birdenv.errors import InputError
-from birdenv.runs.summaries._plot import cut
-from birdenv.statistics._statistic import Figure
+from birdenv.report.plots import cut
+from birdenv.statistics import Figure
 from birdenv.studies.ratings._ratings_report import RatingReport
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.runs._report_lines import rule
-from birdenv.statistics._statistic import Figure
+from birdenv.statistics import Figure
 from birdenv.studies.ratings._agreement import (
     Level,
     answers,
@@ -147,7 +147,7 @@ def _answer(value: float | str) -> str:
 
 def _ranking_lines(ranking: Ranking) -> list[str]:
     compared = sum(each.wins + each.losses + each.ties for each in ranking.standings) // 2
-    lines = ["", f"Ranking by {compared} comparisons (Davidson's model; resampled: {ranking.resampled})"]
+    lines = ["", f"Ranking by {compared} comparisons (Bradley-Terry; resampled: {ranking.resampled})"]
     if ranking.why:
         lines.append(f"  not defined: {ranking.why}")
     lines.append(f"  {'':<{_NAME}}{'won':>6}{'lost':>6}{'tied':>6}   rank; strength in log-odds")
@@ -157,7 +157,7 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
         told = "" if ranking.why else f"   {rank.text(0)}; {each.strength.text(2)}"
         lines.append(counts + told)
     if not ranking.why:
-        lines.append(f"  {'tie between equals':<{_NAME}}{ranking.tie.text()}")
+        lines.append(f"  {'ties, of all':<{_NAME}}{ranking.tie.text()}")
     if ranking.left_out:
         lines.append(f"  Note: {ranking.left_out} comparison(s) of a player with itself are left out.")
     return lines

@@ -9,13 +9,14 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from fastapi import FastAPI, HTTPException, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import BirdenvError
-from birdenv.studies._access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
+from birdenv.report.access import ADMIN_COOKIE, Doors
+from birdenv.report.guarded_app import add_entrance
 from birdenv.studies._forms import refused
 from birdenv.studies._frames import as_json
-from birdenv.studies._headers import guarded_app
+from birdenv.studies._headers import study_app
 from birdenv.studies._pages import render
 from birdenv.studies.replay._recorded_dialogues import Record, Records
 
@@ -38,21 +39,10 @@ def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI,
         records: the dialogues.
         host: the address that it will be served at.
     """
-    app = guarded_app("Dialogues", host)
+    app = study_app("Dialogues", host)
     doors = Doors(None)
 
-    @app.get("/open/{token}")
-    async def opened(token: str, request: Request) -> Response:
-        cookie = doors.admin(token)
-        if cookie is None:
-            raise refused()
-        response = RedirectResponse("/", 303)
-        is_secure = request.url.scheme == "https"
-        response.set_cookie(
-            _COOKIE, cookie, max_age=ADMIN_SECONDS, httponly=True, samesite="strict", secure=is_secure
-        )
-        return response
-
+    add_entrance(app, doors, _COOKIE)
     add_replay(app, records.all, doors, "", cookie=_COOKIE)
     return app, doors.admin_token
 

@@ -30,7 +30,9 @@ def read_config(path: Path) -> StudyConfig:
         raise InputError(f"{path}: a study is a JSON object")
     try:
         if record.keys() & (AppParams.model_fields.keys() - StudyConfig.model_fields.keys()):
-            record = AppParams.model_validate(_without_nulls(record)).study(path)
+            record = _without_nulls(record)
+            _name_unused(path, record)
+            record = AppParams.model_validate(record).study(path)
         return StudyConfig.model_validate(record)
     except ValidationError as error:
         raise InputError(f"{path}: {first_fault(error, StudyConfig.model_fields)}") from None
@@ -51,7 +53,7 @@ class _Model(_Params):
 
 
 class AppParams(_Params):
-    """CoCoA's `app_params.json`, as far as it has a meaning here: templates, images and icons have none.
+    """CoCoA's `app_params.json`, as far as it has a meaning here; page templates and images have none.
 
     Quotas are one number, one for each partner, or missing; `models` may be missing, too (people only). What
     is null counts as missing.
@@ -137,6 +139,13 @@ class AppParams(_Params):
         if status not in self.status_params:
             raise InputError(f"{path}: status_params.{status}.num_seconds is missing")
         return _limit(self.status_params[status].num_seconds)
+
+
+def _name_unused(path: Path, record: Mapping[str, Any]) -> None:
+    unused = sorted(record.keys() - AppParams.model_fields.keys())
+    if unused:
+        own = "; the pages are birdenv's own" if "templates_dir" in unused else ""
+        warn(f"{path}: not used: {', '.join(unused)}{own}", stacklevel=4)
 
 
 def _without_nulls(value: Any) -> Any:

@@ -29,7 +29,7 @@ def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
     Raises:
         InputError: there is no such player.
     """
-    return player_factory(spec, AGENTS if seat == game.evaluated else USERS)
+    return player_factory(spec, AGENTS if seat == game.evaluated else USERS, game.name)
 
 
 class LostDialogueError(RuntimeError):

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, sqrt
-from pathlib import Path
 from typing import Any, Final
 
-from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.runs._episode_status import UNRATED
-from birdenv.runs.speeds import read_speeds
-from birdenv.tasks.bird import DIFFICULTIES
+from birdenv.dialogue.measures import UNRATED, Details, GameMeasures, Measure, Record
+from birdenv.tasks.bird._loader import DIFFICULTIES
+from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
+from birdenv.tasks.sql._settings import REPORTED
 
 METRIC_TITLES: Final[Mapping[str, str]] = {
     "ex": "EX",
@@ -101,7 +100,6 @@ def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
         "by_database": by("db_id", sorted({result["db_id"] for result in results})),
     }
     lines = [
-        "As the reference harness counts it: every graded task, also one that broke off",
         f"Total:       {whole['total']}",
         f"Passed (EX): {whole['passed']}",
         f"Failed:      {failed}",
@@ -210,10 +208,6 @@ def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
     return {"difficulty": (fields["difficulty"],), "database": (fields["db_id"],)}
 
 
-def _speeds(folder: Path) -> dict[str, dict[str, float]]:
-    return {name: {"r_ves": score} for name, score in read_speeds(folder).items()}
-
-
 def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     """The official table, how long the dialogues were, and golds that return nothing or do not run."""
     rated = list(filter(is_rated, records))
@@ -223,8 +217,10 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     table = _table(rated)
     reference, block = _reference(records)
     differences = ex_differences([run["result"] for run in rated])
+    doubtful = doubtful_passes(records, private)
     figures: dict[str, Any] = {
         **reference,
+        **doubtful,
         "table": table,
         "ex_differences": differences,
         "history": {
@@ -237,8 +233,8 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     }
     counted = f" ({GOLDS_COUNTED})" if broken else ""
     heading = f"As in the official table, times 100{counted}"
-    lines = [heading, *difficulty_table(table, METRIC_TITLES), "", *block]
-    notes = ex_difference_notes(differences)
+    lines = [heading, *difficulty_table(table, METRIC_TITLES)]
+    notes = [*ex_difference_notes(differences), *doubtful_notes(doubtful)]
     if empty:
         notes.append(
             f"The gold SQL of {len(empty)} task(s) returns nothing (no rows, or only NULLs), "
@@ -250,7 +246,15 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
             f"The gold SQL of {len(broken)} task(s) fails or is too slow, which says nothing about the "
             f"agent: left out of every rate, counted as failed in the official table: {names}"
         )
-    return Details(figures, lines, notes)
+    return Details(figures, lines, notes, {"EX by difficulty": _by_difficulty(table)} if rated else {}, block)
+
+
+def _by_difficulty(table: Mapping[str, Mapping[str, Any]]) -> str:
+    return ", ".join(
+        f"{name} {table['ex'][name]:.1f} % of {count}"
+        for name, count in table["count"].items()
+        if name != "total" and count
+    )
 
 
 def _once(names: Iterable[str]) -> list[str]:
@@ -276,6 +280,5 @@ BIRD: Final = GameMeasures(
     group_order=tuple(DIFFICULTIES),
     clusters="database",
     details=_details,
-    settings=("no_schema",),
-    fields=_speeds,
+    settings=("no_schema", *REPORTED),
 )

@@ -77,7 +77,7 @@ def user_notes(notes: DatabaseNotes) -> Notes:
     knowledge = {
         entry.id: f"{entry.name}. {entry.description} {entry.definition}" for entry in notes.knowledge
     }
-    return Notes(columns, knowledge)
+    return Notes(columns, knowledge, notes.schema)
 
 
 @lru_cache(maxsize=1024)

@@ -113,6 +113,7 @@ class TaskRecord(_Solution):
     knowledge_ambiguity: tuple[AmbiguityRecord, ...] = ()
     follow_up: FollowUpRecord | None = None
     candidates: tuple[str, ...] = ()
+    annotated: Mapping[str, Any] = {}  # the two fields of ambiguities as they stand in the file
 
     @field_validator("preprocess_sql", "clean_up_sqls", mode="before")
     @classmethod
@@ -162,4 +163,5 @@ def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]
 
 def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
     """The record with types checked; `InputError` names `where` and the first field at fault."""
-    return parsed(TaskRecord, record, where)
+    annotated = {name: record.get(name) for name in ("user_query_ambiguity", "knowledge_ambiguity")}
+    return parsed(TaskRecord, {**record, "annotated": annotated}, where)

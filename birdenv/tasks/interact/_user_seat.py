@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from birdenv.dialogue import Move
 from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.tasks.interact._task import CInteractTask
-from birdenv.users import Brief, RuleUser, UserStyle
+from birdenv.users import STAGES, Brief, RuleUser, UserStyle
 from birdenv.users.leak_guard import leak_guard
 from birdenv.users.sql_in_words import in_words
 
@@ -20,6 +20,7 @@ UserSees: TypeAlias = Literal["words", "results", "all"]
 LeakGuard: TypeAlias = Literal["filter", "log"]
 """A leaking answer is replaced, or only logged (for people)."""
 
+_KEY, _TRIES = 64, 2  # characters of a call's key, calls of a stage
 _RULES = """\
 You asked a data analyst for something in a few words, and the analyst asks you what you mean. Answer in plain
 words, one question at a time. Do not write SQL, and tell only what you are asked about."""
@@ -45,7 +46,13 @@ def briefs_of(
     if follow_up is None:
         return (brief,)
     return brief, replace(
-        brief, clear_query=follow_up.query, ambiguities=(), gold=follow_up.gold, request=follow_up.query
+        brief,
+        clear_query=follow_up.query,
+        ambiguities=(),
+        gold=follow_up.gold,
+        request=follow_up.query,
+        annotated={},
+        inherited=brief.ambiguities,
     )
 
 
@@ -94,22 +101,40 @@ def filter_answer(
         answer = RuleUser().answer(brief, question)
         trace = {"call": answer.call, "target": answer.target, "granted": list(answer.granted)}
     trace = trace or {"call": "", "target": "", "granted": []}
+    calls = _model_calls(move.trace)
     reason = ""
     if guard is not None:
         guarded = leak_guard(brief).filter(text, tuple(trace["granted"]))
         reason, text = guarded.reason, guarded.text if guard == "filter" else text
-    return FilteredAnswer(text, {"kind": "answer", "question": question, **trace, "guard": reason})
+    return FilteredAnswer(text, {"kind": "answer", "question": question, **trace, "guard": reason, **calls})
+
+
+def _model_calls(trace: Any) -> dict[str, Any]:
+    """Return the keys of the recorded calls by which a language model came to its answer, by their stage."""
+    calls = trace.get("calls") if isinstance(trace, Mapping) else None
+    keys: list[Any] = [calls.get(stage) for stage in STAGES] if isinstance(calls, Mapping) else []
+    if not keys or not all(isinstance(each, list) and len(each) <= _TRIES for each in keys):
+        return {}
+    if not all(isinstance(key, str) and len(key) <= _KEY for each in keys for key in each):
+        return {}
+    return {"calls": dict(zip(STAGES, keys, strict=True))}
 
 
 def read_trace(trace: Any) -> dict[str, Any] | None:
-    """Return a user's trace, `{"call", "target", "granted"}`; None for anything else."""
+    """Return a user's trace, `{"call", "target", "granted"}`; None for anything else, or for a longer one.
+
+    It is kept in the private log, and the user may be anybody's.
+    """
     if not isinstance(trace, dict | Mapping):  # a dict mostly: `Mapping` alone takes longer to see it
         return None
     call, target, granted = trace.get("call"), trace.get("target"), trace.get("granted")
-    are_texts = isinstance(call, str) and isinstance(target, str)
-    if not are_texts or not isinstance(granted, list | tuple):
+    if not isinstance(call, str) or not isinstance(target, str) or not isinstance(granted, list | tuple):
         return None
+    length = len(call) + len(target)
     for snippet in granted:
         if not isinstance(snippet, str):
             return None
+        length += len(snippet) + 1
+    if length > MAX_TEXT:
+        return None
     return {"call": call, "target": target, "granted": list(granted)}

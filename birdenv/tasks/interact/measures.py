@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.tasks import TOOLS
-from birdenv.tasks.interact._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.tasks.interact.phase_counts import EpisodeScore, official_figures
-from birdenv.tasks.interact.score_text import answers_line, official_lines, questions_line, rate_lines
+from birdenv.tasks.interact.score_text import answers_line, official_lines, questions_text, rate_lines
+from birdenv.tasks.sql._actions import TOOLS
+from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
+from birdenv.tasks.sql._settings import REPORTED
 
 GROUPS: Final = {
     "category": "By category",
@@ -78,9 +78,9 @@ def _solved(run: Record) -> float:
 
 
 _REACHED: Final = Measure(
-    "phase_2_of_reached", "Phase 2, of reached", _of_reached, compared=False
+    "phase_2_of_reached", "Phase 2, of reached", _of_reached, compared=False, headline=False
 )  # which episodes these are is itself an outcome, so no test of a difference is fair
-_SOLVED: Final = Measure("solved", "Solved, all phases", _solved)
+_SOLVED: Final = Measure("solved", "Solved, all phases", _solved, headline=False)
 _REWARD: Final = Measure("reward", "Mean reward", lambda run: float(run["reward"]), is_rate=False, drawn=True)
 
 
@@ -119,11 +119,11 @@ def _details(
     records: Sequence[Record],
     private: Sequence[Record],
     passes: Callable[[Record], frozenset[tuple[int, str]]],
-    own: tuple[dict[str, Any], list[str]],
+    own: Details,
     *,
     tells_first: bool,
 ) -> Details:
-    """The figures that both games have; `own` are the game's own and their lines."""
+    """The figures that both games have, with the game's own."""
     scores = [
         EpisodeScore(run["instance_id"], run["status"], passes(run), run["follow_up"]) for run in records
     ]
@@ -142,14 +142,15 @@ def _details(
         "follow_ups_without_gold": withheld,
         "tasks_without_follow_up": without,
         "attempts": dict(sorted(attempts.items())),
-        **own[0],
+        **own.figures,
         "answers": answers,
         "answer_shares": {
             call: round(answers[call] / called.total(), 6) if called else None for call in answers
         },
         "official": official,
     }
-    lines = [*official_lines(official), *rate_lines({"end_to_end": official["phase_2"]})]
+    reference = [*official_lines(official), *rate_lines({"end_to_end": official["phase_2"]})]
+    screen = dict(own.screen)
     notes = [f"{withheld} follow-up(s) without gold were not asked or counted."] if withheld else []
     if without:
         graded = sum(score.is_rated and score.follow_up == "graded" for score in scores)
@@ -158,34 +159,23 @@ def _details(
             f"the {graded} that have one."
         )
     notes += doubtful_notes(doubtful)
+    failures: list[str] = []
     culprits = Counter(str(run["culprit"]) for run in records if "culprit" in run)
     if culprits:
         figures["failures"] = {name: culprits[name] for name in _CULPRITS}
         figures["users_share_of_failures"] = round(culprits["user"] / culprits.total(), 6)
         said = ", ".join(f"{name} {culprits[name]}" for name in _CULPRITS)
+        screen["Failures by fault"] = said
         share = f"{100 * culprits['user'] / culprits.total():.1f} %"
-        notes.append(f"Whose fault the failures were: {said}; the user's share is {share} (birdenv blame).")
+        failures = [f"{'Failures by fault':<32}{said}; the user's share is {share} (birdenv blame)"]
     courses = Counter(map(_course, records))
     figures["what_happened"] = dict(sorted(courses.items()))
     happened = [f"  {course:<48}{count:>5}" for course, count in courses.most_common()]
-    return Details(
-        figures, [*lines, *own[1], answers_line(answers), "", "What happened (episodes)", *happened], notes
-    )
+    lines = [*own.lines, answers_line(answers), *failures, "", "What happened (episodes)", *happened]
+    return Details(figures, lines, notes, screen, reference)
 
 
 _CULPRITS: Final = ("agent", "user", "benchmark")
-
-
-def _finish(arena: Any, folder: Path) -> None:
-    from birdenv.runs.blame import record_blame
-
-    record_blame(arena, folder)
-
-
-def _culprits(folder: Path) -> dict[str, dict[str, Any]]:
-    from birdenv.runs.blame import recorded_culprits
-
-    return recorded_culprits(folder)
 
 
 def _course(run: Record) -> str:
@@ -217,7 +207,10 @@ def _c_interact_details(records: Sequence[Record], private: Sequence[Record]) ->
     played = [run for run in records if "example" in run]
     asked = _mean([run["questions"] for run in played])
     allowed = _mean([run["max_questions"] for run in played])
-    own = {"questions_asked": asked, "questions_allowed": allowed}, [questions_line(asked, allowed)]
+    free = _mean([run.get("free_questions", 0) for run in played])
+    screen = {"Questions per task": questions_text(asked, allowed, free)} if played else {}
+    lines = [f"{name:<31}{text}" for name, text in screen.items()]
+    own = Details({"questions_asked": asked, "questions_allowed": allowed}, lines, screen=screen)
     return _details(records, private, _passes_by_attempt, own, tells_first=True)
 
 
@@ -236,17 +229,21 @@ def _a_interact_details(records: Sequence[Record], private: Sequence[Record]) ->
         "calls": calls,
         "malformed": _mean([run["malformed"] for run in played]),
     }
-    of_budget = "" if spent["budget"] is None else f"  of {spent['budget']:.2f}"
+    of_budget = "" if spent["budget"] is None else f" of {spent['budget']:.2f}"
+    screen = {
+        "Questions per task": _shown(calls["clarify"], 6),
+        "Submissions per task": _shown(spent["submissions"], 6),
+        "Budget used per task": f"{_shown(spent['budget_used'], 6)}{of_budget}",
+    }
     lines = [
-        f"{'Submissions per task':<24}{_shown(spent['submissions'], 13)}",
-        f"{'Budget used per task':<24}{_shown(spent['budget_used'], 13)}{of_budget}",
+        *(f"{name:<31}{text}" for name, text in screen.items()),
         "",
         "Calls per task",
         *(f"  {kind:<33}{_shown(mean, 6)}" for kind, mean in calls.items()),
         f"  {'malformed':<33}{_shown(spent['malformed'], 6)}",
         "",
     ]
-    return _details(records, private, _passes, (spent, lines), tells_first=False)
+    return _details(records, private, _passes, Details(spent, lines, screen=screen), tells_first=False)
 
 
 def _passes(run: Record) -> frozenset[tuple[int, str]]:
@@ -260,40 +257,48 @@ def _shown(value: float | None, width: int) -> str:
 
 C_INTERACT: Final = GameMeasures(
     measures=(
+        _REWARD,
         Measure("phase_1_first", "Phase 1, first try", _phase(1, "first")),
         Measure("phase_1", "Phase 1, after debug", _phase(1), drawn=True),
-        Measure("phase_1_debug_gain", "Phase 1, gained by debug", _phase(1, "debug"), compared=False),
+        Measure(
+            "phase_1_debug_gain",
+            "Phase 1, gained by debug",
+            _phase(1, "debug"),
+            compared=False,
+            headline=False,
+        ),
         Measure("phase_2_first", "Phase 2, first try", _phase(2, "first")),
         Measure("phase_2", "Phase 2, after debug", _phase(2)),
-        Measure("phase_2_debug_gain", "Phase 2, gained by debug", _phase(2, "debug"), compared=False),
+        Measure(
+            "phase_2_debug_gain",
+            "Phase 2, gained by debug",
+            _phase(2, "debug"),
+            compared=False,
+            headline=False,
+        ),
         _REACHED,
         _SOLVED,
-        _REWARD,
     ),
     optional=_of_paid_seats,
     groups=_groups,
     group_titles=GROUPS,
     clusters="database",
     details=_c_interact_details,
-    settings=("profile", "patience", "execute_sql"),
-    fields=_culprits,
-    finish=_finish,
+    settings=("profile", "patience", "execute_sql", *REPORTED),
 )
 
 A_INTERACT: Final = GameMeasures(
     measures=(
+        _REWARD,
         Measure("phase_1", "Phase 1", _phase(1), drawn=True),
         Measure("phase_2", "Phase 2", _phase(2)),
         _REACHED,
         _SOLVED,
-        _REWARD,
     ),
     optional=_of_paid_seats,
     groups=_groups,
     group_titles=GROUPS,
     clusters="database",
     details=_a_interact_details,
-    settings=("profile", "patience"),
-    fields=_culprits,
-    finish=_finish,
+    settings=("profile", "patience", *REPORTED),
 )

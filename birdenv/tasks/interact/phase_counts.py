@@ -11,9 +11,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from birdenv.dialogue.measures import UNRATED
 from birdenv.grading import batch_reward
-from birdenv.runs._episode_status import UNRATED
-from birdenv.statistics._intervals import bootstrap, wilson
+from birdenv.statistics import bootstrap, wilson
 
 FollowUpKind = Literal["none", "graded", "ungraded"]
 

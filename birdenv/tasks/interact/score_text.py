@@ -8,9 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
-from birdenv.runs._report_lines import rate_line
-from birdenv.statistics._interval_text import between
-from birdenv.statistics._intervals import Interval
+from birdenv.statistics import Interval, between, rate_line
 
 _NAME: Final = 28
 _RATES: Final = {
@@ -83,11 +81,12 @@ def _formula_lines(official: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def questions_line(asked: float | None, allowed: float | None) -> str:
-    """Questions asked and allowed, means over the tasks."""
+def questions_text(asked: float | None, allowed: float | None, free: float | None = None) -> str:
+    """Questions asked and allowed, and those that cost none because the user asked back; means over tasks."""
     if asked is None or allowed is None:
-        return f"{'Questions per task':<24}{'-':>13}"
-    return f"{'Questions per task':<24}{asked:>13.2f}  of {allowed:.2f} allowed"
+        return f"{'-':>6}"
+    back = f", and {free:.2f} that were free because the user asked back" if free else ""
+    return f"{asked:>6.2f} of {allowed:.2f} allowed{back}"
 
 
 def answers_line(answers: Mapping[str, int]) -> str:

@@ -1,6 +1,7 @@
 """What a question is about, as a model reads it: an annotated point, another part of the SQL, or neither.
 
-The model is shown ids and answers with one of them, so that its choice can be checked.
+The model is shown ids and answers with one of them, so that its choice can be checked. Prompts of others may
+have it name terms and segments of SQL instead.
 """
 
 from __future__ import annotations
@@ -89,10 +90,17 @@ def first_line(text: str) -> str:
     >>> first_line("<s>labelled(A1)</s> or T2"), first_line("labelled(A1)\\nIt is about size.")
     ('labelled(A1)', 'labelled(A1)')
     """
-    before, end, _ = text.partition("</s>")
-    if end:
-        return before.partition("<s>")[2] or before
-    return text.strip().partition("\n")[0]
+    return tagged(text if "</s>" in text else text.strip().partition("\n")[0])
+
+
+def tagged(text: str) -> str:
+    """Return what stands in the first `<s>...</s>`, else the whole text (BIRD-Interact's pipeline).
+
+    >>> tagged("I choose <s>labelled(A1)</s>."), tagged("labelled(A1)</s>"), tagged("Hm.")
+    ('labelled(A1)', 'labelled(A1)', 'Hm.')
+    """
+    before = text.partition("</s>")[0]
+    return before[max(before.find("<s>"), 0) :].replace("<s>", "").strip()
 
 
 def read_choice(text: str, annotated: tuple[Point, ...], others: tuple[Point, ...]) -> Reading | None:
@@ -113,6 +121,38 @@ def read_choice(text: str, annotated: tuple[Point, ...], others: tuple[Point, ..
     if point is None:
         return None
     return Reading("labelled" if name == "labeled" else "unlabelled", point)
+
+
+def read_published_choice(
+    text: str, annotated: tuple[Point, ...], slices: tuple[Point, ...]
+) -> Reading | None:
+    """Return the choice of a model that names terms and segments of SQL instead of ids; None if it made none.
+
+    Nothing is checked: a term or a segment that there is not grants nothing.
+
+    >>> parts = (Point("T1", "", ("SELECT name",), "select"), Point("T2", "", ("WHERE a > 1",), "where"))
+    >>> read_published_choice('unlabeled("WHERE")', (), parts).granted
+    ('WHERE a > 1',)
+    """
+    before, opening, rest = text.partition("(")
+    name = before.split()[-1].strip("*`").lower().replace("ll", "l") if before.strip() and opening else ""
+    target = _bare(rest.rpartition(")")[0] if ")" in rest else rest)
+    if name == "unanswerable":
+        return UNANSWERABLE
+    if name == "labeled":
+        return Reading("labelled", next((each for each in annotated if _bare(each.term) == target), None))
+    if name != "unlabeled":
+        return None
+    clause = target.removesuffix(" by").replace(" ", "_")
+    found = [each for each in slices if target and (clause == each.kind or _overlap(target, each))]
+    if not found:
+        return Reading("unlabelled")
+    granted = tuple(sql for each in found for sql in each.granted)
+    return Reading("unlabelled", Point(" ".join(each.id for each in found), "", granted))
+
+
+def _overlap(target: str, point: Point) -> bool:
+    return any(target in _bare(sql) or _bare(sql) in target for sql in point.granted)
 
 
 def makes_the_choice(question: str, request: str, points: tuple[Point, ...]) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.players import plays
 from birdenv.users.model_user._encoder import annotated_points
 from birdenv.users.model_user._seat import UserSeat
 
@@ -32,12 +33,13 @@ class OnePromptUser:
         )
         if not text:
             seat.fault("nothing said")
-        return Move("answer", text)
+        return seat.answer(text)
 
     def remember(self, view: View, move: Move) -> None:
         """Keep nothing: the view tells all."""
 
 
+@plays("c-interact", "a-interact")
 def one_prompt_user(argument: str, context: PlayerContext) -> OnePromptUser:
     """Make the user `llm-one-prompt:MODEL`.
 

@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from birdenv.dialogue import PlayerContext, Usage, View
+from birdenv.dialogue import Move, PlayerContext, Usage, View
 from birdenv.errors import InputError
-from birdenv.llm import Chat, ContextOverflowError, Models, default_models, package_prompt
-from birdenv.users._brief import Brief
+from birdenv.llm import Chat, ContextOverflowError, Models, models_of, package_prompt
+from birdenv.users._brief import STAGES, Brief
 from birdenv.users.leak_guard import guard_answer
 
 _MOST_QUESTION: Final = 4000  # characters; what follows is not read
@@ -43,20 +43,25 @@ class UserSeat:
             )
         self._briefs: Sequence[Brief] = context.brief
         self._request = getattr(context.scenario, "question", "")
-        models: Models = context.models or default_models()
+        models: Models = models_of(context.models)
         scope = f"{context.instance_id}/{context.repeat}/{context.seat_name}"
         self._form = "" if models.settings.prompts == "full" else models.settings.prompts
         self._chat: Chat = models.chat("user", model, scope, context.rng.getrandbits(31))
         self._faults: Counter[str] = Counter()
+        self._calls: dict[str, list[str]] = {stage: [] for stage in STAGES}
 
     def brief(self, view: View) -> Brief:
         """Return what the user knows in this phase."""
         return self._briefs[min(view.phase, len(self._briefs)) - 1]
 
+    def asked(self, view: View) -> str:
+        """Return what was asked, word for word."""
+        asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
+        return asked if isinstance(asked, str) else ""
+
     def question(self, view: View) -> str:
         """Return what was asked, as `_one_line` has it."""
-        asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
-        return _one_line(asked) if isinstance(asked, str) else ""
+        return _one_line(self.asked(view))
 
     def dialogue(self, view: View) -> list[tuple[str, str]]:
         """Return the last questions before this one, with their answers.
@@ -79,18 +84,38 @@ class UserSeat:
         """Return the model's words to a prompt of this package; empty if it has none."""
         template = package_prompt("birdenv.users.model_user", prompt, self._form)
         text = template.render(request=self._request, **values)
+        return self.send("encoder" if prompt == "encoder" else "decoder", text, *more)
+
+    def send(self, stage: str, text: str, *more: Mapping[str, Any]) -> str:
+        """Return the model's words to a text; empty if it has none.
+
+        Args:
+            stage: of `STAGES`; says which of the user's two steps the call is part of.
+            text: is sent as it stands.
+            *more: further messages.
+        """
         try:
             completion = self._chat.complete([{"role": "user", "content": text}, *more], temperature=0.0)
         except ContextOverflowError:
             self.fault("context overflow")
             return ""
+        finally:
+            self._calls[stage] += self._chat.keys[-1:]
         if completion.finish_reason == "length":
             self.fault("cut off")
         return completion.content.strip()
 
+    def answer(self, text: str, **trace: Any) -> Move:
+        """Return an answer, with its trace and the calls that were made for it."""
+        calls, self._calls = self._calls, {stage: [] for stage in STAGES}
+        return Move("answer", text, {**trace, "calls": calls})
+
     def said(self, prompt: str, *more: Mapping[str, Any], **values: Any) -> str:
         """Return the model's words for the agent, as `ask` has them, cut to what a person would say."""
-        text = self.ask(prompt, *more, **values)
+        return self.cut(self.ask(prompt, *more, **values))
+
+    def cut(self, text: str) -> str:
+        """Return words cut to what a person would say."""
         if len(text) > _MOST_ANSWER:
             self.fault("cut off")
         return text[:_MOST_ANSWER]

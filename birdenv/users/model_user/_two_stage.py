@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from birdenv.dialogue import Move, Player, PlayerContext, View
 from birdenv.dialogue.players import AGENTS, PlayerSpec
+from birdenv.llm import models_of
 from birdenv.users._brief import Brief
 from birdenv.users._decoder import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._leak_guard import CANNED
@@ -21,6 +22,7 @@ from birdenv.users.model_user._encoder import (
     read_choice,
     shares_a_word,
 )
+from birdenv.users.model_user._published import PublishedUser
 from birdenv.users.model_user._seat import UserSeat, knows_a_request
 
 _AGAIN = "That is none of the choices. Reply with exactly one of them, with an id from the lists."
@@ -51,8 +53,7 @@ class TwoStageUser:
                 dialogue=seat.dialogue(view),
                 term=reading.point.term,
             )
-        trace = {"call": reading.call, "target": reading.target, "granted": list(reading.granted)}
-        return Move("answer", text, trace)
+        return seat.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
 
     def remember(self, view: View, move: Move) -> None:
         """Keep nothing: the view tells all."""
@@ -86,8 +87,11 @@ def llm_user(argument: str, context: PlayerContext) -> Player:
     """Make the user `llm:MODEL`; in a game without ambiguous requests it plays by tool calls, as agents do.
 
     Raises:
-        InputError: the model cannot be used.
+        InputError: the model or the prompts cannot be used.
     """
+    models = models_of(context.models)
+    if models.settings.user_prompts is not None:
+        return PublishedUser(argument, context, models.settings.user_prompts)
     if knows_a_request(context):
         return TwoStageUser(argument, context)
     factory, _ = PlayerSpec("llm", AGENTS).load()

@@ -6,6 +6,7 @@ import re
 from typing import Final
 
 from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.players import plays
 from birdenv.users._rule_player import rule_player
 from birdenv.users.model_user._seat import UserSeat
 
@@ -37,7 +38,7 @@ class WordedRuleUser:
         made = self._rules.move(view)
         granted, plain = made.trace["granted"], made.data
         if not granted:
-            return made
+            return seat.answer(plain, **made.trace)
         values = {"question": seat.question(view), "answer": plain}
         text = seat.guarded("wording", seat.brief(view), granted, plain, plain, **values)
         if set(_NUMBER.findall(text)) != set(_NUMBER.findall(plain)):
@@ -46,7 +47,7 @@ class WordedRuleUser:
         elif _senses(text) != _senses(plain):
             seat.fault("other sense")
             text = plain
-        return made._replace(data=text)
+        return seat.answer(text, **made.trace)
 
     def remember(self, view: View, move: Move) -> None:
         """Let the rules know what was asked; the words are the model's no more."""
@@ -57,6 +58,7 @@ def _senses(text: str) -> list[bool]:
     return [sense.search(text.casefold()) is not None for sense in _SENSES]
 
 
+@plays("c-interact", "a-interact")
 def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
     """Make the user `rule+llm:MODEL`.
 

@@ -109,6 +109,25 @@ def many(count: int) -> list[Any]:
     ]
 
 
+def test_figures_are_those_of_the_analysis_for_all_and_for_each_group() -> None:
+    """The page does no arithmetic of its own: what it shows is what `analyze --json` prints."""
+    made = analyse(many(40))
+    found = data_of(page(made))
+    by_python = made.to_json()
+    [[name, shown]] = found["dialogues"]["figures"][""]
+    assert name == "all"
+    for measure, (count, value, *ends) in shown.items():
+        figure = by_python["figures"][measure]
+        assert count and (value, ends or None) == (figure["value"], figure["interval_95"])
+    for part, groups in (("dialogues", by_python["by"]), ("seats", by_python["seats"])):
+        assert found[part]["figures"].keys() - {""} == groups.keys()
+    games = dict(found["dialogues"]["figures"]["game"])
+    assert set(games) == {"mutual-friends", "bargain"}
+    assert sum(of["events"][0] for of in games.values()) == 40
+    script = re.findall(r"<script>(.*?)</script>", page(made), re.DOTALL)[0]
+    assert "sqrt" not in script
+
+
 @contextmanager
 def opened(path: Path) -> Iterator[Any]:
     """The page in Debian's Chromium; an error or a warning of the browser fails the test."""
@@ -141,15 +160,12 @@ def test_a_person_filters_reads_and_notes(tmp_path: Path) -> None:
         assert (
             tab.title() == "201 dialogues" and tab.locator("#chosen").inner_text() == "201 of 201 dialogues"
         )
-        by_page = tab.evaluate(
-            "const { dialogues } = DATA; "
-            "Object.fromEntries(dialogues.measures.map(m => [m.name, figure(dialogues, m, chosen)]))"
-        )
-        by_python = made.to_json()["figures"]
-        for name, of in by_page.items():
-            assert of["value"] == pytest.approx(by_python[name]["value"], abs=1e-6)
-            ends = [of["low"], of["high"]] if "low" in of else None
-            assert ends == pytest.approx(by_python[name]["interval_95"], abs=1e-6)
+        success = made.to_json()["figures"]["success"]
+        low, high = (f"{100 * end:.1f} %" for end in success["interval_95"])
+        row = tab.locator("#dialogue-figures tr", has_text="Success").first.inner_text()
+        assert f"{100 * success['value']:.1f} %" in row and f"{low} .. {high}" in row
+        tab.get_by_label("Group by").select_option(label="game")
+        assert tab.locator("#dialogue-figures tr", has_text="bargain").count() > 3
         for view in ("Words and acts", "Ratings", "Figures", "Dialogues"):
             tab.get_by_role("button", name=view, exact=True).click()
         tab.locator("#filters label", has_text="outcome").locator("select").select_option(label="failure")

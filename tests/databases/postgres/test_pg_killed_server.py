@@ -59,7 +59,7 @@ def forty_tasks(demo: Path, folder: Path) -> Path:
 
 
 def plan_of(demo: Path, file: Path) -> RunPlan:
-    arena = make_game("c-interact", data_dir=str(demo), data=str(file), dialect="postgres", explain=True)
+    arena = make_game("c-interact", data_dir=str(demo), data=str(file), dialect="postgres")
     return RunPlan(arena, {0: "asks-first", 1: "rule"}, parallel=2)
 
 

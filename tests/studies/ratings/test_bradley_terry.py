@@ -12,18 +12,19 @@ import pytest
 from birdenv.studies.ratings import Comparison, rank_players
 
 STRENGTHS = {"a": 1.0, "b": 0.4, "c": 0.0, "d": -0.5, "e": -0.9}
-NU = 0.7
+TIES = 0.25
 
 
-def planted(seed: int, number: int, raters: int = 5) -> list[Comparison]:
-    """Choices drawn from Davidson's model."""
+def planted(seed: int, number: int, raters: int = 5, ties: float = 0.0) -> list[Comparison]:
+    """Choices drawn from the model of Bradley and Terry, some of them replaced by ties."""
     rng = Random(seed)
     made = []
     for _ in range(number):
         left, right = rng.sample(list(STRENGTHS), 2)
         first, second = exp(STRENGTHS[left]), exp(STRENGTHS[right])
-        weights = (first, second, NU * (first * second) ** 0.5)
-        [winner] = rng.choices(("left", "right", rng.choice(("tie", "both_bad"))), weights)
+        [winner] = rng.choices(("left", "right"), (first, second))
+        if rng.random() < ties:
+            winner = rng.choice(("tie", "both_bad"))
         made.append(Comparison(left, right, winner, f"r{rng.randrange(raters)}"))
     return made
 
@@ -45,7 +46,11 @@ def test_a_planted_order_is_found() -> None:
     assert [each.rank.value for each in found.standings] == [1, 2, 3, 4, 5]
     for each in found.standings:
         assert each.strength.value == pytest.approx(STRENGTHS[each.player], abs=0.15)
-    assert found.tie.value == pytest.approx(NU / (2 + NU), abs=0.03)
+    with_ties = rank_players(planted(0, 3000, ties=TIES))
+    assert [each.player for each in with_ties.standings] == list(STRENGTHS)
+    assert with_ties.tie.value == pytest.approx(TIES, abs=0.03)
+    interval = with_ties.tie.interval
+    assert interval is not None and interval.low < TIES < interval.high
 
 
 def test_intervals_cover_the_truth_in_a_few_seeds() -> None:
@@ -58,7 +63,7 @@ def test_intervals_cover_the_truth() -> None:
 
 
 def test_the_maximum_of_the_likelihood_is_found() -> None:
-    """Two players: the strengths' difference is the log of the wins' ratio, and nu follows from the ties."""
+    """Two players: the strengths' difference is the log of the wins' ratio, ties being half a win of each."""
     choices = [
         Comparison("a", "b", winner, "r")
         for winner, n in (("left", 300), ("right", 100), ("tie", 200))
@@ -66,9 +71,8 @@ def test_the_maximum_of_the_likelihood_is_found() -> None:
     ]
     found = rank_players(choices)
     strengths = {each.player: each.strength.value for each in found.standings}
-    assert strengths["a"] - strengths["b"] == pytest.approx(np.log(3), abs=1e-3)  # type: ignore[operator]
-    nu = 200 / (300 * 100) ** 0.5
-    assert found.tie.value == pytest.approx(nu / (2 + nu), abs=1e-3)
+    assert strengths["a"] - strengths["b"] == pytest.approx(np.log(400 / 200), abs=1e-3)  # type: ignore[operator]
+    assert found.tie.value == pytest.approx(200 / 600)
 
 
 def test_sides_do_not_matter() -> None:

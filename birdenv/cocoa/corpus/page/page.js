@@ -36,52 +36,7 @@ function choice(title, names, value, change) {
   return element("label", {}, title, select);
 }
 
-// --- figures: the same as `_ratio_intervals.py`
-
-const Z = 1.959963984540054;
-
-function studentT(n) {
-  if (n === 1) return 12.706204736432095;
-  if (n === 2) return 4.302652729911275;
-  const z = Z;
-  return z + (z ** 3 + z) / (4 * n) + (5 * z ** 5 + 16 * z ** 3 + 3 * z) / (96 * n ** 2)
-    + (3 * z ** 7 + 19 * z ** 5 + 17 * z ** 3 - 15 * z) / (384 * n ** 3);
-}
-
-function figure(columns, measure, rows) {
-  const [above, below] = columns.values[measure.name];
-  const scenario = columns.scenario.of;
-  let top = 0, bottom = 0, count = 0, counts = true;
-  for (const row of rows) {
-    if (above[row] === null) continue;
-    top += above[row]; bottom += below ? below[row] : 1; count += 1;
-    counts &&= above[row] >= 0;
-  }
-  if (!bottom) return { value: null, count };
-  const value = top / bottom;
-  const sums = new Map();
-  for (const row of rows) {
-    if (above[row] === null) continue;
-    const rest = above[row] - value * (below ? below[row] : 1);
-    sums.set(scenario[row], (sums.get(scenario[row]) || 0) + rest);
-  }
-  const size = sums.size;
-  if (size < 2) return { value, count };
-  let squares = 0;
-  for (const rest of sums.values()) squares += rest * rest;
-  const error = Math.sqrt(squares * size / (size - 1)) / bottom;
-  if (measure.rate) {
-    const n = error > 1e-12 ? size / (size - 1) * value * (1 - value) / error ** 2 : size;
-    const shrink = 1 + Z * Z / n;
-    const centre = (value + Z * Z / (2 * n)) / shrink;
-    const half = Z / shrink * Math.sqrt(value * (1 - value) / n + Z * Z / (4 * n * n));
-    return { value, count, low: Math.max(0, centre - half), high: Math.min(1, centre + half) };
-  }
-  if (error < 1e-12 * Math.max(1, Math.abs(value))) return { value, count };
-  if (size < 3) return { value, count };
-  const half = error * studentT(size - 1);
-  return { value, count, low: counts ? Math.max(0, value - half) : value - half, high: value + half };
-}
+// --- figures, as Python worked them out
 
 function shown(value, rate) {
   if (value === null || value === undefined) return "";
@@ -103,7 +58,10 @@ function measureRows(columns, groups) {
   const body = element("tbody");
   let heading = "";
   for (const measure of columns.measures) {
-    const found = groups.map(([name, rows]) => [name, figure(columns, measure, rows)]).filter(([, of]) => of.count);
+    const found = groups.flatMap(([name, figures]) => {
+      const of = figures[measure.name];
+      return of ? [[name, { count: of[0], value: of[1], low: of[2], high: of[3] }]] : [];
+    });
     if (!found.length) continue;
     if (measure.group !== heading) {
       heading = measure.group;
@@ -121,23 +79,6 @@ function measureRows(columns, groups) {
     });
   }
   return body;
-}
-
-function grouped(columns, rows, kind) {
-  if (!kind || !columns.groups[kind]) return [["all", rows]];
-  const { names, of } = columns.groups[kind];
-  const found = new Map();
-  for (const row of rows) {
-    if (!found.has(of[row])) found.set(of[row], []);
-    found.get(of[row]).push(row);
-  }
-  return [...found].sort(([a], [b]) => a - b).slice(0, 40).map(([number, members]) => [names[number] || "none", members]);
-}
-
-function seatRows() {
-  const inside = new Uint8Array(DATA.ids.length);
-  for (const row of chosen) inside[row] = 1;
-  return DATA.seats.dialogue.flatMap((dialogue, row) => inside[dialogue] ? [row] : []);
 }
 
 function histogram() {
@@ -185,14 +126,14 @@ function prices() {
 }
 
 function showFigures(view) {
-  const kinds = Object.keys(DATA.dialogues.groups).filter((kind) => DATA.dialogues.groups[kind].names.length > 1);
+  const kinds = Object.keys(DATA.dialogues.figures).filter(Boolean);
   view.append(choice("Group by ", [["", "nothing"], ...kinds.map((kind) => [kind, kind])], state.by, (value) => { state.by = value; draw(); }));
   view.append(element("div", { class: "columns" }, histogram(), prices()));
   view.append(element("h2", {}, "Dialogues"));
-  view.append(element("table", { id: "dialogue-figures" }, measureRows(DATA.dialogues, grouped(DATA.dialogues, chosen, state.by))));
+  view.append(element("table", { id: "dialogue-figures" }, measureRows(DATA.dialogues, DATA.dialogues.figures[state.by])));
   view.append(element("h2", {}, "Seats"));
-  view.append(element("table", { id: "seat-figures" }, measureRows(DATA.seats, grouped(DATA.seats, seatRows(), state.by || "seat"))));
-  view.append(element("p", { class: "soft" }, "95 % intervals over scenarios: of rates Wilson's, else Student's t. n counts dialogues or seats."));
+  view.append(element("table", { id: "seat-figures" }, measureRows(DATA.seats, DATA.seats.figures[state.by || "seat"] || DATA.seats.figures[""])));
+  view.append(element("p", { class: "soft" }, "Of all dialogues, whatever the filters say. 95 % intervals over scenarios: of rates Wilson's, else Student's t. n counts dialogues or seats."));
 }
 
 // --- words, ratings

@@ -9,6 +9,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, Field, field_validator
 
 from birdenv.cocoa.files import Scenario
+from birdenv.cocoa.games._display import knowledge_display
+from birdenv.cocoa.games._measures import BARGAIN
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
 from birdenv.cocoa.games._settings import SchemaSettings
 from birdenv.cocoa.games.bargain._draw_scenarios import DISCOUNTS, generate
@@ -87,4 +89,6 @@ GAME = Game(
     title="Agree on a price (CraigslistBargain)",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
+    measures=BARGAIN,
+    display=knowledge_display("Agree on a price.", SEATS),
 )

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Final
 from pydantic import BaseModel, Field
 
 from birdenv.cocoa.files import Scenario
+from birdenv.cocoa.games._display import knowledge_display
+from birdenv.cocoa.games._measures import DEAL_OR_NO_DEAL
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks, column, new_id
 from birdenv.cocoa.games._settings import ScenarioSettings
 from birdenv.cocoa.games.deal_or_no_deal._rules import MOST_OF_ONE, POINTS, SEATS, THINGS, DealRules
@@ -84,4 +86,6 @@ GAME = Game(
     title="Divide books, hats and balls (DealOrNoDeal)",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
+    measures=DEAL_OR_NO_DEAL,
+    display=knowledge_display("Divide books, hats and balls.", SEATS),
 )

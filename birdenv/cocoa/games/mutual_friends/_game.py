@@ -7,6 +7,8 @@ from typing import Any, Final
 from pydantic import Field, field_validator
 
 from birdenv.cocoa.files import Scenario, Schema
+from birdenv.cocoa.games._display import knowledge_display
+from birdenv.cocoa.games._measures import MUTUAL_FRIENDS
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
 from birdenv.cocoa.games._settings import SchemaSettings
 from birdenv.cocoa.games.mutual_friends._draw_scenarios import ALPHAS, generate
@@ -77,4 +79,6 @@ GAME = Game(
     title="Find the one friend that you both have (MutualFriends)",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
+    measures=MUTUAL_FRIENDS,
+    display=knowledge_display("Find the one friend that you both have.", SEATS),
 )
