@@ -378,7 +378,7 @@ class Episode:
             self.breakdown[self._phase] = round(total, _DIGITS)
         text, question = view.message, None
         if self._broken is not None:
-            text = fault_words(self._dialogue, self._broken)
+            text = fault_words(self._broken)
         if self._asked is None:
             self._write_reply(text)
         else:

@@ -33,8 +33,6 @@ def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> 
     return found
 
 
-def fault_words(dialogue: Dialogue, failure: Failure) -> str:
+def fault_words(failure: Failure) -> str:
     """Return what a policy reads of a fault. The cause may tell of the solution, so it is not said."""
-    if failure.seat is None:
-        return "The episode was ended by a fault of the machine. It does not count."
-    return f"The episode was ended: the {dialogue.rules.seats[failure.seat].name} failed. It does not count."
+    return f"The dialogue was ended: {failure.status}."

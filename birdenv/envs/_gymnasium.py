@@ -180,7 +180,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         earned = rules.rewards[index] - before
         truncated = rules.truncated
         if fault is not None:
-            view = view._replace(message=fault_words(dialogue, fault))
+            view = view._replace(message=fault_words(fault))
         if self.render_mode == "human":
             self.render()
         return (

@@ -28,7 +28,7 @@ _TAGGED: Final = re.compile(
     rf"<input> {_SIX} </input> <dialogue> (.*?) ?(YOU|THEM): <selection> </dialogue> "
     rf"<output> (.*?) </output> <partner_input> {_SIX} </partner_input>"
 )
-_TURN: Final = re.compile(r"(YOU|THEM): (.*?) <eos>(?: |$)")
+_END_OF_TURN: Final = " <eos>"
 _TAKEN: Final = re.compile(r"item\d=(\d{1,4})")
 _WALKED_AWAY: Final = ("no agreement", "<no_agreement>")
 
@@ -99,8 +99,9 @@ def _view(line: str) -> _View | None:
     if found is None:
         return None
     own, talk, ends, choice, other = found.groups()
-    turns = _TURN.findall(talk)
-    if sum(len(f"{who}: {words} <eos> ") for who, words in turns) != len(talk) + bool(talk):
+    *said, rest = talk.split(_END_OF_TURN)
+    turns = [(who, words) for who, _, words in (each.removeprefix(" ").partition(": ") for each in said)]
+    if rest or any(who not in ("YOU", "THEM") for who, _ in turns):
         return None
     is_turned = (turns[0][0] if turns else ends) == "THEM"  # the other was the first to speak
     seats = {"YOU": int(is_turned), "THEM": int(not is_turned)}

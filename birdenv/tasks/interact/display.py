@@ -10,7 +10,7 @@ from birdenv.dialogue import Event
 from birdenv.dialogue.display import GameDisplay, JudgedSubmission, Phase, Section
 from birdenv.dialogue.measures import Record
 
-_SUBJECT: Final = re.compile(r"By '(.{1,200}?)' I mean\b")
+_SUBJECT: Final = re.compile(r"By '([^']{1,200})' I mean\b")
 _USER: Final = 1
 _NEVER_SUBMITTED: Final = "malformed"
 

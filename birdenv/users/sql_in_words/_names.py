@@ -88,7 +88,7 @@ _UNKNOWN = 10  # the price of letters that stand for nothing known; at most once
 _MOST_UNKNOWN = 9  # letters
 _PIECE = 3  # letters of a word's beginning
 _WORD = re.compile(r"[a-z]+")
-_ENUM = re.compile(r"\w*_enum\b")
+_ENUM = re.compile(r"(?<!\w)\w*_enum\b")
 _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 
 
