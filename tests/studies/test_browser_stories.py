@@ -215,7 +215,7 @@ def test_one_person_divides_with_a_neural_player_from_an_app_params_file(
         person.page.wait_for_selector("form[data-action=message] textarea")
         person.page.locator("#events li.partner").first.wait_for()
         person.say("i would take 1 hat , and you get the rest .")
-        person.page.wait_for_function("document.querySelectorAll('#events li:not(.pending)').length >= 3")
+        person.page.locator("#events li:not(.pending)").nth(2).wait_for()
         for field in person.page.locator("form[data-action=select] input").all():
             field.fill("1" if field.get_attribute("name") == "hat" else "0")
         person.page.click("form[data-action=select] button")
