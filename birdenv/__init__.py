@@ -17,6 +17,7 @@ if sys.platform == "win32":
     )
 
 from birdenv._registration import register_environments
+from birdenv._version import __version__
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Move, Usage, View, make_game
@@ -35,8 +36,6 @@ if TYPE_CHECKING:
         get_schema,
         submit_sql,
     )
-
-__version__ = "0.1.0"
 
 __all__ = [
     "BenchmarkError",

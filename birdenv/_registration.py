@@ -6,6 +6,7 @@ nor the process of a player needs it. So `import birdenv` leaves that to those w
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Sequence
 from importlib.abc import MetaPathFinder
@@ -14,12 +15,8 @@ from types import ModuleType
 from typing import Final
 
 _TEXT: Final = ("CInteract", "AInteract", "BirdSql")
-_GAMES: Final = {
-    "MutualFriends": "mutual-friends",
-    "Bargain": "bargain",
-    "DealOrNoDeal": "deal-or-no-deal",
-}
-"""Games without an environment class of their own."""
+_NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+"""Names of games from which an id can be made: `mutual-friends` is `birdenv/MutualFriends-v0`."""
 
 
 def register_environments() -> None:
@@ -33,6 +30,8 @@ def register_environments() -> None:
 def _register() -> None:
     from gymnasium.envs.registration import register
 
+    from birdenv.plugins import plugins
+
     # The environments say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
     doors = dict.fromkeys(_TEXT, "birdenv.envs") | {"CInteractCandidates": "birdenv.envs.candidates"}
     for name, door in doors.items():
@@ -42,7 +41,10 @@ def _register() -> None:
             vector_entry_point=f"{door}:{name}VectorEnv",
             order_enforce=name not in _TEXT,
         )
-    for name, game in _GAMES.items():
+    for game in filter(_NAME.fullmatch, plugins("birdenv.games")):
+        name = "".join(map(str.capitalize, game.split("-")))
+        if name in doors or name == "Bird":  # games with an environment class of their own
+            continue
         register(
             id=f"birdenv/{name}-v0",
             entry_point="birdenv.envs:DialogueEnv",

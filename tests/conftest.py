@@ -11,7 +11,7 @@ import pytest
 from hypothesis import settings
 from postgres_server import start_postgres
 
-from birdenv.benchmarks import demo_folder
+from birdenv.demo import demo_folder
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 sys.dont_write_bytecode = False
 
-pytest_plugins = ("in_memory", "cpu_gate", "containment_table", "model_servers", "samples")
+pytest_plugins = ("command_line", "in_memory", "cpu_gate", "containment_table", "model_servers", "samples")
 
 # The same examples in every run, so that a commit is judged by what it changed; the slow property tests
 # draw new ones. `make test-all` asks for the second profile. No example has a deadline: how long one takes

@@ -127,6 +127,8 @@ SQLITE: Final = {
     "S47": "sorts and joins that fill the disk",
     "S48": "CTEs, views and subqueries that multiply themselves while they are compiled",
     "S49": "hundreds of megabytes that are deleted at once",
+    "S50": "attached databases whose names no statement can say",
+    "S51": "what kills the reading of a prediction's state, so that the gold's counts as broken",
 }
 TABLES: Final = {
     "PostgreSQL": POSTGRES,

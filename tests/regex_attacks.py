@@ -7,6 +7,8 @@ import inspect
 import re
 from collections.abc import Iterator
 from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
 from pkgutil import walk_packages
 from re import _constants as op  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
@@ -39,6 +41,8 @@ def patterns_of(*packages: str) -> list[Found]:
         ]:
             if name.endswith("__main__"):
                 continue
+            if name.startswith("birdenv.adapters.") and not _imports_re(name):
+                continue  # what it imports instead may not be installed
             module = import_module(name)
             text = inspect.getsource(module)
             for place, pattern, anchored in (*_compiled(module, text), *_literal(name, text)):
@@ -46,6 +50,12 @@ def patterns_of(*packages: str) -> list[Found]:
                 if known.anchored and not anchored:
                     found[pattern.pattern, pattern.flags] = Found(place, pattern, False)
     return sorted(found.values(), key=lambda each: each.place)
+
+
+def _imports_re(name: str) -> bool:
+    spec = find_spec(name)
+    assert spec is not None and spec.origin is not None
+    return re.search(r"^(import|from) re\b", Path(spec.origin).read_text(), re.MULTILINE) is not None
 
 
 def _compiled(module: ModuleType, text: str) -> Iterator[tuple[str, re.Pattern[Any], bool]]:

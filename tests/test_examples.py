@@ -22,7 +22,17 @@ SAYS = {
 }
 
 
-WITH_TESTS_OF_THEIR_OWN = ("own_agent.py", "text_reinforce.py", "minari_dataset.py")
+OF_ADAPTERS = (
+    "grpo_trl.py",
+    "inspect_eval.py",
+    "mcp_agent.py",
+    "openenv_client.py",
+    "skyrl_rollout.py",
+    "verifiers_eval.py",
+)
+"""Their tests are in `tests/adapters`, as they need the frameworks."""
+
+WITH_TESTS_OF_THEIR_OWN = ("own_agent.py", "text_reinforce.py", "minari_dataset.py", *OF_ADAPTERS)
 
 
 def test_no_example_is_forgotten() -> None:

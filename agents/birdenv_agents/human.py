@@ -7,7 +7,7 @@ import re
 import shutil
 import sys
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
@@ -28,6 +28,9 @@ _SHORT = {
     "get_knowledge_definition": "define",
     "get_all_knowledge_definitions": "knowledge",
 }
+_LEAVING = ("quit", "exit")
+_ABOUT = {"show": "show (the instruction again)", "help": "help (this line)"}
+_HARD_WRAPPED = 70  # characters of a line that may go on in the next
 _SQL = re.compile(
     r"\s*(select|insert|update|delete|create|drop|with\s+(recursive\s+)?\w+\s+as)\b", re.IGNORECASE
 )
@@ -66,15 +69,18 @@ class Terminal:
             self._introduced = True
         self._show_message(view)
         possible = {word: action for word, action in self._actions.items() if action.name in view.legal}
-        print(readable(f"({_left(view)}type {self._help(possible, view)})"))
+        print(f"({_left(view)}{', '.join([*possible, *self._further(view, possible)])})")
         while True:
             try:
                 line = _read(lambda text: _is_whole(text, possible)).strip()
             except EOFError:
                 return Move("quit")
             word, _, rest = line.partition(" ")
-            if word == "quit":
+            if word in _LEAVING and word not in self._actions:
                 return Move("quit")
+            if word == "help" and word not in self._actions:
+                print(readable(f"Type {self._help(possible, view)}"))
+                continue
             if word == "wait" and view.waits:
                 return None
             if word == "show":
@@ -106,30 +112,53 @@ class Terminal:
         """Words that are no command of the seat's, now or later, and no SQL."""
         return bool(line) and self._spoken in possible and word not in self._actions and not _SQL.match(line)
 
+    def _further(self, view: View, possible: Mapping[str, Action]) -> list[str]:
+        waiting = ["wait"] if view.waits else []
+        return [*waiting, "show", "help", *([] if "quit" in possible else ["quit"])]
+
     def _help(self, possible: Mapping[str, Action], view: View) -> str:
         uses = [_use(word, action) for word, action in possible.items()]
         plain = [f"or a plain line for {self._spoken}"] if self._spoken in possible else []
-        waiting = ["wait"] if view.waits else []
-        leaving = [] if "quit" in possible else ["quit"]
+        further = self._further(view, possible)
+        told = [_ABOUT.get(word, word) for word in further]
         ends = " SQL ends with ; or an empty line." if any(map(_is_code, possible.values())) else ""
-        return ", ".join([*uses, *waiting, "show (the instruction again)", *leaving, *plain]) + f".{ends}"
+        return ", ".join([*uses, *told, *plain]) + f".{ends}"
 
 
 def readable(text: str) -> str:
-    """Wrap long lines of words to the width of the terminal, and write knowledge entries (JSON) as text.
+    """Wrap words to the width of the terminal, and write knowledge entries (JSON) as text.
 
-    Tables and code (lines with `|`, and lines that are indented) stay as they are.
+    Lines that a text was broken into before are put together first. Tables and code (lines with `|`, or with
+    two spaces or more in a row) stay as they are.
     """
     width = shutil.get_terminal_size((100, 24)).columns
     lines = []
-    for line in text.split("\n"):
+    for line in _whole_lines(text.split("\n")):
         entry = _entry(line)
-        if entry is None and (len(line) <= width or "|" in line or line.startswith((" ", "\t"))):
+        if entry is None and (len(line) <= width or "|" in line or "  " in line or line.startswith("\t")):
             lines.append(line)
         else:
             hanging = "  " if entry is not None else ""
             lines += textwrap.wrap(entry or line, width, subsequent_indent=hanging, break_long_words=False)
     return "\n".join(lines)
+
+
+def _whole_lines(lines: Sequence[str]) -> list[str]:
+    """Put a line to the one before if that is long and it goes on in the middle of a sentence."""
+    made: list[str] = []
+    last = ""
+    for line in lines:
+        goes_on = (
+            len(last) >= _HARD_WRAPPED
+            and line[:1].islower()
+            and not any(mark in each for mark in ("  ", "|", "{") for each in (last, line))
+        )
+        if goes_on:
+            made[-1] += f" {line}"
+        else:
+            made.append(line)
+        last = line
+    return made
 
 
 def _entry(line: str) -> str | None:
@@ -206,7 +235,8 @@ def _data(action: Action, text: str, view: View) -> Any:
         field.name: _value(field.kind, part.strip(), view)
         for field, part in zip(action.fields, parts, strict=False)
     }
-    return action.data_of(values) if set(values) == {field.name for field in action.fields} else None
+    needed = {field.name for field in action.fields if not field.optional}
+    return action.data_of(values) if needed <= set(values) else None
 
 
 def _value(kind: str, text: str, view: View) -> Any:

@@ -1,7 +1,7 @@
 """Train policies that learn when to ask, evaluate them on a database that they have not seen, and report.
 
-`train`, then `evaluate`, which reports, too. This needs the extra `rl` with a CPU build of torch
-(docs/learning.md): PyPI's default brings several GB of CUDA.
+`train`, then `evaluate`, which reports, too. `evaluate --policy my.zip` measures a model of your own. This
+needs the extra `rl` with a CPU build of torch (docs/learning.md): PyPI's default brings several GB of CUDA.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import typer
 from rich.progress import track
 
 from birdenv.errors import BirdenvError, InputError
-from birdenv_baselines.training import Played, benchmark_folder, play, summary, tuned_rule
+from birdenv_baselines.training import Played, Policy, Split, benchmark_folder, play, summary, tuned_rule
 from birdenv_baselines.training._benchmark import ENVIRONMENT, HELD_OUT
 
 app = typer.Typer(
@@ -70,27 +70,69 @@ def evaluate(
         list[Path] | None, typer.Argument(help="Folders of trainings; default: all below --output.")
     ] = None,
     output: _Output = _DEFAULT,
+    policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--policy",
+            help="Instead: a model that an algorithm of Stable-Baselines3 saved. Loading it runs its code.",
+        ),
+    ] = None,
+    algo: Annotated[
+        str, typer.Option("--algo", help="Of --policy: maskable-ppo, ppo or dqn.")
+    ] = "maskable-ppo",
+    held_out: Annotated[
+        str, typer.Option("--held-out", help="With --policy: the database that it was not trained on.")
+    ] = "coop",
+    refusals: Annotated[
+        float,
+        typer.Option(
+            "--refusals", min=0.0, max=1.0, help="With --policy: share of points that the user cannot tell."
+        ),
+    ] = 0.0,
+    data: Annotated[
+        Path | None,
+        typer.Option("--data", help="With --policy: folder of `birdenv data generate`; default: made once."),
+    ] = None,
 ) -> None:
     """Play trained policies on the database that they have not seen, also in new words and on the demo.
 
-    Then write the report on all that were evaluated, as `report` does.
+    Then write the report on all that were evaluated, as `report` does. With --policy, print what that policy
+    and those without learning earn on the same episodes; nothing is written.
     """
+    learners = _learners()
+    if policy is not None:
+        if folders:
+            raise InputError("give either --policy or folders of trainings")
+        found = learners.Trained(policy, algo)
+        _compare_policy(found, policy.stem, Split(benchmark_folder(data), held_out, refusals=refusals))
+        return
     from birdenv_baselines.training._compare import TEST_ENVS
     from birdenv_baselines.training._training_report import episodes_file, write_episodes
 
-    learners = _learners()
     for folder in _trainings(folders, output):
-        split, policy = learners.read_training(folder).split(), learners.Trained(folder)
+        split, trained = learners.read_training(folder).split(), learners.trained(folder)
         for test in split.tests:
-            played = play(split.test_envs(TEST_ENVS, test), policy)
+            played = play(split.test_envs(TEST_ENVS, test), trained)
             write_episodes(played, episodes_file(folder, test))
-            found = summary(played)
+            earned = summary(played)
             print(
-                f"{folder.name}, {test}: return {found['return']:.3f} ({found['low']:.3f} to "
-                f"{found['high']:.3f}), {found['questions']:.1f} questions",
+                f"{folder.name}, {test}: return {earned['return']:.3f} ({earned['low']:.3f} to "
+                f"{earned['high']:.3f}), {earned['questions']:.1f} questions",
                 flush=True,
             )
     report(output)
+
+
+def _compare_policy(policy: Policy, name: str, split: Split) -> None:
+    """Print what a policy earns on each test, beside the policies without learning."""
+    from birdenv_baselines.training._compare import TEST_ENVS, compare
+    from birdenv_baselines.training._training_report import table
+
+    print(f"Playing {name} on {split.held_out}: {', '.join(split.tests)}", flush=True)
+    played = {test: play(split.test_envs(TEST_ENVS, test), policy) for test in split.tests}
+    _, value_rule = tuned_rule(split.train_envs(TEST_ENVS))
+    for test, episodes in played.items():
+        print(table(f"{split.held_out}, {test}", compare(split, test, {name: [episodes]}, value_rule)))
 
 
 @app.command()

@@ -8,12 +8,13 @@ nothing is dropped in silence. `missing_ground_truth` says which tasks lack it, 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import read_records
+from birdenv.tasks import Defects
 from birdenv.tasks.c_interact import CInteractTask
 
 WHERE_TO_ASK = (
@@ -58,11 +59,15 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """`problems` must be mended; `warnings` should be read; `figures` are counts by name."""
+    """`problems` must be mended; `warnings` should be read; `figures` are counts by name.
+
+    `defects` says of tasks with a defective gold, by id, what is wrong with it, without quoting it.
+    """
 
     problems: tuple[Problem, ...]
     warnings: tuple[Problem, ...]
     figures: dict[str, int]
+    defects: Defects = field(default_factory=dict)
 
     @property
     def passed(self) -> bool:
@@ -79,12 +84,15 @@ class Report:
             "figures": self.figures,
             "problems": [{"instance_id": p.instance_id, "message": p.message} for p in self.problems],
             "warnings": [{"instance_id": p.instance_id, "message": p.message} for p in self.warnings],
+            "defects": {name: list(reasons) for name, reasons in self.defects.items()},
         }
 
     def lines(self, most: int = 20) -> list[str]:
-        """The report for people: figures, then at most `most` problems and warnings each."""
+        """The report for people: figures, then at most `most` problems, defects and warnings each."""
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
-        for title, items in (("PROBLEM", self.problems), ("warning", self.warnings)):
+        defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]
+        listed = (("PROBLEM", self.problems), ("defective", defects), ("warning", self.warnings))
+        for title, items in listed:
             said = _grouped(items)
             lines += [f"{title}  {line}" for line in said[:most]]
             if len(said) > most:

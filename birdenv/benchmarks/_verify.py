@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal, NamedTuple, cast
 
 from birdenv.benchmarks._prepare import WHERE_TO_ASK, Problem, Report
-from birdenv.databases import DatabaseSource, Limits, QueryError, SqliteSource
+from birdenv.databases import DatabaseSource, DatedSource, Limits, QueryError, SqliteSource
 from birdenv.dialogue import Dialogue, Move, View, play
 from birdenv.errors import BirdenvError
 from birdenv.grading import InteractGrader
-from birdenv.grading.sandbox import parse_test_cases
+from birdenv.grading.sandbox import parse_test_cases, reads_clock
+from birdenv.sql import ClockError, at_date, may_change
 from birdenv.tasks import as_script, in_dialect
 from birdenv.tasks.c_interact import (
     CInteractRules,
@@ -27,6 +29,12 @@ from birdenv.tasks.c_interact import (
 
 _NO_TRUTH = f"sol_sql is empty: the ground truth is missing. {WHERE_TO_ASK}"
 
+_FAILS: Final = {
+    "test_error": "does not pass its own test cases",
+    "wrong_result": "does not pass its own grading",
+}
+"""What is said in lists of defects, by status; of any other status, that the gold does not run."""
+
 Progress = Callable[[str], object]
 OracleTasks = Literal["all", "present", "none"]
 
@@ -39,6 +47,7 @@ def verify_records(
     dialect: str = "sqlite",
     oracle: OracleTasks = "all",
     partial: bool = False,
+    today: str | None = None,
     progress: Progress | None = None,
 ) -> Report:
     """Check every record, then let an oracle play each task that has gold.
@@ -47,16 +56,21 @@ def verify_records(
     oracle plays on `source`, by default the folder's SQLite files, and `oracle` says which tasks: `all` (a
     database that is not there is a problem), those whose database is `present`, or `none`, for which no
     database is needed; then `dialect` says whose SQL the records hold. With `partial`, tasks without gold
-    are counted and left out. `progress` is called with each task's id as it is done.
+    are counted and left out. `progress` is called with each task's id as it is done. The report's `defects`
+    name the tasks whose gold reads the clock, does not run, or fails its own test cases. With `today`, that
+    day stands in for the clock.
     """
     problems: list[Problem] = []
     warnings: list[Problem] = []
     if folder is not None and source is None and oracle != "none":
         source = SqliteSource(folder)
+    if source is not None and today is not None:
+        source = cast(DatabaseSource, DatedSource(source, today))
     checker = None if source is None or folder is None else _Checker(folder, source)
     notes = None if folder is None else functools.cache(functools.partial(read_notes, folder))
     there = set(source.names()) if source is not None else set()
     dialect = source.dialect if source is not None else dialect
+    defects: dict[str, list[str]] = {}
     figures = {"tasks": len(raw_records), "with gold": 0, "without gold": 0, "oracle passed": 0}
     figures |= {"not tried: no database": 0} if oracle == "present" else {}
     seen: set[str] = set()
@@ -64,11 +78,13 @@ def verify_records(
         name = str(raw.get("instance_id", f"record {index + 1}"))
         found: list[str] = [f"{name} occurs twice"] if name in seen else []
         seen.add(name)
+        wrong: list[str] = []
         try:
             told = in_dialect(raw, dialect, name)
             found += misspelt_fields(told)
             record = parse_record(told, name)
             found += _structural(record, partial)
+            wrong += [*_untested(record), *_volatile(record, today, dialect)]
             warnings += [Problem(name, text) for text in _doubts(record)]
             figures["with gold" if record.sol_sql else "without gold"] += 1
             if notes is not None:
@@ -77,15 +93,50 @@ def verify_records(
                 if oracle == "present" and record.selected_database not in there:
                     figures["not tried: no database"] += 1
                 else:
-                    found += checker.failures(record, index)
-                    figures["oracle passed"] += not found
+                    failure = checker.failure(record, index)
+                    if failure is not None:
+                        found.append(failure.message)
+                        wrong.append(failure.reason)
+                    figures["oracle passed"] += failure is None
                     warnings += [Problem(name, text) for text in checker.doubts(record, index)]
         except BirdenvError as error:
             found.append(str(error).removeprefix(f"{name}: "))
+        if wrong:
+            defects[name] = wrong
         problems += [Problem(name, text, truth_missing=text == _NO_TRUTH) for text in found]
         if progress is not None:
             progress(name)
-    return Report(tuple(problems), tuple(warnings), figures)
+    return Report(tuple(problems), tuple(warnings), figures | {"defective": len(defects)}, defects)
+
+
+def _untested(record: TaskRecord) -> Iterator[str]:
+    """Say that test cases are missing or unusable, for the list of defects."""
+    for follow_up in dict.fromkeys(follow_up for follow_up, _ in _test_faults(record)):
+        solution = record.follow_up if follow_up else record
+        if solution is not None and solution.sol_sql:
+            yield f"test cases of the {'follow-up' if follow_up else 'task'} are missing or unusable"
+
+
+def _volatile(record: TaskRecord, today: str | None, dialect: str) -> Iterator[str]:
+    """Say what reads the clock, where `today` does not stand in for it, or random numbers."""
+    follow_up = record.follow_up
+
+    def changes(sql: str) -> bool:
+        with suppress(ClockError):
+            return may_change(sql if today is None else at_date(sql, today, dialect))
+        return True
+
+    sql = {
+        "the gold reads": record.sol_sql,
+        "the follow-up's gold reads": follow_up.sol_sql if follow_up else (),
+        "the set-up or the clean-up reads": (*record.preprocess_sql, *record.clean_up_sqls),
+    }
+    for what, statements in sql.items():
+        if any(map(changes, statements)):
+            yield f"{what} the clock or random numbers"
+    tests = (*record.test_cases, *(follow_up.test_cases if follow_up else ()))
+    if any((today is None and may_change(test)) or reads_clock(test) for test in tests):
+        yield "a test case reads the clock or random numbers"
 
 
 def _structural(record: TaskRecord, partial: bool) -> Iterator[str]:
@@ -93,23 +144,29 @@ def _structural(record: TaskRecord, partial: bool) -> Iterator[str]:
         if not partial:
             yield _NO_TRUTH
         return
-    yield from _solution(record.category, record.test_cases, record.grading, "")
     follow_up = record.follow_up
-    if follow_up is None:
-        return
-    if not follow_up.query.strip():
-        yield "follow_up has no query"
-    if not follow_up.sol_sql:
-        yield "follow_up.sol_sql is empty: the ground truth is missing"
-    category, grading = follow_up.category_below(record.category), follow_up.grading or record.grading
-    yield from _solution(category, follow_up.test_cases, grading, "follow_up.")
+    if follow_up is not None:
+        if not follow_up.query.strip():
+            yield "follow_up has no query"
+        if not follow_up.sol_sql:
+            yield "follow_up.sol_sql is empty: the ground truth is missing"
+    for is_follow_up, fault in _test_faults(record):
+        yield f"{'follow_up.' if is_follow_up else ''}{fault}"
 
 
-def _solution(category: str, test_cases: Sequence[str], grading: str | None, prefix: str) -> Iterator[str]:
-    if category == "Management" and not test_cases and grading != "state":
-        yield f'{prefix}test_cases is empty: a Management task needs at least one, or "grading": "state"'
-    for problem in parse_test_cases(test_cases):
-        yield f"{prefix}test_cases: {problem}"
+def _test_faults(record: TaskRecord) -> Iterator[tuple[bool, str]]:
+    """Say what is wrong with test cases, and whether they are the follow-up's."""
+    follow_up = record.follow_up
+    parts = [(False, record.category, record.test_cases, record.grading)]
+    if follow_up is not None:
+        category, grading = follow_up.category_below(record.category), follow_up.grading or record.grading
+        parts.append((True, category, follow_up.test_cases, grading))
+    for is_follow_up, category, tests, grading in parts:
+        if category == "Management" and not tests and grading != "state":
+            need = 'a Management task needs at least one, or "grading": "state"'
+            yield is_follow_up, f"test_cases is empty: {need}"
+        for problem in parse_test_cases(tests):
+            yield is_follow_up, f"test_cases: {problem}"
 
 
 def _doubts(record: TaskRecord) -> Iterator[str]:
@@ -136,6 +193,13 @@ def _unknown_ids(record: TaskRecord, notes: DatabaseNotes) -> Iterator[str]:
         missing = ", ".join(str(i) for i in sorted(set(ids) - known))
         if missing:
             yield f"{field}: no such id in the knowledge base of {record.selected_database}: {missing}"
+
+
+class _Failure(NamedTuple):
+    """Why a task's own gold fails: with what it returned, and without."""
+
+    message: str
+    reason: str
 
 
 class _Oracle:
@@ -175,7 +239,8 @@ class _Checker:
     def _task(self, record: TaskRecord, index: int) -> CInteractTask:
         return split_record(record, index, self._notes(record.selected_database), self._source.dialect)
 
-    def failures(self, record: TaskRecord, index: int) -> Iterator[str]:
+    def failure(self, record: TaskRecord, index: int) -> _Failure | None:
+        """Let the oracle play a task; None if it passes."""
         task = self._task(record, index)
         self._source.check(task.public.database)
         rules = CInteractRules(task, self._source, self._grader)
@@ -183,4 +248,7 @@ class _Checker:
         if not all(attempt.passed for attempt in rules.attempts):
             failed = rules.attempts[-1]
             reason = rules.private_log[-1].get("reason", "")
-            yield f"its own gold fails in phase {failed.phase} ({failed.status}): {reason}"
+            message = f"its own gold fails in phase {failed.phase} ({failed.status}): {reason}"
+            gold = "the gold" if failed.phase == 1 else "the follow-up's gold"
+            return _Failure(message, f"{gold} {_FAILS.get(failed.status, 'does not run')}")
+        return None

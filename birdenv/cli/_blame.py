@@ -21,7 +21,7 @@ def blame(
     episodes: Annotated[bool, typer.Option("--episodes", help="Print a line for each failure.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
 ) -> None:
-    """Say whose fault the failures of a run were: the agent's, the simulated user's or the benchmark's.
+    """Say whose fault the failures of a run were.
 
     For each failed episode of c-Interact or a-Interact: was every ambiguous point asked about, was the
     question answered, are the words true to the annotation, and is the point in the submitted SQL?

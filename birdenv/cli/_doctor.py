@@ -9,10 +9,10 @@ from typing import Annotated
 import gymnasium
 import typer
 
-import birdenv
-from birdenv.benchmarks import demo_folder
+from birdenv._version import __version__
 from birdenv.databases import SqliteSource
 from birdenv.databases.sqlite import examine
+from birdenv.demo import demo_folder
 from birdenv.errors import InputError
 from birdenv.tasks import PUBLISHED
 
@@ -42,7 +42,7 @@ def doctor(
     path = max((source.path(name) for name in names), key=lambda path: path.stat().st_size)
     health = examine(path)
     reach = "" if health.reaches_library else " (its functions cannot be called directly from this Python)"
-    print(f"birdenv {birdenv.__version__}, gymnasium {gymnasium.__version__}")
+    print(f"birdenv {__version__}, gymnasium {gymnasium.__version__}")
     print(f"Python {platform.python_version()} on {platform.platform()}")
     print(f"SQLite {health.sqlite_version}, for statements, gold and scoring alike{reach}")
     print(f"\nPrivate images of {path} ({path.stat().st_size / 1e6:.1f} MB):")
@@ -72,6 +72,4 @@ def _tell_postgres() -> None:
     except ImportError as error:  # psycopg says so where it has no libpq
         print(f"\nPostgreSQL (--dialect postgres): none: its driver cannot be loaded: {error}")
         return
-    choice = server_choice()
-    print(f"\nPostgreSQL (--dialect postgres): {choice.server}")
-    print(f"Extra `postgres`: {'installed' if choice.has_extra else 'not installed'}")
+    print(f"\nPostgreSQL (--dialect postgres): {server_choice()}")

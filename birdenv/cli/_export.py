@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Final
 
 import typer
 
 from birdenv.errors import InputError
-from birdenv.files import exists, write_records
+from birdenv.files import write_records
+from birdenv.plugins import load_plugin, plugins
 from birdenv.runs import run_folder
 
-_ROW_FORMATS = ("ratings", "pairs", "people")
+FORMATS: Final = "birdenv.export_formats"
+"""Entry points to further formats: functions of the file to write, the folders and the least reward, which
+return what was written, in words."""
 
 
 def export(
@@ -23,20 +25,25 @@ def export(
     form: Annotated[
         str,
         typer.Option(
-            "--format", "-f", help="sft, preference, rl; cocoa, openai, potato; ratings, pairs, people."
+            "--format",
+            "-f",
+            help="sft, preference, rl; cocoa, openai, potato; inspect, atif; ratings, pairs, people.",
         ),
     ] = "sft",
     output: Annotated[
         Path,
         typer.Option(
-            "--output", "-o", help="The JSONL file; of cocoa, a JSON list; of ratings and people, also .csv."
+            "--output",
+            "-o",
+            help="The JSONL file; of cocoa, a JSON list; of ratings and people, also .csv; of inspect, a "
+            "JSON file; of atif, a folder.",
         ),
     ] = Path("train.jsonl"),
     min_reward: Annotated[
         float | None, typer.Option("--min-reward", help="Leave out episodes that earned less.")
     ] = None,
 ) -> None:
-    """Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.
+    """Write episodes for training or for other tools.
 
     sft: whole dialogues that earned something. preference: pairs of episodes of one task, of which one earned
     more (play with --repeats). rl: all episodes, with the reward of every turn.
@@ -47,28 +54,37 @@ def export(
     takes them. potato: items to annotate, with the words of both seats. These three also write the
     dialogues of a study (`birdenv web`).
 
+    inspect: a log that `inspect view` opens, with rewards as scores. atif: a folder of trajectories in the
+    Agent Trajectory Interchange Format. Both take one run.
+
     ratings, pairs: what people said of dialogues (`birdenv web --rate`), by questions and side by side.
     people: who took part, with their id on the platform, how it ended for them, and their completion code.
 
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """
-    from birdenv.dialogue.cocoa import write_examples
     from birdenv.runs.export import (
         DIALOGUE_FORMATS,
         EXPORT_FORMATS,
+        VIEWER_FORMATS,
         export_rows,
         exported_episodes,
+        whole_dialogues,
+        write_viewer_log,
     )
 
-    if form in _ROW_FORMATS:
-        from birdenv.web.ratings import write_row_file
-
-        print(f"{write_row_file(output, runs, form)} rows: {output}")
+    further = plugins(FORMATS)
+    if form in further:
+        print(load_plugin(further[form])(output, runs, min_reward))
+        return
+    if form in VIEWER_FORMATS:
+        if len(runs) != 1:
+            raise InputError(f"--format {form} takes one run")
+        print(write_viewer_log(form, runs[0], output, min_reward))
         return
     for whole in DIALOGUE_FORMATS:
         if form == whole:
             dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
-            (write_examples if form == "cocoa" else write_records)(output, dialogues)
+            write_records(output, dialogues)
             seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}  # may be rows of one
             told = f"{len(dialogues)} rows of " if form == "openai" else ""
             print(f"{told}{len(seats)} dialogue{'s' * (len(seats) != 1)}: {output}")
@@ -77,7 +93,7 @@ def export(
         if form == known:
             break
     else:
-        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, *_ROW_FORMATS))
+        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))
         raise InputError(f"--format {form!r} is unknown; known: {names}")
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
     rows = list(export_rows(episodes, known, min_reward))
@@ -87,14 +103,3 @@ def export(
         print("A pair needs two episodes of one task that earned different rewards: --repeats, or more runs")
     elif not rows:
         print("No episode earned enough; --format rl takes all")
-
-
-def whole_dialogues(folder: Path, form: Any, min_reward: float | None = None) -> Iterable[Mapping[str, Any]]:
-    """The dialogues of a run or of a study."""
-    from birdenv.runs.export import dialogue_rows
-
-    if exists(folder / "study.sqlite"):
-        from birdenv.web import study_rows
-
-        return study_rows(folder, form, min_reward)
-    return dialogue_rows(run_folder(folder), form, min_reward)

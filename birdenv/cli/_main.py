@@ -8,108 +8,152 @@ from io import TextIOWrapper
 from typing import Any, Final, NoReturn
 
 import typer
-from typer.core import TyperCommand, TyperGroup
+from typer.core import TyperGroup
 
-import birdenv
+from birdenv._version import __version__
 from birdenv.cli._terminal import visible
-from birdenv.errors import BirdenvError, InfrastructureError
+from birdenv.cli.command import GROUP, Command
+from birdenv.errors import BirdenvError, InfrastructureError, InputError
+from birdenv.plugins import PluginError, load_plugin, plugins
 
 _COMMANDS: Final = {
-    "demo": ("games._demo:demo", "Play the built-in benchmark."),
-    "bird": ("games._bird:bird", "Play BIRD: question -> SQL, scored by EX."),
-    "play": ("games._play:play", "Play any registered game, or one of your own as module:GAME."),
-    "selfplay": (
-        "games._selfplay:selfplay",
-        "Let two players talk, and keep and sum up their dialogues as any run.",
+    "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark.", "Play"),
+    "c-interact": Command(
+        "birdenv.cli.games._interact:c_interact",
+        "Play c-Interact: ambiguous question -> dialogue -> SQL.",
+        "Play",
     ),
-    "web": (
-        "games._web:web",
-        "Serve a study: consent, instructions, waiting room, dialogue, survey, completion code.",
+    "a-interact": Command(
+        "birdenv.cli.games._interact:a_interact", "Play a-Interact: the same with tools on a budget.", "Play"
     ),
-    "c-interact": ("games._play:c_interact", "Play c-Interact: ambiguous question -> dialogue -> SQL."),
-    "a-interact": (
-        "games._play:a_interact",
-        "Play a-Interact: ambiguous question -> tools on a budget -> SQL.",
+    "bird": Command("birdenv.cli.games._bird:bird", "Play BIRD: question -> SQL, scored by EX.", "Play"),
+    "play": Command(
+        "birdenv.cli.games._play:play",
+        "Play any game, also one of your own as module:GAME.",
+        "Play",
+        takes_settings=True,
     ),
-    "score": ("_score:score", "Score recorded pairs of SQL by EX (execution accuracy)."),
-    "score-official": ("_score:score_official", "Score official c-Interact result files."),
-    "self-check": (
-        "benchmarks._self_check:self_check",
-        "Check a benchmark's golds: each against itself, in every mode of comparison.",
+    "selfplay": Command(
+        "birdenv.cli.games._selfplay:selfplay",
+        "Let two players talk to each other, and keep the run.",
+        "Play",
+        takes_settings=True,
     ),
-    "regrade": ("_regrade:regrade", "Grade the submissions of a stored run again."),
-    "evaluate": ("_evaluate:evaluate", "Score the pairs of a run by EM and ESM."),
-    "inspect": ("_evaluate:inspect", "Show what went wrong in an evaluation."),
-    "summary": ("_summary:summary", "Show a run's figures with 95 % intervals."),
-    "compare": ("_summary:compare", "Compare runs on the same tasks."),
-    "runs": ("_runs:runs", "List the runs of a folder, oldest first."),
-    "blame": (
-        "_blame:blame",
-        "Say whose fault the failures of a run were: the agent's, the simulated user's or the benchmark's.",
+    "score": Command(
+        "birdenv.cli._score:score", "Score recorded pairs of SQL by EX (execution accuracy).", "Score"
     ),
-    "export": (
-        "_export:export",
-        "Write episodes as JSONL for training: messages with tool calls, rewards, and what to train on.",
+    "score-official": Command(
+        "birdenv.cli._score:score_official", "Score official c-Interact result files.", "Score"
     ),
-    "analyze": (
-        "_analyze:analyze",
-        "Analyse dialogues of any game: effectiveness, text and strategy, with 95 % intervals.",
+    "evaluate": Command("birdenv.cli._evaluate:evaluate", "Score the pairs of a run by EM and ESM.", "Score"),
+    "inspect": Command("birdenv.cli._evaluate:inspect", "Show what went wrong in an evaluation.", "Score"),
+    "regrade": Command(
+        "birdenv.cli._regrade:regrade", "Grade the submissions of a stored run again.", "Score"
     ),
-    "ratings": (
-        "_ratings:ratings",
-        "Show how far raters agree, what they answered, and how comparisons rank the players.",
+    "self-check": Command(
+        "birdenv.cli.benchmarks._self_check:self_check",
+        "Check that each gold passes its own grading.",
+        "Score",
     ),
-    "scenarios": ("games._scenarios:scenarios", "Write scenarios: drawn ones, or the tasks of a benchmark."),
-    "train-player": (
-        "games._train_player:train_player",
-        "Train a player on dialogues, and test it on those that were held out.",
+    "summary": Command("birdenv.cli._summary:summary", "Show a run's figures with 95 % intervals.", "Look"),
+    "show": Command(
+        "birdenv.cli._show:show", "Show an episode of a run: dialogue, SQL, rows, verdict.", "Look"
     ),
-    "test-player": (
-        "games._train_player:test_player",
-        "Test a player on recorded dialogues: does it do what was done there? And let it play.",
+    "report": Command(
+        "birdenv.cli._report:report", "Write one HTML file about a run, or about two side by side.", "Look"
     ),
-    "doctor": ("_doctor:doctor", "Try what this machine offers for isolating episodes."),
-    "data": ("benchmarks._data:app", "Merge ground truth; check benchmark data; generate some."),
-    "db": ("benchmarks._db:app", "The PostgreSQL server, and the databases on it."),
-    "users": ("_users:app", "Measure a simulated user."),
-    "baselines": ("_baselines:app", "Baselines of the candidate setting."),
+    "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live.", "Look"),
+    "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
+    "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first.", "Look"),
+    "blame": Command("birdenv.cli._blame:blame", "Say whose fault the failures of a run were.", "Look"),
+    "data": Command(
+        "birdenv.cli.benchmarks._data:app",
+        "Merge ground truth; check and count tasks; generate some.",
+        "Data",
+    ),
+    "export": Command(
+        "birdenv.cli._export:export", "Write episodes for training or for other tools.", "Data"
+    ),
+    "users": Command("birdenv.cli._users:app", "Measure a simulated user.", "Players"),
+    "baselines": Command("birdenv.cli._baselines:app", "Baselines of the candidate setting.", "Players"),
+    "doctor": Command(
+        "birdenv.cli._doctor:doctor", "Try what this machine offers for isolating episodes.", "Machine"
+    ),
+    "db": Command(
+        "birdenv.cli.benchmarks._db:app", "The PostgreSQL server, and the databases on it.", "Machine"
+    ),
 }
-"""For each command where it is, and the first sentence of its help for the list of all.
+"""The commands of this room by name. Only the module of the command that was asked for is imported."""
 
-Only the module of the command that was asked for is imported.
-"""
+_GROUPS: Final = ("Play", "Score", "Look", "Data", "Players", "People", "Machine", "More")
 
 _EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
-_SETTINGS: Final = dict.fromkeys(
-    ("play", "selfplay", "scenarios", "web", "train-player", "test-player"), _EXTRA
-)
 
 
 class _Commands(TyperGroup):
-    """The commands by their names, each imported when it is looked up."""
+    """The commands by their names, each imported when it is looked up.
 
-    def __init__(self, **settings: Any) -> None:
-        super().__init__(**settings)
-        self.commands: Any = dict.fromkeys(_COMMANDS)  # for the list, and for "did you mean"
+    Those of other packages follow ours; their entry points are read where none of ours is meant.
+    """
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*_COMMANDS, *sorted(plugins(GROUP).keys() - _COMMANDS)]
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        if cmd_name not in _COMMANDS:
+        if cmd_name not in _COMMANDS and cmd_name not in plugins(GROUP):
+            known: Any = dict.fromkeys(self.list_commands(ctx))
+            self.commands = known  # for "did you mean"
             return None
-        module, _, name = _COMMANDS[cmd_name][0].partition(":")
-        found = getattr(import_module(f"birdenv.cli.{module}"), name)
+        command = _command(cmd_name)
+        module, _, name = command.target.partition(":")
+        try:
+            found = getattr(import_module(module), name)
+        except ModuleNotFoundError as error:
+            if error.name is None or not module.startswith(error.name):
+                raise
+            raise InputError(f"the command {cmd_name} cannot be loaded: {error}") from None
         made = typer.Typer(rich_markup_mode=None)
         if isinstance(found, typer.Typer):
             made.add_typer(found, name=cmd_name)
         else:
-            made.command(cmd_name, context_settings=_SETTINGS.get(cmd_name))(found)
+            made.command(cmd_name, context_settings=_EXTRA if command.takes_settings else None)(found)
         return typer.main.get_group(made).commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of commands without importing any."""
-        room = formatter.width - 6 - max(map(len, _COMMANDS))
-        with formatter.section("Commands"):
-            listed = [TyperCommand(name, help=about) for name, (_, about) in _COMMANDS.items()]
-            formatter.write_dl([(each.name, each.get_short_help_str(room)) for each in listed])
+        """Write the list of commands in groups, without importing any."""
+        names = self.list_commands(ctx)
+        widest = max(map(len, names))
+        groups: dict[str, list[tuple[str, str]]] = {group: [] for group in _GROUPS}
+        for name in names:
+            group, about = _listing(name)
+            groups.setdefault(group, []).append((name.ljust(widest), about))
+        for group, rows in groups.items():
+            if rows:
+                with formatter.section(group):
+                    formatter.write_dl(rows)
+
+
+def _command(name: str) -> Command:
+    """A command of ours or of another package.
+
+    Raises:
+        InputError: its entry point is broken.
+    """
+    if name in _COMMANDS:
+        return _COMMANDS[name]
+    found = load_plugin(plugins(GROUP)[name])
+    if not isinstance(found, Command):
+        raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.cli.command.Command")
+    return found
+
+
+def _listing(name: str) -> tuple[str, str]:
+    """The group of a command and its line; of a broken one why it is not available."""
+    try:
+        command = _command(name)
+        return command.group, command.about
+    except InputError as error:
+        return "More", f"Not available: {error.why if isinstance(error, PluginError) else error}"
 
 
 def _dashed(name: str) -> str:
@@ -140,7 +184,7 @@ server that starts by itself. `birdenv db` loads databases into it, `birdenv doc
 @app.callback(invoke_without_command=True)
 def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
     if version:
-        print(birdenv.__version__)
+        print(__version__)
         raise typer.Exit
 
 

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from birdenv.cli._terminal import visible
+from birdenv.cli.options._run_options import FailDoubtful
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, run_folder
 from birdenv.runs.regrade import (
     bird_regrade_record,
     bird_regrade_text,
     regrade_bird,
-    regrade_c_interact,
+    regrade_interact,
     regrade_record,
     regrade_text,
 )
-from birdenv.tasks.c_interact import PROFILES
+from birdenv.tasks import a_interact, c_interact
+
+_PROFILES: Final = {"c-interact": c_interact.PROFILES, "a-interact": a_interact.PROFILES}
 
 
 def regrade(
     run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
     profile: Annotated[
         list[str] | None,
-        typer.Option("--profile", help="c-Interact: strict, shell or adk; may be repeated. Default: all."),
+        typer.Option(
+            "--profile", help="BIRD-Interact: strict, shell (not a-Interact), adk; repeatable. Default: all."
+        ),
     ] = None,
     clean: Annotated[
         bool, typer.Option("--clean", help="BIRD: strip code fences and the like for EX.")
@@ -38,6 +43,7 @@ def regrade(
         bool,
         typer.Option("--allow-changed", help="Go on if task file or databases are not those of the run."),
     ] = False,
+    fail_doubtful: FailDoubtful = False,
     reasons: Annotated[
         bool, typer.Option("--reasons", help="Print why verdicts differ. Quotes the gold.")
     ] = False,
@@ -47,8 +53,8 @@ def regrade(
 ) -> None:
     """Grade the submissions of a stored run again.
 
-    c-Interact: under the rules of several profiles, side by side, with the submissions on which they differ.
-    BIRD: EX (execution accuracy), and EX by the official set rule.
+    c-Interact and a-Interact: under the rules of several profiles, side by side, with the submissions on
+    which they differ. BIRD: EX (execution accuracy), and EX by the official set rule.
 
     Nothing is played. What was submitted is judged; what the agent would have done after another verdict
     nobody knows, and the output says where that matters.
@@ -58,35 +64,40 @@ def regrade(
     Example: birdenv regrade results/asks-first+rule-c-interact/latest --profile strict --profile shell
     """
     directory = RunDirectory.existing(run_folder(run))
-    game = directory.read_config(hint="").get("game")
-    if game == "c-interact":
+    game = str(directory.read_config(hint="").get("game"))
+    if game in _PROFILES:
+        profiles = _PROFILES[game]
         if clean:
-            raise InputError("--clean is for bird, and this is a run of c-interact")
-        unknown = [name for name in profile or () if name not in PROFILES]
+            raise InputError(f"--clean is for bird, and this is a run of {game}")
+        unknown = [name for name in profile or () if name not in profiles]
         if unknown:
-            raise InputError(f"--profile {unknown[0]!r} is unknown; known: {', '.join(PROFILES)}")
-        judged = regrade_c_interact(
+            raise InputError(f"--profile {unknown[0]!r} is unknown; {game} has {', '.join(profiles)}")
+        judged = regrade_interact(
             directory,
-            [PROFILES[name] for name in dict.fromkeys(profile or PROFILES)],
+            [profiles[name] for name in dict.fromkeys(profile or profiles)],
             folder=data_dir,
             task_file=data,
             allow_changed=allow_changed,
+            fail_doubtful=fail_doubtful,
             parallel=parallel,
         )
         directory.write_json("regraded.json", regrade_record(judged))
         print(visible(regrade_text(judged, reasons=reasons)), end="")
     elif game == "bird":
         if profile:
-            raise InputError("--profile is for c-Interact, and this is a run of bird")
+            raise InputError("--profile is for c-Interact and a-Interact, and this is a run of bird")
         found = regrade_bird(
             directory,
             clean=clean,
             data_file=data,
             db_dir=data_dir,
             allow_changed=allow_changed,
+            fail_doubtful=fail_doubtful,
             parallel=parallel,
         )
         directory.write_json("regraded.json", bird_regrade_record(found))
         print(visible(bird_regrade_text(found, reasons=reasons)), end="")
     else:
-        raise InputError(f"{run}: runs of {game!r} cannot be graded again; known: bird, c-interact")
+        raise InputError(
+            f"{run}: runs of {game!r} cannot be graded again; known: bird, {', '.join(_PROFILES)}"
+        )

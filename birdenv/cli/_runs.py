@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from textwrap import wrap
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
 from birdenv.files import file_errors
 from birdenv.runs.summaries import read_run, report
+from birdenv.runs.summaries._means_over_tasks import Estimate
 
 
 def runs(
@@ -28,22 +30,53 @@ def runs(
         found = {path.resolve() for path in root.glob("**/run-*/config.json")}
     if not found:
         raise InputError(f"{root} holds no run; commands that play make them in results/, or in --output")
-    for path in sorted((path.parent for path in found), key=lambda path: (path.name, path)):
-        print(_run_line(path))
+    lines = [_run_line(path) for path in sorted((p.parent for p in found), key=lambda p: (p.name, p))]
+    short = [list(line[:-1]) for line in lines if len(line) > 2]
+    widths = [max(map(len, column)) for column in zip(*short, strict=True)]
+    for line in lines:
+        print("\n".join(_in_columns(line, widths)))
 
 
-def _run_line(path: Path) -> str:
-    shown = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+_WIDTH = 100
+
+
+def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """A run in one line; what does not fit goes to further lines, indented."""
+    *columns, rest = cells
+    padded = [f"{cell:<{width}}" for cell, width in zip(columns, widths, strict=False)]
+    line = "  ".join([*padded, rest]).rstrip()
+    if len(line) <= _WIDTH:
+        return [line]
+    folder, *others = "  ".join(padded).rstrip(), rest
+    if len(folder) > _WIDTH:
+        folder, others = columns[0], ["  ".join([*columns[1:], rest])]
+    return [
+        folder,
+        *(
+            part
+            for text in others
+            for part in wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+        ),
+    ]
+
+
+def _run_line(path: Path) -> list[str]:
+    """Folder, game, players, episodes, first figure, and settings; of a broken run why it is broken."""
+    shown = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     try:
         run = read_run(path)
-        made = report(run)
+        figure = report(run).figures[0]
     except InputError as error:
-        return f"{shown}: {error}"
-    figure = made.figures[0]
-    first = "" if figure.value is None else f"{figure.measure.title} {100 * figure.value:.1f} %"
+        return [shown, str(error)]
     players = " + ".join(str(run.config[name]) for name in ("agent", "user") if name in run.config)
-    parts = [str(shown), run.game, players, *_settings_changed(run.game, run.config)]
-    return "  ".join([*parts, f"{len(run.outcomes)}/{run.expected} episodes", first]).rstrip()
+    value = "" if figure.value is None else f"{figure.measure.title} {_value(figure)}"
+    counts = f"{len(run.outcomes)}/{run.expected} episodes"
+    return [shown, run.game, players, counts, value, "  ".join(_settings_changed(run.game, run.config))]
+
+
+def _value(figure: Estimate) -> str:
+    assert figure.value is not None
+    return f"{100 * figure.value:.1f} %" if figure.measure.is_rate else f"{figure.value:.3f}"
 
 
 _NOT_OF_THE_GAME = {

@@ -25,7 +25,9 @@ from birdenv.grading import (
     Pair,
     score_pairs,
 )
-from birdenv.runs.measures.bird import (
+from birdenv.runs.official.grade import grade_official
+from birdenv.runs.official.score import score_official as read_score
+from birdenv.tasks.bird.measures import (
     EX_BIRD_NOTE,
     EX_NOTE,
     GOLDS_COUNTED,
@@ -36,8 +38,6 @@ from birdenv.runs.measures.bird import (
     ex_difference_notes,
     ex_differences,
 )
-from birdenv.runs.official.grade import grade_official
-from birdenv.runs.official.score import score_official as read_score
 
 _SHOWN = 5
 """Pairs named whose published verdict is another one."""

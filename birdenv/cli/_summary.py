@@ -12,11 +12,20 @@ import typer
 from birdenv.cli._terminal import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_bytes
+from birdenv.report.plots import plot as draw
+from birdenv.runs.summaries import (
+    breakdown,
+    comparison_text,
+    first_screen,
+    read_run,
+    reference_block,
+    report,
+)
 from birdenv.runs.summaries import compare as compare_runs
-from birdenv.runs.summaries import comparison_text, forest_plot, read_run, report
 
 Plot = Annotated[
-    Path | None, typer.Option("--plot", help="Also draw the figures into this PNG file (extra: report).")
+    Path | None,
+    typer.Option("--plot", help="Also draw the figures: FILE.png or FILE.svg (extra: report)."),
 ]
 
 
@@ -33,13 +42,16 @@ def compare(
         ),
     ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="List the tasks on which the runs differ.")] = False,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show everything: intervals and tests over databases, too.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plot: Plot = None,
 ) -> None:
     """Compare runs on the same tasks.
 
-    Each run is held against the first, task by task: the difference with its 95 % intervals, p values, and
-    how many tasks only one of the two solved.
+    Each run is held against the first, task by task: both figures, the difference with its 95 % interval, and
+    its p value.
 
     Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
     """
@@ -47,16 +59,20 @@ def compare(
         raise InputError("give at least two runs to compare; one alone: birdenv summary")
     _check_plot(plot)
     made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
-    picture = None if plot is None else forest_plot(made)
-    text = json.dumps(made.to_json(), indent=2) + "\n" if as_json else comparison_text(made, tasks=tasks)
+    picture = None if plot is None else draw(made, plot.suffix[1:].lower())
+    text = (
+        json.dumps(made.to_json(), indent=2) + "\n"
+        if as_json
+        else comparison_text(made, tasks=tasks, everything=everything)
+    )
     print(visible(text), end="")
     _write_plot(plot, picture)
 
 
 def _check_plot(plot: Path | None) -> None:
     if plot is not None:
-        if plot.suffix.lower() != ".png":
-            raise InputError(f"--plot {plot}: give a name that ends in .png")
+        if plot.suffix.lower() not in (".png", ".svg"):
+            raise InputError(f"--plot {plot}: give a name that ends in .png or .svg")
         check_writable(plot)
 
 
@@ -69,13 +85,26 @@ def _write_plot(plot: Path | None, picture: bytes | None) -> None:
 
 def summary(
     run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    by: Annotated[
+        str | None,
+        typer.Option(
+            "--by", help="Break the figures down by these, separated by commas: difficulty,database."
+        ),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Show everything: all figures, breakdowns, statuses and notes.")
+    ] = False,
+    reference: Annotated[
+        bool,
+        typer.Option("--reference", help="Print the figures as the reference implementation prints them."),
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
     plot: Plot = None,
 ) -> None:
     """Show a run's figures with 95 % intervals.
 
-    Overall, by difficulty and by database; what is left out of the rates, and why. Runs that are not finished
-    are shown as far as they are.
+    What was played, the main figures, what they cost, and what to type next. Runs that are not finished are
+    shown as far as they are.
 
     Intervals over tasks say how far other tasks could move a figure, intervals over databases how far other
     databases could.
@@ -83,7 +112,19 @@ def summary(
     Example: birdenv summary results/asks-first-bird
     """
     _check_plot(plot)
+    if (by is not None) + everything + reference + as_json > 1:
+        raise InputError("give one of --by, --all, --reference and --json")
     made = report(read_run(run))
-    picture = None if plot is None else forest_plot(made)
-    print(json.dumps(made.to_json(), indent=2) + "\n" if as_json else visible(made.text()), end="")
+    picture = None if plot is None else draw(made, plot.suffix[1:].lower())
+    if as_json:
+        text = json.dumps(made.to_json(), indent=2) + "\n"
+    elif everything:
+        text = made.text()
+    elif reference:
+        text = reference_block(made)
+    elif by is not None:
+        text = breakdown(made, [kind.strip() for kind in by.split(",")])
+    else:
+        text = first_screen(made)
+    print(visible(text), end="")
     _write_plot(plot, picture)

@@ -10,12 +10,15 @@ SQL from an agent is hostile: it may be endless, huge or destructive. Whatever i
 
 from __future__ import annotations
 
+from birdenv.databases._fetching import RowSink
 from birdenv.databases._limits import Limits
 from birdenv.databases._open import DIALECTS, Dialect, open_source
-from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase
+from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase, ScannedDatabase
+from birdenv.databases._reference_date import DatedSource
 from birdenv.databases._results import (
     Cell,
     Checkpoint,
+    ContentId,
     DatabaseState,
     ErrorKind,
     NoAnswerError,
@@ -33,8 +36,10 @@ __all__ = [
     "DIALECTS",
     "Cell",
     "Checkpoint",
+    "ContentId",
     "DatabaseSource",
     "DatabaseState",
+    "DatedSource",
     "Dialect",
     "EpisodeDatabase",
     "ErrorKind",
@@ -44,6 +49,8 @@ __all__ = [
     "QueryResult",
     "Result",
     "Row",
+    "RowSink",
+    "ScannedDatabase",
     "SchemaObject",
     "Scope",
     "SqliteSource",

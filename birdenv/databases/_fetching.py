@@ -16,12 +16,9 @@ _POINTER: Final = 8
 _ROW_BYTES: Final = 64  # of a tuple, at most, and the list's pointer to it
 _CELL_BYTES: Final = 96  # of a text, and the tuple's pointer to it, besides its characters, at most
 _CONTAINERS: Final = frozenset({list, dict})
-_BATCH_BYTES: Final = 32 * 2**20  # of rows that are fetched together, at most
-_RISKED_BYTES: Final = 256 * 2**20  # the same, where the rows before are small
-_SLIM_BYTES: Final = 2**20
-_FEW_ROWS: Final = 100  # of a batch
+_TOGETHER_BYTES: Final = 256 * 2**20  # of rows that are fetched together, at most, or of one
 _PLAIN_FORM: Final = 2  # of `marshal`: the last one without references between equal values
-_SHOWN_TOGETHER: Final = 1_024  # rows
+_COUNTED_TOGETHER: Final = 1_024  # rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,8 +49,8 @@ def bytes_of(rows: Sequence[Row]) -> int:
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))
         + sum(
-            _bytes_of_cells(rows[start : start + _SHOWN_TOGETHER])
-            for start in range(0, len(rows), _SHOWN_TOGETHER)
+            _bytes_of_cells(rows[start : start + _COUNTED_TOGETHER])
+            for start in range(0, len(rows), _COUNTED_TOGETHER)
         )
     )
 
@@ -70,89 +67,48 @@ def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
     return total
 
 
-def _most_bytes(cursor: sqlite3.Cursor, widest: int) -> int:
-    """What Python may take for a row of at most `widest` bytes: one emoji makes four bytes of each."""
-    return _ROW_BYTES + _CELL_BYTES * len(cursor.description or ()) + 4 * widest
+def fetch(
+    cursor: sqlite3.Cursor, allowance: Allowance, widest: int, sink: RowSink | None = None
+) -> tuple[list[Row] | None, bool]:
+    """Fetch at most `allowance.rows` rows; return them, and whether there are more.
 
+    Args:
+        cursor: a statement that runs.
+        allowance: of rows and bytes.
+        widest: bytes that a row may have.
+        sink: gets the rows instead; there are more, too, where it has seen enough.
 
-def fetch(cursor: sqlite3.Cursor, allowance: Allowance, widest: int) -> tuple[list[Row] | None, bool]:
-    """At most `allowance.rows` rows, and whether there was one more; None for rows beyond its bytes.
-
-    `widest`: bytes that one row may have. Rows are counted only once so many are there that they might be too
-    many if all were that wide, and fetched in batches that cannot take much before that: one row may hold
-    2,000 cells of 10 MB. Where the batches would be of a few rows, more is risked after rows that are small.
+    Returns:
+        None in place of rows beyond the allowance's bytes. So few are fetched at a time that they have room
+        in memory however wide they are. They are counted exactly only once they might be too many.
     """
-    cap, left, counted, uncounted = allowance.rows, allowance.bytes, 0, 0
-    most = _most_bytes(cursor, widest)
-    batch = cap + 1
-    if batch * widest > _BATCH_BYTES:
-        batch = min(max(_BATCH_BYTES // widest, 1), batch)
     rows: list[Row] = []
+    uncounted: list[Row] = []
+    left, counted, at_most = allowance.rows, 0, 0
+    together = _TOGETHER_BYTES // max(widest, 1) or 1
     while True:
-        asked = min(batch, cap + 1 - len(rows))
+        asked = min(together, left + 1)
         fetched = cursor.fetchmany(asked)
-        if not rows and len(fetched) < asked and len(fetched) * most <= left:
-            return fetched, False  # as nearly always
-        rows += fetched
-        are_few = batch < _FEW_ROWS
-        uncounted += _at_most(fetched) if are_few else len(fetched) * most
-        if uncounted > left:
-            left -= bytes_of(rows[counted:])
-            counted, uncounted = len(rows), 0
-            if left < 0:
+        is_last, is_cut = len(fetched) < asked, len(fetched) > left
+        uncounted += fetched
+        at_most += _at_most(fetched)
+        if counted + at_most > allowance.bytes:
+            counted += bytes_of(uncounted)
+            uncounted, at_most = [], 0
+            if counted > allowance.bytes:
                 return None, False
-        if len(fetched) < asked or len(rows) > cap:
-            break
-        if are_few and allowance.bytes - left + uncounted <= _SLIM_BYTES:
-            batch = max(batch, _RISKED_BYTES // widest)
-    is_cut = len(rows) > cap
-    return rows[:cap] if is_cut else rows, is_cut
+        if is_cut:
+            fetched.pop()
+        if sink is None:
+            rows += fetched
+        elif fetched and not sink.see(fetched):
+            return [], True
+        if is_last or is_cut:
+            return rows, is_cut
+        left -= len(fetched)
 
 
 def _at_most(rows: list[Row]) -> int:
-    """What Python takes for rows, or more than that; quicker than `bytes_of`."""
+    """Return what Python takes for rows, or more than that; quicker than `bytes_of`."""
     cells = len(rows) * len(rows[0]) if rows else 0
     return _ROW_BYTES * len(rows) + _CELL_BYTES * cells + 4 * len(marshal.dumps(rows, _PLAIN_FORM))
-
-
-def show(
-    cursor: sqlite3.Cursor, allowance: Allowance, widest: int, sink: RowSink
-) -> tuple[list[Row] | None, bool]:
-    """As `fetch`, but the rows go to the sink, and there is one more too where it had seen enough."""
-    left, size, most = allowance.rows, allowance.bytes, _most_bytes(cursor, widest)
-    seen: list[Row] = []  # and not counted: what is fetched together is never too much, and mostly it is all
-    while True:
-        rows, is_last = _together(cursor, left + 1, widest)
-        is_cut = len(rows) > left
-        if seen or len(rows) * most > size:
-            size -= bytes_of(seen) + (bytes_of(rows) if is_last else 0)
-            if size < 0:
-                return None, False
-        if is_cut:
-            rows.pop()
-        if rows and not sink.see(rows):
-            return [], True
-        if is_cut or is_last:
-            return [], is_cut
-        left -= len(rows)
-        seen = rows
-
-
-def _together(cursor: sqlite3.Cursor, most: int, widest: int) -> tuple[list[Row], bool]:
-    """The next rows to be shown, at most `most`, and whether they are the last."""
-    most = min(most, _SHOWN_TOGETHER)
-    batch = min(max(_BATCH_BYTES // max(widest, 1), 1), most)
-    rows: list[Row] = cursor.fetchmany(batch)
-    is_last = len(rows) < batch
-    size = 0
-    while not is_last and len(rows) < most:
-        # What is fetched so far is measured by its serial form, which is quick and never smaller.
-        size += len(marshal.dumps(rows[-batch:], _PLAIN_FORM))
-        if size > _BATCH_BYTES:
-            break
-        budget = _BATCH_BYTES if size > _SLIM_BYTES else _RISKED_BYTES
-        batch = min(max(budget // max(widest, 1), 1), most - len(rows))
-        more = cursor.fetchmany(batch)
-        is_last = len(more) < batch
-        rows += more
-    return rows, is_last

@@ -6,9 +6,8 @@ moment, for comparing what two scripts made of it. `ContentId`, `Scope`, `Checkp
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.databases._limits import Limits
@@ -41,11 +40,6 @@ class QueryResult:
     elapsed: float = field(default=0.0, compare=False)
     repeatable: bool = field(default=False, compare=False)
 
-    @property
-    def types(self) -> tuple[str, ...]:
-        """Storage class of each column as seen in its rows: one word, or `mixed`; `null` if only NULLs."""
-        return tuple(_storage_class(map(itemgetter(i), self.rows)) for i in range(len(self.columns)))
-
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
@@ -59,6 +53,11 @@ class QueryError:
     elapsed: float = field(default=0.0, compare=False)
     repeatable: bool = field(default=False, compare=False)
 
+    @property
+    def line(self) -> str:
+        """The kind and the message, on one line."""
+        return " ".join(f"{self.kind}: {self.message}".split())
+
 
 Result: TypeAlias = QueryResult | QueryError
 
@@ -69,17 +68,6 @@ OUT_OF_MEMORY: Final = "out of memory"
 def is_out_of_memory(result: object) -> bool:
     """Tell whether a statement failed for want of memory, which says nothing about the statement alone."""
     return isinstance(result, QueryError) and result.message == OUT_OF_MEMORY
-
-
-_NAMES = {int: "integer", float: "real", str: "text", bytes: "blob"}
-
-
-def _storage_class(cells: Iterable[Cell]) -> str:
-    seen = set(map(type, cells)) - {type(None)}
-    if not seen:
-        return "null"
-    kind = seen.pop()
-    return "mixed" if seen else _NAMES.get(kind, kind.__name__)
 
 
 SchemaObject: TypeAlias = Mapping[str, Any]

@@ -18,6 +18,7 @@ from birdenv.dialogue.arena import Arena, make_game
 from birdenv.dialogue.episode import Episode
 from birdenv.dialogue.games import Game
 from birdenv.dialogue.players import Player, PlayerContext, play
+from birdenv.dialogue.sdk_messages import tools_as
 from birdenv.dialogue.usage import Usage
 
 __all__ = [
@@ -41,4 +42,5 @@ __all__ = [
     "play",
     "replay",
     "seen_by",
+    "tools_as",
 ]

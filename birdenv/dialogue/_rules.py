@@ -75,6 +75,10 @@ class Rules(ABC):
     def legal(self, seat: int) -> tuple[str, ...]:
         """Return the names of the actions of an open seat that are possible now."""
 
+    def offered(self, seat: int) -> tuple[str, ...]:
+        """Return the names of the actions of a seat that may become possible in this episode."""
+        return self.seats[seat].kinds
+
     @abstractmethod
     def play(self, seat: int, move: Move) -> Reply:
         """Play a move that is open, legal and well-formed."""

@@ -43,6 +43,7 @@ class Field:
         max_length: characters of a text.
         optional: the argument may be left out (null).
         empty: a text may be blank.
+        about: one sentence for tool descriptions; without it, they say what a value must be.
     """
 
     name: str
@@ -52,6 +53,7 @@ class Field:
     max_length: int = MAX_TEXT
     optional: bool = False
     empty: bool = False
+    about: str = ""
 
     @property
     def is_text(self) -> bool:
@@ -91,12 +93,17 @@ class Field:
 
     def schema(self) -> dict[str, Any]:
         """Return the JSON Schema of a value."""
+        described = {"description": self.about or self._described()}
         if self.is_text:
-            return {"type": "string"}
+            return {"type": "string"} | described
         if self.kind == "item":
-            return {}
+            return described
         kind = "integer" if self.kind == "integer" else "number"
-        return {"type": kind, "minimum": self.low, "maximum": self.high}
+        return {"type": kind, "minimum": self.low, "maximum": self.high} | described
+
+    def _described(self) -> str:
+        words = "one of your items, whole and as it is listed" if self.kind == "item" else self.wanted()
+        return f"{words[0].upper()}{words[1:]}."
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,17 @@ import threading
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
 from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue.chat import tool_schemas
 from birdenv.dialogue.episode import Episode
 from birdenv.dialogue.games import Game, Settings, TaskList, find_game
 from birdenv.dialogue.players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, as_factory, seat_rng
 from birdenv.errors import InputError, SettingError
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
 
 OUTSIDE: Final = None
 """In place of a player: the seat is answered from outside."""
@@ -78,7 +82,7 @@ def _close_all() -> None:
         loaded.tasks.close()
 
 
-def make_game(name: str | Game, **settings: Any) -> Arena:
+def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena:
     """Load a game and return its arena.
 
     The tasks are loaded once for equal settings and unchanged files; the last arena that is closed, or the
@@ -86,6 +90,8 @@ def make_game(name: str | Game, **settings: Any) -> Arena:
 
     Args:
         name: a registered game's name, such as `c-interact`, `a-interact` or `bird`.
+        models: the endpoints and keys of players that are language models, as `birdenv.llm.ModelSettings`;
+            without it, environment variables and `.env` decide.
         **settings: fields of the game's settings; and, under the name of a seat, who sits there: a spec
             (`rule`, `module:factory`), a player, a function of the view, or None to answer from outside.
 
@@ -97,7 +103,7 @@ def make_game(name: str | Game, **settings: Any) -> Arena:
     for seat, seat_name in enumerate(game.seat_names):
         if seat_name in settings:
             players[seat] = settings.pop(seat_name)
-    arena = Arena(game, read_settings(game, settings), players)
+    arena = Arena(game, read_settings(game, settings), players, models=models)
     for note in arena._tasks.notes:
         warnings.warn(note, stacklevel=2)
     return arena
@@ -125,8 +131,29 @@ def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
         if not first["loc"]:
             raise InputError(why) from None
         name, *inside = (str(part) for part in first["loc"])
+        given, what = first["input"], _what_is_allowed(game.settings.model_fields[name])
+        if first["type"] == "literal_error" and not inside:
+            raise SettingError(name, f" {given!r} is unknown; known: {what}") from None
+        if what and not inside:
+            raise SettingError(name, f" must be {what}, got {given!r}") from None
         place = "".join(f".{part}" for part in inside)
-        raise SettingError(name, f"{place}: {why}, got {first['input']!r}") from None
+        raise SettingError(name, f"{place}: {why}, got {given!r}") from None
+
+
+def _what_is_allowed(field: FieldInfo) -> str:
+    """Return the choices or the bounds of a setting in words; nothing of one that has neither."""
+    if get_origin(field.annotation) is Literal:
+        return ", ".join(map(str, get_args(field.annotation)))
+    bounds = {
+        name: value
+        for each in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if (value := getattr(each, name, None)) is not None
+    }
+    most = bounds.get("le", bounds["lt"] - 1 if "lt" in bounds else None)
+    if "ge" in bounds:
+        return f"at least {bounds['ge']}" if most is None else f"from {bounds['ge']} to {most}"
+    return f"more than {bounds['gt']}" if "gt" in bounds else ""
 
 
 class Arena:
@@ -138,8 +165,11 @@ class Arena:
         ids: the tasks' ids.
     """
 
-    def __init__(self, game: Game, settings: Settings, players: Mapping[int, Any] | None = None) -> None:
+    def __init__(
+        self, game: Game, settings: Settings, players: Mapping[int, Any] | None = None, models: Any = None
+    ) -> None:
         self.game = game
+        self._models = models
         self.settings = settings
         self._loaded = _load(game, settings)
         self._finalizer = weakref.finalize(self, _let_go, self._loaded)
@@ -172,6 +202,51 @@ class Arena:
             return rules.instruction(index)
         finally:
             rules.close()
+
+    @property
+    def tools(self) -> list[dict[str, Any]]:
+        """Tool schemas of all actions of the evaluated seat that may become possible under the settings.
+
+        They have the form of chat completions; `birdenv.dialogue.tools_as` makes others of them.
+        """
+        seat = self.game.seats[self.game.evaluated]
+        if not self.ids:
+            return tool_schemas(seat)
+        rules = self._tasks.start(self.ids[0])
+        try:
+            return tool_schemas(seat, rules.offered(self.game.evaluated))
+        finally:
+            rules.close()
+
+    def prompt(self, instance_id: str, *, markup: bool = False) -> str:
+        """Return the first message to a model: the instruction; with `markup`, how to write a move, too.
+
+        Raises:
+            InputError: there is no such task, or the game has no markup.
+        """
+        instruction = self.instruction(instance_id)
+        if not markup:
+            return instruction
+        if not self.game.markup_help:
+            raise InputError(f"{self.game.name} has no markup: models play it by tool calls")
+        return f"{instruction}\n\n{self.game.markup_help}"
+
+    def rows(self, *, markup: bool = False) -> list[dict[str, Any]]:
+        """Return one row a task for datasets of trainers, with public facts only.
+
+        Each row has `id`, `prompt` (with `markup` as in `prompt`), `tools` (none with `markup`), and the
+        facts of the game's tasks: for SQL games `database` and `difficulty`.
+        """
+        tools = [] if markup else self.tools
+        return [
+            {
+                "id": name,
+                "prompt": self.prompt(name, markup=markup),
+                "tools": tools,
+                **self._tasks.facts(name),
+            }
+            for name in self.ids
+        ]
 
     def start(self, instance_id: str) -> Dialogue:
         """Return a new dialogue of a task; drivers use it."""
@@ -239,13 +314,21 @@ class Arena:
         """
         index = self.game.evaluated if seat is None else self.game.seat_index(seat)
         dialogue = self.start(instance_id)
-        others = self.seat_players(dialogue, instance_id, seed=seed, but=index)
-        return Episode(self.game, dialogue, others, index)
+        others = self.seat_players(dialogue, instance_id, seed=seed, but=index, models=self._models)
+        names = [player_name(self.players.get(each)) for each in range(len(self.game.seats))]
+        return Episode(self.game, self._tasks, instance_id, dialogue, others, names, index)
 
     def _checked(self, instance_id: str) -> str:
         if not isinstance(instance_id, str) or instance_id not in self._known:
             raise InputError(f"no task {instance_id!r}; this game has {listed(self.ids)}")
         return instance_id
+
+
+def player_name(player: Any) -> str:
+    """Return what records call a player: its spec, or the name of its class or function."""
+    if player is OUTSIDE or isinstance(player, str):
+        return player or ""
+    return str(getattr(player, "__name__", type(player).__name__))
 
 
 def player_factory(player: Any, group: str, game: str = "") -> tuple[Any, str]:

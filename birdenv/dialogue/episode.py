@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import inspect
 import json
-from typing import TYPE_CHECKING, Any, NamedTuple
+import threading
+import time
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue._move import Move, View, as_move
+from birdenv.dialogue._moves_elsewhere import in_thread
 from birdenv.dialogue.chat import MALFORMED, read_tool_call, tool_schemas
-from birdenv.dialogue.players import Player, advance
+from birdenv.dialogue.faults import Failure, end_by_fault, fault_words
+from birdenv.dialogue.players import Player, SeatError, Watched, advance
+from birdenv.dialogue.record import Records, record_episode
+from birdenv.dialogue.sdk_messages import as_chat_message
+from birdenv.dialogue.usage import Usage, usage_of
 from birdenv.errors import InfrastructureError, InputError
 
 if TYPE_CHECKING:
-    from birdenv.dialogue.games import Game
+    from birdenv.dialogue.games import Game, TaskList
 
-_DIGITS = 10  # of sums of rewards
+_DIGITS: Final = 10  # of sums of rewards
 _json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
@@ -30,6 +39,8 @@ class Step(NamedTuple):
         truncated: a limit outside of the protocol ended it.
         question: words that wait for the caller's `answer`, where another seat is played from outside.
         malformed: the move could not be read.
+        void: something failed that is not the caller's, the machine or another seat's player, and ended the
+            episode. It says nothing about the policy: leave it out of training and of every rate.
     """
 
     text: str
@@ -39,29 +50,61 @@ class Step(NamedTuple):
     truncated: bool
     question: str | None = None
     malformed: bool = False
+    void: bool = False
 
 
 class Episode:
-    """One running episode. Moves never raise for what a model does; a lost server ends it as `infra_error`.
+    """One running episode. Moves never raise for what a model does.
+
+    A fault of the machine, or of another seat's player, ends the episode: the step is `void`, and `error`
+    says what happened. One move is played at a time; a second one meanwhile raises `InputError`. A move whose
+    `aact` was cancelled is played to its end all the same, so that `messages` and `events` never differ.
 
     Attributes:
+        instance_id: the task.
         instruction: what the caller's seat is told; constant.
         messages: the dialogue as chat messages. What a model wrote is kept whole.
+        breakdown: what the caller's seat has earned in each phase, from 1.
     """
 
-    def __init__(self, game: Game, dialogue: Dialogue, players: list[Player | None], seat: int) -> None:
+    def __init__(
+        self,
+        game: Game,
+        tasks: TaskList,
+        instance_id: str,
+        dialogue: Dialogue,
+        players: list[Player | None],
+        names: Sequence[str],
+        seat: int,
+    ) -> None:
+        self.instance_id = instance_id
+        self.breakdown: dict[int, float] = {}
         self._game = game
+        self._tasks = tasks
         self._dialogue = dialogue
         self._players = players
+        self._names = names
         self._seat = seat
         self._asked: int | None = None
         self._before = dialogue.rewards[seat]
         self._pending_call: str | None = None
         self._turns = 0
+        self._broken: Failure | None = None
+        self._started = time.perf_counter()
+        self._moving = threading.Lock()
+        self._phase = 1
+        self._watched: list[Player | None] = [
+            None if player is None else Watched(player, each) for each, player in enumerate(players)
+        ]
+        self._async = [
+            each
+            for each, player in enumerate(players)
+            if player is not None and inspect.iscoroutinefunction(player.move)
+        ]
         view = dialogue.view(seat)
         self.instruction = view.instruction
         self.messages: list[dict[str, Any]] = [{"role": "user", "content": view.instruction}]
-        self._advance()
+        self._advance([None if each in self._async else player for each, player in enumerate(self._watched)])
 
     def __enter__(self) -> Episode:
         return self
@@ -100,6 +143,30 @@ class Episode:
         return self._dialogue.is_over
 
     @property
+    def status(self) -> str:
+        """The reason why the episode is over; empty while it goes on."""
+        return self._broken.status if self._broken else self._dialogue.status
+
+    @property
+    def error(self) -> str | None:
+        """The cause of a fault that ended the episode; it is for people, not for a policy."""
+        return self._broken.error if self._broken else None
+
+    @property
+    def truncated(self) -> bool:
+        """True if a limit outside of the protocol ended the episode."""
+        return self._dialogue.truncated
+
+    @property
+    def usage(self) -> dict[str, Usage]:
+        """The calls, tokens and money of the other seats' players, by seat, where they report any."""
+        return {
+            self._game.seats[seat].name: used
+            for seat, used in enumerate(map(usage_of, self._players))
+            if used is not None
+        }
+
+    @property
     def outcome(self) -> dict[str, Any]:
         """The public result."""
         return self._dialogue.outcome()
@@ -113,15 +180,26 @@ class Episode:
         """Play an action by name, with its data.
 
         Raises:
-            InputError: the episode is over, or another seat's words are waited for.
+            InputError: the episode is over, another move is under way, or another seat's words are waited
+                for.
         """
-        return self._play(Move(action, data), None)
+        with self._one_move(made_by_caller=True):
+            return self._play(Move(action, data), None)
 
     def call(self, message: Any) -> Step:
-        """Play a model's message with one tool call; one without a single valid call is malformed."""
-        found = read_tool_call(message, self._game.seats[self._seat])
-        self._pending_call = found.call_id or f"call_{self._turns + 1}"
-        return self._play(found.move, message, malformed=found.malformed)
+        """Play a model's message with one tool call; one without a single valid call is malformed.
+
+        Args:
+            message: a chat message as a dict, or what the OpenAI SDK (chat completions, Responses) or the
+                Anthropic SDK returned.
+
+        Raises:
+            TypeError: it is no message of a model at all.
+            InputError: as `act`.
+        """
+        found = as_chat_message(message)
+        with self._one_move(made_by_caller=True):
+            return self._call(found)
 
     def say(self, text: str) -> Step:
         """Play a model's plain text, read by the game's markup.
@@ -129,12 +207,8 @@ class Episode:
         Raises:
             InputError: the game has no markup.
         """
-        if self._game.read_text is None:
-            raise InputError(f"{self._game.name} has no markup: use act() or call()")
-        move = self._game.read_text(text, self.view)
-        self._pending_call = None
-        words = {"role": "assistant", "content": text}
-        return self._play(move, words, malformed=move.action == MALFORMED)
+        with self._one_move(made_by_caller=True):
+            return self._say(text)
 
     def answer(self, text: str) -> Step:
         """Answer for the seat that is played from outside.
@@ -142,24 +216,57 @@ class Episode:
         Raises:
             InputError: nobody has asked.
         """
-        if self._asked is None:
-            raise InputError("nobody waits for an answer")
-        seat, self._asked = self._asked, None
-        view = self._dialogue.view(seat)
-        self._apply(seat, Move(view.legal[0] if view.legal else "answer", text))
-        return self._result(malformed=False)
+        with self._one_move():
+            if self._asked is None:
+                raise InputError("nobody waits for an answer")
+            seat, self._asked = self._asked, None
+            view = self._dialogue.view(seat)
+            self._apply(seat, Move(view.legal[0] if view.legal else "answer", text), self._watched)
+            return self._result(malformed=False)
+
+    def stop(self, status: str = "stopped") -> None:
+        """End an episode that is not over from outside; `status` says why, and the episode is truncated."""
+        with self._one_move():
+            self._dialogue.stop(status)
+
+    def record(self, agent: str = "") -> Records:
+        """Return the records of a finished episode, for `birdenv.runs.write_run`.
+
+        Args:
+            agent: the name of the caller's policy.
+
+        Raises:
+            InputError: the episode is not over: `stop` ends it.
+        """
+        if not self.done:
+            raise InputError("the episode is not over: play it to its end, or stop() it")
+        names = list(self._names)
+        names[self._seat] = agent
+        used = [None if player is None else usage_of(player) for player in self._players]
+        return record_episode(
+            self._game,
+            self._tasks,
+            self.instance_id,
+            self._dialogue,
+            self._players,
+            names,
+            used,
+            self._broken,
+            self._started,
+        )
 
     async def aact(self, action: str, data: Any = None) -> Step:
-        """Like `act`, for async callers."""
-        return await self._later(self.act, action, data)
+        """Play as `act` does, without holding the event loop."""
+        return await self._later(lambda: self._play(Move(action, data), None, self._inside))
 
     async def acall(self, message: Any) -> Step:
-        """Like `call`, for async callers."""
-        return await self._later(self.call, message)
+        """Play as `call` does, without holding the event loop."""
+        found = as_chat_message(message)
+        return await self._later(lambda: self._call(found, self._inside))
 
     async def asay(self, text: str) -> Step:
-        """Like `say`, for async callers."""
-        return await self._later(self.say, text)
+        """Play as `say` does, without holding the event loop."""
+        return await self._later(lambda: self._say(text, self._inside))
 
     def close(self) -> None:
         """End the episode and let go of its database."""
@@ -169,62 +276,109 @@ class Episode:
                 close()
         self._dialogue.close()
 
-    async def _later(self, step: Any, *arguments: Any) -> Step:
-        """Play in a thread; a player of another seat whose `move` is a coroutine is awaited here."""
-        import asyncio  # with what it brings in, a tenth of the time in which a player's process starts
+    @property
+    def _inside(self) -> list[Player | None]:
+        """The players that need no event loop; the others are awaited in it."""
+        return [None if seat in self._async else player for seat, player in enumerate(self._watched)]
 
-        waiting = {
-            seat: player
-            for seat, player in enumerate(self._players)
-            if player is not None and inspect.iscoroutinefunction(player.move)
-        }
-        for seat in waiting:
-            self._players[seat] = None
+    @contextmanager
+    def _one_move(self, *, made_by_caller: bool = False) -> Iterator[None]:
+        if self._async and made_by_caller:
+            names = ", ".join(self._names[seat] for seat in self._async)
+            raise InputError(f"{names} is asynchronous: play with aact(), acall() or asay()")
+        self._begin_move()
         try:
-            result: Step = await asyncio.to_thread(step, *arguments)
-            earned = result.reward
-            while self._asked in waiting:
-                seat = self._asked
-                assert seat is not None
-                made = await waiting[seat].move(self._dialogue.view(seat))  # type: ignore[misc]
-                self._asked = None
+            yield
+        finally:
+            self._moving.release()
+
+    def _begin_move(self) -> None:
+        if not self._moving.acquire(blocking=False):
+            raise InputError("another move of this episode is under way: wait for its step")
+
+    async def _later(self, play: Callable[[], Step]) -> Step:
+        self._begin_move()
+        return await in_thread(self._moving.release, self._awaited, play)
+
+    async def _awaited(self, thread: Callable[..., Awaitable[Any]], play: Callable[[], Step]) -> Step:
+        """Play in a thread, and let the players that are asynchronous move here, in the event loop."""
+        step: Step = await thread(play)
+        earned = step.reward
+        while self._asked in self._async:
+            seat = self._asked
+            assert seat is not None
+            player = self._players[seat]
+            assert player is not None
+            try:
+                made = await player.move(self._dialogue.view(seat))  # type: ignore[misc]
                 move = as_move(made)
+            except Exception as error:
+                self._asked = None
+                fault = error if isinstance(error, InfrastructureError) else SeatError(seat, error)
+                self._broken = end_by_fault(self._dialogue, fault)
+                move = None
+            else:
+                self._asked = None
                 if move is None:
                     break
-                await asyncio.to_thread(self._apply, seat, move)
-                result = self._result(malformed=result.malformed)
-                earned += result.reward
-            return result._replace(reward=round(earned, _DIGITS))
-        finally:
-            for seat, player in waiting.items():
-                self._players[seat] = player
+            if move is not None:
+                await thread(self._apply, seat, move, self._inside)
+            step = self._result(malformed=step.malformed)
+            earned += step.reward
+        return step._replace(reward=round(earned, _DIGITS))
 
-    def _play(self, move: Move, message: Any, *, malformed: bool = False) -> Step:
+    def _call(self, message: Any, players: Sequence[Player | None] | None = None) -> Step:
+        found = read_tool_call(message, self._game.seats[self._seat])
+        self._pending_call = found.call_id or f"call_{self._turns + 1}"
+        return self._play(found.move, message, players, malformed=found.malformed)
+
+    def _say(self, text: str, players: Sequence[Player | None] | None = None) -> Step:
+        if self._game.read_text is None:
+            raise InputError(f"{self._game.name} has no markup: use act() or call()")
+        move = self._game.read_text(text, self.view)
+        self._pending_call = None
+        words = {"role": "assistant", "content": text}
+        return self._play(move, words, players, malformed=move.action == MALFORMED)
+
+    def _play(
+        self,
+        move: Move,
+        message: Any,
+        players: Sequence[Player | None] | None = None,
+        *,
+        malformed: bool = False,
+    ) -> Step:
         if self._dialogue.is_over:
             raise InputError("the episode is over: start another one")
         if self._asked is not None:
             raise InputError("another seat's words are waited for: call answer() first")
         self._turns += 1
+        self._phase = self.view.phase
         self._write(move, message)
-        self._apply(self._seat, move)
+        self._apply(self._seat, move, self._watched if players is None else players)
         return self._result(malformed=malformed)
 
-    def _apply(self, seat: int, move: Move) -> None:
+    def _apply(self, seat: int, move: Move, players: Sequence[Player | None]) -> None:
         try:
             self._dialogue.apply(seat, move)
-            self._advance()
-        except InfrastructureError:
-            self._dialogue.stop("infra_error")
+            self._advance(players)
+        except (InfrastructureError, SeatError) as error:
+            self._broken = end_by_fault(self._dialogue, error)
 
-    def _advance(self) -> None:
-        self._asked = advance(self._dialogue, self._players, self._seat)
+    def _advance(self, players: Sequence[Player | None]) -> None:
+        self._asked = advance(self._dialogue, players, self._seat)
 
     def _result(self, *, malformed: bool) -> Step:
         dialogue = self._dialogue
         view = dialogue.view(self._seat)
         before, self._before = self._before, dialogue.rewards[self._seat]
         earned = round(self._before - before, _DIGITS)
+        if earned:
+            total = self.breakdown.get(self._phase, 0.0) + earned
+            self.breakdown[self._phase] = round(total, _DIGITS)
         text, question = view.message, None
+        if self._broken is not None:
+            text = fault_words(self._dialogue, self._broken)
         if self._asked is None:
             self._write_reply(text)
         else:
@@ -237,6 +391,7 @@ class Episode:
             dialogue.truncated,
             question,
             malformed,
+            self._broken is not None,
         )
 
     def _write(self, move: Move, message: Any) -> None:

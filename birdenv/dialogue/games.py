@@ -10,7 +10,6 @@ import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
-from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,15 +18,38 @@ from pydantic import BaseModel, ConfigDict
 from birdenv.dialogue._move import Move, View
 from birdenv.dialogue._rules import Rules
 from birdenv.dialogue._seat import Seat
+from birdenv.dialogue.display import DIALOGUE_ONLY, GameDisplay
+from birdenv.dialogue.measures import REWARD, GameMeasures
 from birdenv.errors import InputError, describe_error
+from birdenv.plugins import load_plugin, plugins
 
 GROUP: Final = "birdenv.games"
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """How a setting is given on the command line, where that does not follow from its name and type.
+
+    It stands in the annotation of the setting: `Annotated[int, Option("--limit", "-n")]`.
+
+    Attributes:
+        names: its names (`--limit`, `-n`); by default the setting's.
+        argument: it is given by its place, without a name.
+        path: it is a path, which a run that is resumed from another folder finds again.
+        help: its help, where the setting's description is about Python.
+    """
+
+    names: tuple[str, ...] = ()
+    argument: bool = False
+    path: bool = False
+    help: str = ""
 
 
 class Settings(BaseModel):
     """Settings of a game: everything that decides an episode, JSON-able and frozen.
 
-    Environment arguments, command options and `config.json` are made of the fields.
+    Environment arguments, command options and `config.json` are made of the fields: name, type, default,
+    bounds and description (the option's help) stand there and nowhere else; see `Option`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -68,6 +90,10 @@ class TaskList:
     def private(self, instance_id: str) -> Any:
         """Return the private half of a task: for our own oracle and for private records only."""
         return None
+
+    def facts(self, instance_id: str) -> Mapping[str, Any]:
+        """Return the public facts by which datasets group and filter tasks."""
+        return {}
 
     def is_graded(self, instance_id: str) -> bool:
         """Return False for a task whose answer is not known."""
@@ -132,6 +158,8 @@ class Game:
         markup_help: tells a model how to write that text.
         record_model: the documented model of one task in a data file.
         survey: questions to people after an episode.
+        measures: what summaries and comparisons of runs show; without it, the mean reward.
+        display: what people see of a recorded episode beside the dialogue.
         with_people: settings that have other defaults where people may sit in a seat, by the seat's name.
     """
 
@@ -146,6 +174,8 @@ class Game:
     markup_help: str = ""
     record_model: type[BaseModel] | None = None
     survey: tuple[Question, ...] = ()
+    measures: GameMeasures = REWARD
+    display: GameDisplay = DIALOGUE_ONLY
     with_people: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
@@ -179,7 +209,7 @@ def register_game(game: Game) -> Game:
 
 def game_names() -> list[str]:
     """Return the names of all registered games."""
-    return sorted({*_registered, *(entry.name for entry in entry_points(group=GROUP))})
+    return sorted({*_registered, *plugins(GROUP)})
 
 
 def find_game(name: str) -> Game:
@@ -194,12 +224,12 @@ def find_game(name: str) -> Game:
         return game
     if ":" in name:
         return register_game(_imported(name))
-    for entry in entry_points(group=GROUP):
-        if entry.name == name:
-            found = entry.load()
-            if not isinstance(found, Game):
-                raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.dialogue.Game")
-            return register_game(found)
+    entry = plugins(GROUP).get(name)
+    if entry is not None:
+        found = load_plugin(entry)
+        if not isinstance(found, Game):
+            raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.dialogue.Game")
+        return register_game(found)
     raise InputError(f"unknown game {name!r}; known games: {', '.join(game_names()) or 'none'}")
 
 
@@ -219,6 +249,6 @@ def _imported(spec: str) -> Game:
         raise InputError(f"game {spec!r} cannot be imported: {describe_error(error)}") from None
     if not isinstance(found, Game):
         raise InputError(f"game {spec!r} is {type(found).__name__}, expected a birdenv.dialogue.Game")
-    if found.name in {entry.name for entry in entry_points(group=GROUP)}:
+    if found.name in plugins(GROUP):
         raise InputError(f"game {spec!r} has the name of an installed game, {found.name!r}: give it another")
     return found

@@ -1,18 +1,24 @@
 """How a game is measured, as data: what is read off its records, and over which episodes it counts.
 
-A game describes its figures here and leaves intervals, tables and files to `birdenv.runs`, which in turn
-knows no game. The types stand in this room because games may import it, but not the runs.
+A game declares its figures (`Game.measures`) and leaves intervals, tables and files to `birdenv.runs`, which
+in turn knows no game.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from math import inf
+from typing import Any, Final, Literal, TypeAlias
 
 Record: TypeAlias = Mapping[str, Any]
 """A line of `runs.jsonl` or `private.jsonl`."""
+
+PARTNER_ERROR: Final = "partner error"
+"""Status of an episode that the player of another seat broke off: it says nothing about the agent."""
+
+UNRATED: Final = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error", "test_error"})
+"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +40,7 @@ class Measure:
         silent: Which episodes have no say, in words, for a note; empty if no note is needed.
         note: What a reader must know of it.
         less_is_better: It is a cost.
+        headline: It is on the first screen of a summary.
     """
 
     name: str
@@ -49,6 +56,7 @@ class Measure:
     silent: str = ""
     note: str = ""
     less_is_better: bool = False
+    headline: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +67,15 @@ class Details:
         figures: Keys of `overall.json` beside those that every game has.
         lines: The same for people, below the table of figures.
         notes: Sentences for the foot of the summary.
+        screen: What the first screen says below its figures: texts of one line by what they are about.
+        reference: The lines that the reference implementation prints, word for word.
     """
 
     figures: Mapping[str, Any] = field(default_factory=dict)
     lines: Sequence[str] = ()
     notes: Sequence[str] = ()
+    screen: Mapping[str, str] = field(default_factory=dict)
+    reference: Sequence[str] = ()
 
 
 def _no_groups(public: Record, private: Record) -> Mapping[str, tuple[str, ...]]:
@@ -76,14 +88,6 @@ def _no_measures(records: Sequence[Record]) -> Sequence[Measure]:
 
 def _no_details(records: Sequence[Record], private: Sequence[Record]) -> Details:
     return Details()
-
-
-def _no_fields(folder: Path) -> Mapping[str, Record]:
-    return {}
-
-
-def _nothing_more(arena: Any, folder: Path) -> None:
-    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,10 +105,6 @@ class GameMeasures:
             resample it.
         details: Gives the figures that are no means, from the public and private records in task order.
         settings: The fields of `config.json` that the summary repeats, because figures depend on them.
-        fields: Gives further fields of the public records, by episode name, that other files of the run
-            folder hold.
-        finish: Is called with the arena and the folder of a run whose last episode has ended, before it is
-            summed up.
     """
 
     measures: tuple[Measure, ...]
@@ -115,5 +115,24 @@ class GameMeasures:
     clusters: str | None = None
     details: Callable[[Sequence[Record], Sequence[Record]], Details] = _no_details
     settings: tuple[str, ...] = ()
-    fields: Callable[[Path], Mapping[str, Record]] = _no_fields
-    finish: Callable[[Any, Path], None] = _nothing_more
+
+
+def _reward(run: Record) -> float | None:
+    reward = run.get("reward")
+    return None if reward is None else float(reward)
+
+
+REWARD: Final = GameMeasures(
+    (
+        Measure(
+            "reward",
+            "Mean reward",
+            _reward,
+            is_rate=False,
+            least=-inf,
+            most=inf,
+            silent="whose record has no reward",
+        ),
+    )
+)
+"""The measures of a game that declares none."""

@@ -4,7 +4,8 @@
 `DialogueEnv` takes any game and seat, `DialogueVectorEnv` a batch of them (`gymnasium.make_vec`). Wrappers
 for LLM policies and for shaping are in `birdenv.envs.wrappers`. The PettingZoo game, where the user's seat is
 a learner, too, is the module `birdenv.envs.c_interact_v0`; `DialogueAEC` and `DialogueParallel` are any game
-in PettingZoo's two forms. `birdenv.envs.candidates` is the setting for learning when to ask.
+in PettingZoo's two forms. `birdenv.envs.candidates` is the setting for learning when to ask, and
+`birdenv.envs.sb3` its batch for Stable-Baselines3.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -12,7 +12,8 @@ from gymnasium.utils import EzPickle
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
-from birdenv.dialogue.players import advance
+from birdenv.dialogue.faults import Failure, end_by_fault, fault_words
+from birdenv.dialogue.players import SeatError, Watched, advance
 from birdenv.envs._sampling import Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InfrastructureError, InputError
@@ -114,8 +115,8 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         """Apply one action.
 
         A move that is refused (not legal now, its text too long or empty) costs what the protocol says, and
-        `info["refused"]` tells why. If the server under the databases is lost, the episode is truncated, with
-        the status `infra_error`.
+        `info["refused"]` tells why. A fault of the machine (`infra_error`) or of another seat's player
+        (`partner error`) truncates the episode, and `info["void"]` is true: leave it out of training.
 
         Raises:
             InvalidAction: no policy could mean it: a wrong type, a key that is missing, a kind out of range.
@@ -132,7 +133,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._title = dict(self._arena._tasks.info(name))
         dialogue = self._start(name)
         may_begin = self._index in dialogue.open
-        advance(dialogue, self._players, self._index)
+        advance(dialogue, self._watched, self._index)
         if may_begin and not dialogue.open:
             dialogue = self._start(name)
         self._episodes += 1
@@ -146,9 +147,11 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         """Seat the players of a new dialogue about a task."""
         self._close_episode()
         dialogue = self._dialogue = self._arena.start(name)
-        self._players = self._arena.seat_players(
+        players = self._arena.seat_players(
             dialogue, name, seed=self._seed, repeat=self._episodes, but=self._index
         )
+        self._players = players
+        self._watched = [player and Watched(player, seat) for seat, player in enumerate(players)]
         return dialogue
 
     def _play(self, action: Any) -> tuple[View, float, bool, bool, dict[str, Any]]:
@@ -164,17 +167,20 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             choices = dialogue.view(index).choices if self._has_choices else ()
             made = self._spaces.move(action, choices, rules.scale(index))
         refused: str | None = None
+        fault: Failure | None = None
         try:
             if made is not None:
                 dialogue.apply(index, made)
                 refused = dialogue.refused
             if self._has_others:
-                advance(dialogue, self._players, index)
-        except InfrastructureError:
-            dialogue.stop("infra_error")
+                advance(dialogue, self._watched, index)
+        except (InfrastructureError, SeatError) as error:
+            fault = end_by_fault(dialogue, error)
         view = dialogue.view(index)
         earned = rules.rewards[index] - before
         truncated = rules.truncated
+        if fault is not None:
+            view = view._replace(message=fault_words(dialogue, fault))
         if self.render_mode == "human":
             self.render()
         return (
@@ -182,9 +188,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             round(earned, 10) if earned else 0.0,
             not (dialogue.open or truncated),
             truncated,
-            self._info(dialogue, view)
-            if refused is None
-            else {**self._info(dialogue, view), "refused": refused},
+            self._info(dialogue, view, refused, fault),
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:
@@ -208,10 +212,17 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self._close_episode()
         self._arena.close()
 
-    def _info(self, dialogue: Dialogue, view: View) -> dict[str, Any]:
-        if dialogue.open:
-            return {**self._title, **view.extras}
-        return {**self._title, **view.extras, **dialogue.outcome()}
+    def _info(
+        self, dialogue: Dialogue, view: View, refused: str | None = None, fault: Failure | None = None
+    ) -> dict[str, Any]:
+        info = {**self._title, **view.extras}
+        if not dialogue.open:
+            info |= dialogue.outcome()
+        if refused is not None:
+            info["refused"] = refused
+        if fault is not None:
+            info |= {"status": fault.status, "void": True}
+        return info
 
     def _close_episode(self) -> None:
         for player in self._players:
@@ -231,8 +242,8 @@ class CInteractEnv(DialogueEnv):
     `info["candidates"]` are public candidate statements, where a benchmark has them.
 
     Settings: `data_dir`, `data`, `profile` (`strict`, `shell`, `adk`), `patience`, `execute_sql`, `user`,
-    `user_sees`, `instances`, `databases`, `ungraded`, `strict_data`, `dialect`, `dsn`; see
-    `docs/agents-and-users.md`.
+    `user_sees`, `instances`, `databases`, `leave_out`, `ungraded`, `strict_data`, `today`,
+    `fail_doubtful`, `dialect`, `dsn`; see `docs/agents-and-users.md`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
@@ -262,7 +273,7 @@ class BirdSqlEnv(DialogueEnv):
     accuracy: 1 or 0, at the submission.
 
     Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
-    `ungraded`, `strict_data`, `dialect`, `dsn`.
+    `leave_out`, `ungraded`, `strict_data`, `today`, `fail_doubtful`, `dialect`, `dsn`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:

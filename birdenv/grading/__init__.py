@@ -13,8 +13,10 @@ from __future__ import annotations
 from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.grading._fetched_rows import LEAST_FETCHED
 from birdenv.grading._gold_check import GoldCheck
+from birdenv.grading._no_table import FAILED_AS_DOUBTFUL, reads_no_table
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._reward_schedule import REWARDS, batch_reward, reward
+from birdenv.grading._second_run import is_late, with_second_run
 from birdenv.grading._verdict import GRADER_VERSION, ExStatus, ExVerdict
 from birdenv.grading.compare._metrics import METRICS, Metric
 from birdenv.grading.workers._check_gold import check_gold
@@ -24,6 +26,7 @@ from birdenv.grading.workers._pair_grader import PairGrader
 from birdenv.grading.workers._score_pairs import Pair, score_pairs
 
 __all__ = [
+    "FAILED_AS_DOUBTFUL",
     "GRADER_VERSION",
     "LEAST_FETCHED",
     "METRICS",
@@ -41,9 +44,12 @@ __all__ = [
     "batch_reward",
     "check_gold",
     "clean_sql",
+    "is_late",
     "measure_speed",
     "r_ves",
+    "reads_no_table",
     "reward",
     "score_pairs",
     "time_ratio",
+    "with_second_run",
 ]

@@ -3,28 +3,26 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Final
 
 from birdenv.databases import Cell, DatabaseSource, Limits, QueryError, QueryResult
 from birdenv.databases.cache import result_cache
 from birdenv.grading._answer_cleaning import clean_sql
-from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets, are_same_multisets
+from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets
 from birdenv.grading._fetched_rows import LEAST_FETCHED, FetchedRows, GoldRows
-from birdenv.grading._second_run import is_late, with_memory
+from birdenv.grading._no_table import FAILED_AS_DOUBTFUL, SPELLED_OUT, spells_out
+from birdenv.grading._second_run import is_late
 from birdenv.grading._statements import Statements
 from birdenv.grading._verdict import ExStatus, ExVerdict, ShownCell
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading.compare._multiset import Comparison
-from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._ordered import compare_ordered
 
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
 _PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})
 _Fetched = FetchedRows | QueryError
-_EQUAL: Final = Comparison(True, "")
-_DIFFERENT: Final = Comparison(False, "")
 
 
 class LocalExGrader:
@@ -40,27 +38,26 @@ class LocalExGrader:
         limits: of each statement.
         clean: see `ExGrader`, as for the other two.
         metrics: of this grader.
-        explain: say how results differ.
+        fail_doubtful: see `ExGrader`.
     """
 
     def __init__(
-        self, source: DatabaseSource, limits: Limits, clean: bool, metrics: Sequence[Metric], explain: bool
+        self,
+        source: DatabaseSource,
+        limits: Limits,
+        clean: bool,
+        metrics: Sequence[Metric],
+        fail_doubtful: bool = False,
     ) -> None:
         self._dialect = source.dialect
         self._clean = clean
         self._metrics = tuple(metrics)
-        self._explain = explain
+        self._fail_doubtful = fail_doubtful
         self._statements = Statements(source, limits, result_cache)
         self._needs_all_rows = needs_all_rows(self._metrics)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """See `ExGrader.grade`; without a second run."""
-        try:
-            return with_memory(lambda: self._grade(db_id, golds, prediction))
-        except RecursionError:
-            return self._ungraded(NESTED_TOO_DEEPLY, "sql_error", ())
-
-    def _grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         statements = self._statements
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
@@ -81,7 +78,7 @@ class LocalExGrader:
                 places.append(place)
                 seconds += gold.result.elapsed
         if not usable:
-            reason = f"the gold query failed: {_one_line(failed[0])}" if failed else "there is no gold query"
+            reason = f"the gold query failed: {failed[0].line}" if failed else "there is no gold query"
             verdict = self._ungraded(reason, "gold_error", steps, failed[0] if failed else None, seconds)
             return replace(verdict, was_late=any(map(is_late, failed)))
 
@@ -89,11 +86,11 @@ class LocalExGrader:
         submitted = pred
         if sql != prediction:
             submitted = statements.prediction(scope, db_id, prediction, usable)
-        best, comparison = _best(usable, pred, agree_as_multisets if self._explain else _told_apart)
+        best, comparison = _best(usable, pred)
         gold = usable[best]
         reason, status, error = _judge(comparison, pred, failed)
         fetched = pred if isinstance(pred, FetchedRows) else None
-        return ExVerdict(
+        verdict = ExVerdict(
             ex=comparison.equal,
             ex_bird=_agrees_as_set(usable, submitted),
             reason=reason,
@@ -114,11 +111,13 @@ class LocalExGrader:
             gold_result=_shown(gold.result),
             pred_result=_shown(fetched.result) if fetched else None,
         )
+        doubted = self._fail_doubtful and (verdict.ex or verdict.ex_bird)
+        return _failed(verdict) if doubted and spells_out(sql, gold.sql, self._dialect) else verdict
 
     def _order_flags(self, comparison: Comparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
         """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
         `order_unchecked` where that cannot be told."""
-        if not (comparison.equal and self._explain) or isinstance(pred, QueryError) or pred.rows == gold.rows:
+        if not comparison.equal or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
         if _ORDER.search(gold.sql) is None:
             return ()
@@ -145,6 +144,20 @@ class LocalExGrader:
         )
 
 
+def _failed(verdict: ExVerdict) -> ExVerdict:
+    """A verdict on rows that are spelled out: wrong by every metric."""
+    return replace(
+        verdict,
+        ex=False,
+        ex_bird=False,
+        reason=SPELLED_OUT,
+        status="wrong_result",
+        flags=(*verdict.flags, FAILED_AS_DOUBTFUL),
+        matched_gold=None,
+        metrics=dict.fromkeys(verdict.metrics, 0.0),
+    )
+
+
 def _shown(result: QueryResult) -> QueryResult:
     """Return the first rows of a result: more than can be shown of it, and few enough to be sent."""
     rows = [tuple(map(_shown_cell, row)) for row in result.rows[: LEAST_FETCHED + 1]]
@@ -159,20 +172,14 @@ def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
     return isinstance(submitted, FetchedRows) and any(agree_as_sets(gold, submitted) for gold in golds)
 
 
-def _told_apart(gold: GoldRows, pred: FetchedRows) -> Comparison:
-    return _EQUAL if are_same_multisets(gold, pred) else _DIFFERENT
-
-
-def _best(
-    usable: Sequence[GoldRows], pred: _Fetched, compare: Callable[[GoldRows, FetchedRows], Comparison]
-) -> tuple[int, Comparison]:
+def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, Comparison]:
     """Which is the first gold that the prediction matches, else the first of all; and how they compare."""
     if isinstance(pred, QueryError):
-        return 0, _DIFFERENT
-    comparison = compare(usable[0], pred)
+        return 0, Comparison(False, "")
+    comparison = agree_as_multisets(usable[0], pred)
     if not comparison.equal:
         for index, gold in enumerate(usable[1:], 1):
-            other = compare(gold, pred)
+            other = agree_as_multisets(gold, pred)
             if other.equal:
                 return index, other
     return 0, comparison
@@ -184,12 +191,8 @@ def _judge(
     if comparison.equal:
         return "", "passed", None
     if failed:
-        return f"a gold query failed: {_one_line(failed[0])}", "gold_error", failed[0]
+        return f"a gold query failed: {failed[0].line}", "gold_error", failed[0]
     if isinstance(pred, QueryError):
         status: ExStatus = "sql_timeout" if pred.kind == "timeout" else "sql_error"
-        return f"the query failed: {_one_line(pred)}", status, pred
+        return f"the query failed: {pred.line}", status, pred
     return comparison.reason, "wrong_result", None
-
-
-def _one_line(error: QueryError) -> str:
-    return " ".join(f"{error.kind}: {error.message}".split())

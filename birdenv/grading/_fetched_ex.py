@@ -9,7 +9,7 @@ from birdenv.grading._fetched_rows import FetchedRows, GoldRows
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows
 from birdenv.grading.compare._explain import show
 from birdenv.grading.compare._multiset import Comparison, compare_multiset, hashable_rows
-from birdenv.grading.compare._row_pairs import are_plain, multiset_difference, rows_agree
+from birdenv.grading.compare._row_pairs import are_plain, multiset_difference
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
@@ -31,13 +31,6 @@ def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> Comparison:
     if pred.more and pred.total is not None and len(gold.result.columns) == len(pred.columns):
         return _with_repeated_rows(gold, pred, pred.total)
     return compare_multiset(gold.result, pred.result)
-
-
-def are_same_multisets(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Whether `agree_as_multisets` calls the two equal, without the work of saying how they differ."""
-    if pred.total != len(gold.rows) or len(pred.columns) != len(gold.result.columns):
-        return False
-    return is_same(gold, pred) or rows_agree(gold.rows, pred.rows)
 
 
 def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:

@@ -170,29 +170,12 @@ class RowCollector:
         total = len(self._rows) + sum(more.values()) if is_whole else None
         return FetchedRows(columns, self._rows, more, total, elapsed, repeatable)
 
-    def replay(self, earlier: FetchedRows) -> FetchedRows | None:
-        """What would be fetched of the prediction now, by what was fetched of it for other golds or rules;
-        None where that does not tell."""
-        self.begin(earlier.columns)
-        goes_on = self.see(list(earlier.rows))
-        if goes_on and self._open is None and (earlier.more or earlier.total is None):
-            if len(self._rows) != self._most:
-                return None  # more rows would be kept now than were kept then
-            self._open = self._golds_with(self._rows, self._golds)
-            goes_on = bool(self._open)
-        if goes_on and earlier.more:
-            goes_on = self.see(list(earlier.more))
-        if not goes_on:
-            return self.fetched(
-                earlier.columns, is_whole=False, elapsed=earlier.elapsed, repeatable=earlier.repeatable
-            )
-        if earlier.total is None:
-            return None
-        if self._more is not None:
-            for row, count in earlier.more.items():
-                self._more[row] += count - 1
+    def replay(self, whole: FetchedRows) -> FetchedRows:
+        """Return what would be fetched of a prediction of which all rows are known."""
+        self.begin(whole.columns)
+        is_whole = self.see(list(whole.rows))
         return self.fetched(
-            earlier.columns, is_whole=True, elapsed=earlier.elapsed, repeatable=earlier.repeatable
+            whole.columns, is_whole=is_whole, elapsed=whole.elapsed, repeatable=whole.repeatable
         )
 
     def _golds_with(self, rows: list[Row], golds: Sequence[GoldRows]) -> list[GoldRows]:

@@ -10,7 +10,6 @@ from birdenv.grading._fetched_rows import whole
 from birdenv.grading._limit_ties import cut_tie
 from birdenv.grading._volatile_gold import reads_clock
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
-from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +36,6 @@ class GoldCheck:
 
 def check_gold_here(source: DatabaseSource, db_id: str, sql: str, limits: Limits) -> GoldCheck:
     """See `check_gold`; in the process that asks, which is a worker, and without a second run."""
-    try:
-        return _check(source, db_id, sql, limits)
-    except RecursionError:
-        return GoldCheck({"gold": NESTED_TOO_DEEPLY}, 0.0, reads_clock=reads_clock(sql))
-
-
-def _check(source: DatabaseSource, db_id: str, sql: str, limits: Limits) -> GoldCheck:
     first, second = (whole(_run(source, db_id, limits, sql)) for _ in range(2))
     seconds, clock = max(first.elapsed, second.elapsed), reads_clock(sql)
     for result in (first, second):

@@ -14,7 +14,6 @@ from statistics import fmean, pstdev
 from typing import Final
 
 from birdenv.databases import DatabaseSource, Limits, QueryError
-from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 
 R_VES_RUNS: Final = 100
 """How often the official script runs each of the two queries."""
@@ -81,18 +80,15 @@ def measure_speed(
     """Run both queries in turn, the prediction first, each time on a freshly opened database.
 
     Times are the database's own: from the start of the statement to its last row, without opening. The whole
-    may take `runs` times the wall-clock seconds of a statement. Values that are nested too deeply to be read
-    are an `error`. Raises `InputError` if the database cannot be opened.
+    may take `runs` times the wall-clock seconds of a statement. Raises `InputError` if the database cannot be
+    opened.
     """
     times: tuple[list[float], list[float]] = ([], [])
     deadline = time.monotonic() + limits.wall_seconds * runs
     for _ in range(runs):
         for sql, taken in ((prediction, times[1]), (gold, times[0])):
-            try:
-                with source.open(db_id, limits) as database:
-                    result = database.query(sql)
-            except RecursionError:
-                return SpeedMeasurement((), (), NESTED_TOO_DEEPLY)
+            with source.open(db_id, limits) as database:
+                result = database.query(sql)
             if isinstance(result, QueryError):
                 return SpeedMeasurement((), (), f"{result.kind}: {result.message}")
             taken.append(result.elapsed)

@@ -1,23 +1,18 @@
-"""The second run of what a limit ended, or the want of memory.
+"""The second run of what a time limit ended.
 
 Limits count the processor time that a statement uses itself, and that grows too where others share the core
 and its caches (up to twice was seen). So what is graded is not called a timeout before it has run once more,
 alone and with twice the limit. What an agent tries out in an episode has no second run.
-
-Where there was no memory, grading runs once more after a garbage collection: episodes that nobody holds any
-more may have kept it.
 """
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, TypeVar
 
 from birdenv.databases import DatabaseState, Limits, QueryError
-from birdenv.errors import InfrastructureError
-from birdenv.processes._one_at_a_time import alone
+from birdenv.processes.one_at_a_time import alone
 
 SECOND_TIME: Final = 2.0
 """So many times the limit is allowed in the second run."""
@@ -44,26 +39,3 @@ def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Calla
         return found
     with alone():
         return run(second_limits(limits))
-
-
-class NoMemoryError(InfrastructureError):
-    """The process has no memory left for grading: this SQL is not to blame, or not alone."""
-
-    def __init__(self) -> None:
-        super().__init__("there is no memory left for grading: run fewer episodes at a time, or again")
-
-
-def with_memory(run: Callable[[], _T]) -> _T:
-    """What `run` gives; where there was no memory for it, what it gives after a garbage collection.
-
-    Raises `NoMemoryError` if there is none then, either.
-    """
-    try:
-        return run()
-    except (MemoryError, NoMemoryError):
-        pass  # left first, for the error holds what the first run has fetched
-    gc.collect()
-    try:
-        return run()
-    except MemoryError as error:
-        raise NoMemoryError from error

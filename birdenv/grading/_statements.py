@@ -5,8 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, cast
 
-from birdenv.databases import DatabaseSource, Limits, QueryError, Result, Scope, is_out_of_memory
-from birdenv.databases._protocols import ScannedDatabase
+from birdenv.databases import (
+    DatabaseSource,
+    Limits,
+    QueryError,
+    Result,
+    ScannedDatabase,
+    Scope,
+    is_out_of_memory,
+)
 from birdenv.databases.cache import Key, ResultCache
 from birdenv.grading._fetched_rows import (
     FetchedRows,
@@ -16,7 +23,6 @@ from birdenv.grading._fetched_rows import (
     rows_needed,
     whole,
 )
-from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading._volatile_gold import reads_clock
 
 _Gold: TypeAlias = GoldRows | QueryError
@@ -64,13 +70,12 @@ class Statements:
         collector = RowCollector(golds, most)
 
         def reuse(known: _Fetched) -> _Fetched | None:
-            return known if isinstance(known, QueryError) else collector.replay(known)
+            usable = _if_whole(known)
+            return usable if usable is None or isinstance(usable, QueryError) else collector.replay(usable)
 
         for gold in golds:
             if gold.sql == sql and _lasts(gold):
-                same = collector.replay(fetched_rows(gold.result))
-                if same is not None:
-                    return same
+                return collector.replay(fetched_rows(gold.result))
         return self._cache.get(
             Key(scope, "query", None, sql),
             lambda: self._scan(db_id, sql, collector),
@@ -93,7 +98,7 @@ class Statements:
         with self._source.open(db_id, self._limits) as database:
             result: Result = database.query(sql)
         if is_out_of_memory(result):
-            raise NoMemoryError
+            raise MemoryError
         return result if isinstance(result, QueryError) else fetched_rows(result)
 
     def _scan(self, db_id: str, sql: str, collector: RowCollector) -> _Fetched:

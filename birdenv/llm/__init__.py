@@ -6,6 +6,7 @@
 
 * `ModelSettings`: endpoints, limits, budgets and files, as flags and the environment give them.
 * `Models`: the models of one run, for all threads: clients, recording, ledger.
+* `FunctionModels`: models that another framework calls.
 * `Chat`: one seat's calls in one episode. `Completion`: one checked answer.
 * `Prompt`: a Jinja2 template.
 
@@ -15,7 +16,7 @@ This room knows nothing of games. `openai` is imported when the first call is ma
 from birdenv.llm._completion import Completion
 from birdenv.llm._errors import ContextOverflowError, EndpointError, ReplayMissError
 from birdenv.llm._model_dialogues import RecordedDialogue, recorded_dialogues, recorded_exchange
-from birdenv.llm._models import CALLS, Models, default_models
+from birdenv.llm._models import CALLS, FunctionModels, Models, models_of
 from birdenv.llm._prompts import Prompt, package_prompt
 from birdenv.llm._recording import CallFile
 from birdenv.llm._seat_calls import Chat, Spent
@@ -29,6 +30,7 @@ __all__ = [
     "Completion",
     "ContextOverflowError",
     "EndpointError",
+    "FunctionModels",
     "ModelSettings",
     "Models",
     "Prompt",
@@ -36,7 +38,7 @@ __all__ = [
     "ReplayMissError",
     "Role",
     "Spent",
-    "default_models",
+    "models_of",
     "package_prompt",
     "recorded_dialogues",
     "recorded_exchange",

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Final
 from urllib.parse import urlsplit
@@ -71,7 +71,7 @@ class Models:
             raise InputError(
                 f"--max-cost needs the price of {name!r} at {endpoint.url}: give it in a file with --prices"
             )
-        return Chat(self, role, name, scope, seed)
+        return Chat(self.settings, partial(self.answer, role), name, scope, seed)
 
     def record_in(self, folder: Path) -> None:
         """Record the calls in a run folder; those that it holds are not made again.
@@ -203,15 +203,40 @@ class Models:
             return found
 
 
-def default_models() -> Models:
-    """Return the models of this process as the environment sets them up; nothing is recorded."""
+class FunctionModels(Models):
+    """Models that a function calls, such as those of another framework, which counts and logs them itself.
+
+    Args:
+        call: takes the body of a chat completion's request, and returns the assistant's message.
+    """
+
+    def __init__(self, call: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
+        super().__init__()
+        self._call = call
+
+    def chat(self, role: Role, model: str, scope: str, seed: int | None = None) -> Chat:
+        """Return the calls of one seat in one episode."""
+        return Chat(self.settings, self._answer_of_function, model or role, scope, seed)
+
+    def _answer_of_function(self, key: str, body: dict[str, Any], *_: Any) -> Completion:
+        return completion_of(self._call(body), "stop", None)
+
+
+def models_of(given: Models | ModelSettings | None) -> Models:
+    """Return the models that a player asks: those of its run, or those that settings describe.
+
+    Without settings, environment variables and `.env` decide. Models of equal settings are shared in this
+    process; nothing is recorded.
+    """
+    if isinstance(given, Models):
+        return given
     values = environment()
-    return _models_of(tuple(values.get(name) for name in VARIABLES))
+    return _shared_models(given, tuple(values.get(name) for name in VARIABLES))
 
 
 @lru_cache(maxsize=8)
-def _models_of(values: tuple[str | None, ...]) -> Models:
-    return Models()
+def _shared_models(settings: ModelSettings | None, values: tuple[str | None, ...]) -> Models:
+    return Models(settings)
 
 
 def _replayed(run: Path) -> CallFile:

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any, TypeAlias
 
 from birdenv.llm._completion import Completion, whole_characters
 from birdenv.llm._recording import call_key
-from birdenv.llm._settings import Role
+from birdenv.llm._settings import ModelSettings
 
-if TYPE_CHECKING:
-    from birdenv.llm._models import Models
+Answer: TypeAlias = Callable[[str, dict[str, Any], dict[str, Any], Sequence[str]], Completion]
+"""Returns the answer to a request: to its key, its body, what is recorded of it, and the reasoning so far."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,14 @@ class Chat:
         keys: the keys under which the calls so far are recorded.
     """
 
-    def __init__(self, models: Models, role: Role, model: str, scope: str, seed: int | None) -> None:
+    def __init__(
+        self, settings: ModelSettings, answer: Answer, model: str, scope: str, seed: int | None
+    ) -> None:
         self.model = model
         self.spent = Spent()
         self.keys: list[str] = []
-        self._models = models
-        self._role = role
+        self._settings = settings
+        self._answer = answer
         self._scope = scope
         self._seed = seed
         self._seen: Counter[str] = Counter()
@@ -66,7 +68,7 @@ class Chat:
             ContextOverflowError: the messages are longer than the model's context.
             InfrastructureError: the endpoint does not answer, or a budget is spent.
         """
-        settings = self._models.settings
+        settings = self._settings
         wanted = {
             "model": self.model,
             "messages": list(messages),
@@ -82,7 +84,7 @@ class Chat:
         self._seen[plain] += 1
         key = plain if not again else call_key(self._scope, body, again)
         self.keys.append(key)
-        completion = self._models.answer(self._role, key, body, self._entry(body), self._thoughts)
+        completion = self._answer(key, body, self._entry(body), self._thoughts)
         self._thoughts.append(completion.reasoning)
         self._count(completion)
         return completion

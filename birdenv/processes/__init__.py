@@ -1,7 +1,7 @@
 """Child processes: starting them, their limits, talking to them, and pools of them.
 
-This door is empty so that a child loads no more than the module it asks for: `_process` (start, frames, end),
-`_child` (what a child does before its own `main`: limits), `_messages` (frames and what is in them), `_pool`
-(workers that are leased, groups that survive the death of one), `_shared_pool` (a bound on all workers, kept
-from one lease to the next, dead ones replaced), `_one_at_a_time` (locks between processes).
+The door is empty, and its modules are public, so that a child loads no more than it uses: `process` (call a
+child, and get its answer or its death), `starting` (start a child, and end it), `child` (what a child does
+before its own `main`, and the loop that answers), `messages` (frames, and the values in them), `pool`
+(children that take turns), `memory` (how much the machine has left), `one_at_a_time` (a lock).
 """

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
 
-from birdenv.dialogue import Dialogue, Game, Move, Player, View, play
-from birdenv.dialogue._move import QUIT, as_move
+from birdenv.dialogue import Dialogue, Game, Player, Usage, play
 from birdenv.dialogue._rules import method_that_raised
-from birdenv.dialogue.players import SeesEnd
+from birdenv.dialogue.faults import Failure
+from birdenv.dialogue.measures import PARTNER_ERROR
+from birdenv.dialogue.players import SeatError, Watched
+from birdenv.dialogue.usage import usage_of
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error
 from birdenv.llm import ContextOverflowError
 from birdenv.runs._player_process import MoveTimeoutError
@@ -25,35 +27,11 @@ _CONTEXT: Final = re.compile(
 )
 """How providers and local servers say so."""
 
-PARTNER_ERROR: Final = "partner error"
-"""Status of an episode that the player of another seat broke off: it says nothing about the agent."""
-
 RETRIED = frozenset({"task error", PARTNER_ERROR, "infra_error", "test_error"})
 """Statuses that are nobody's answer; `--resume` plays these tasks again."""
 
-UNRATED = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error", "test_error"})
-"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
-
 TIME_LIMIT: Final = "time limit"
 """The status of an episode whose agent did not move in time. It counts as the agent's."""
-
-
-@dataclass(frozen=True, slots=True)
-class Failure:
-    """Why an episode broke off: the status it gets, one line for people, and whose player it was."""
-
-    status: str
-    error: str
-    seat: int | None = None
-
-
-class SeatError(BirdenvError):
-    """The player of a seat raised, or returned what is no move; `__cause__` says more."""
-
-    def __init__(self, seat: int, cause: Exception) -> None:
-        super().__init__(str(cause))
-        self.seat = seat
-        self.cause = cause
 
 
 def failure(error: Exception, evaluated: int | None = None) -> Failure:
@@ -81,33 +59,24 @@ def failure(error: Exception, evaluated: int | None = None) -> Failure:
     return Failure(CONTEXT_LIMIT if is_full else "task error", said, seat)
 
 
-class _Watched:
-    """A player whose errors say whose they are."""
-
-    def __init__(self, player: Player, seat: int) -> None:
-        self._player = player
-        self._seat = seat
-        self.left = ""  # without doing what the seat is there for: in silence, or by name
-
-    def move(self, view: View) -> Move | None:
+def usage_of_players(
+    players: Sequence[Player | None], evaluated: int
+) -> tuple[list[Usage | None], Failure | None]:
+    """Return the usage that each player reports, and the first failure to report it."""
+    used: list[Usage | None] = []
+    fault = None
+    for seat, player in enumerate(players):
         try:
-            made = as_move(self._player.move(view))
-            self.left = "said nothing" if made is None else "left" if made.action == QUIT else ""
-            return made
+            used.append(None if player is None else usage_of(player))
         except InfrastructureError:
             raise
-        except Exception as error:
-            raise SeatError(self._seat, error) from error
-
-    def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
-        if isinstance(self._player, SeesEnd):
-            try:
-                self._player.see_end(view, outcome)
-            except Exception as error:
-                raise SeatError(self._seat, error) from error
+        except Exception as error:  # of one that broke off: its player may be beyond answering
+            used.append(None)
+            fault = fault or failure(SeatError(seat, error), evaluated)
+    return used, fault
 
 
-def _left_alone(dialogue: Dialogue, players: Sequence[_Watched | None], game: Game) -> Failure | None:
+def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Game) -> Failure | None:
     """The failure of a seat that can only answer, and did not: that is no move of its game."""
     if dialogue.status not in ("silence", "left"):
         return None
@@ -124,7 +93,7 @@ def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game
     Raises:
         InfrastructureError: something was lost; the episode says nothing and may be played again.
     """
-    watched = [None if player is None else _Watched(player, seat) for seat, player in enumerate(players)]
+    watched = [None if player is None else Watched(player, seat) for seat, player in enumerate(players)]
     try:
         play(dialogue, watched)
         return _left_alone(dialogue, watched, game)

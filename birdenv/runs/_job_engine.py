@@ -11,7 +11,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
-from birdenv.runs._episode_record import Records
+from birdenv.dialogue.record import Records
 from birdenv.runs._jobs import Job
 
 JobEngine: TypeAlias = Callable[[Callable[[Job], Records], Sequence[Job]], Iterable[Records]]

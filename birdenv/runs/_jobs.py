@@ -14,10 +14,11 @@ from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from birdenv.dialogue import Arena, Player
+from birdenv.dialogue.faults import Failure
 from birdenv.dialogue.games import find_game
+from birdenv.dialogue.record import Records, mark_repeat, record_episode, skipped_record
 from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
-from birdenv.runs._episode_record import PlannedEpisode, Records, mark_repeat, record_episode, skipped_record
-from birdenv.runs._episode_status import Failure, failure, play_safely
+from birdenv.runs._episode_status import failure, play_safely, usage_of_players
 from birdenv.runs._seating import Seating, close_players
 
 _TRIALS = 3
@@ -42,6 +43,20 @@ class Setup(NamedTuple):
     options: tuple[tuple[str, str], ...] = ()
     move_timeout: float | None = None
     holder: str | None = None
+
+
+class PlannedEpisode(NamedTuple):
+    """Which episode of a run.
+
+    Attributes:
+        instance_id: the task.
+        repeat: which of several episodes of the task, from 0; None if there is one.
+        seed: the run's seed.
+    """
+
+    instance_id: str
+    repeat: int | None
+    seed: int
 
 
 class Job(NamedTuple):
@@ -122,7 +137,7 @@ def play_job(job: Job) -> Records:
 def _tried(place: _Open, episode: PlannedEpisode, names: Sequence[str]) -> Records:
     arena, seating = place
     if seating.sees_private and not arena._tasks.is_graded(episode.instance_id):
-        return skipped_record(arena, episode, Failure("skipped", ""))
+        return skipped_record(arena._tasks, episode.instance_id, Failure("skipped", ""))
     for trial in range(1, _TRIALS + 1):
         try:
             return _played(place, episode, names)
@@ -130,10 +145,10 @@ def _tried(place: _Open, episode: PlannedEpisode, names: Sequence[str]) -> Recor
             raise
         except InfrastructureError as error:
             if trial == _TRIALS or error.retried:
-                return skipped_record(arena, episode, failure(error))
+                return skipped_record(arena._tasks, episode.instance_id, failure(error))
             time.sleep(_PAUSE_SECONDS * trial * random.uniform(1.0, 1.5))
         except BirdenvError as error:  # its database is gone or broken
-            return skipped_record(arena, episode, failure(error))
+            return skipped_record(arena._tasks, episode.instance_id, failure(error))
     raise AssertionError("the last trial returns")
 
 
@@ -154,7 +169,18 @@ def _played(place: _Open, episode: PlannedEpisode, names: Sequence[str]) -> Reco
             broken = failure(error, arena.game.evaluated)
         if broken is None:
             broken = play_safely(dialogue, players, arena.game)
-        return record_episode(arena, episode, dialogue, players, names, broken, started)
+        used, unreported = usage_of_players(players, arena.game.evaluated)
+        return record_episode(
+            arena.game,
+            arena._tasks,
+            episode.instance_id,
+            dialogue,
+            players,
+            names,
+            used,
+            broken or unreported,
+            started,
+        )
     finally:
         dialogue.close()
         close_players(players)

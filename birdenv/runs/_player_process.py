@@ -23,7 +23,7 @@ from typing import Any, Final
 from birdenv.dialogue import Move, PlayerContext, Usage, View
 from birdenv.dialogue.players import PlayerSpec
 from birdenv.errors import BirdenvError, InputError
-from birdenv.processes._process import ChildProcess, Death, SideChannel
+from birdenv.processes.process import ChildProcess, Death, SideChannel
 
 MAX_REPLY: Final = 16 * 2**20
 """Bytes of one reply of a child; a longer one ends the child."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 _WIDTH = 55
 
@@ -15,13 +14,6 @@ def rule(character: str) -> str:
 def engine_line(engine: str) -> str:
     """`Engine                  SQLite 3.40.1`: what ran the SQL, as `config.json` has it."""
     return f"{'Engine':<24}{engine:>13}"
-
-
-def rate_line(name: str, rate: Mapping[str, Any]) -> str:
-    """`EX             40/52   76.9 %`; a dash where there is nothing to divide by."""
-    total = rate["total"]
-    percent = f"{100 * rate['passed'] / total:6.1f} %" if total else "      -"
-    return f"{name:<24}{rate['passed']:>6}/{total:<6}{percent}"
 
 
 def status_notes(status: Mapping[str, int]) -> list[str]:

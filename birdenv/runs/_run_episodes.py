@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import make_game
-from birdenv.dialogue.games import find_game
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs._job_engine import JobEngine
 from birdenv.runs._run_folder import RunDirectory
@@ -87,8 +86,7 @@ def run_episodes(
         InputError: the game, a setting, a file or a player cannot be used.
         RunEndedError: nothing more can be played.
     """
-    explained = {"explain": True} if "explain" in find_game(game).settings.model_fields else {}
-    with make_game(game, **explained | settings) as arena:
+    with make_game(game, **settings) as arena:
         players = {**arena.players, arena.game.evaluated: agent}
         llm = Models(models)
         plan = RunPlan(

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from birdenv.dialogue import Arena
 from birdenv.dialogue.chat import MALFORMED, NO_CALL
-from birdenv.runs._episode_status import PARTNER_ERROR
+from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.runs._run_folder import episode_name
 from birdenv.runs.summaries._model_figures import model_figures
 

@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import gc
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import birdenv
+from birdenv._version import __version__
 from birdenv.dialogue import Arena
+from birdenv.dialogue.record import Records, mark_repeat
 from birdenv.errors import InputError
 from birdenv.files import code_digest, path_digest
 from birdenv.llm import Models
-from birdenv.runs._episode_record import PlannedEpisode
 from birdenv.runs._job_engine import JobEngine, threads
-from birdenv.runs._jobs import Job, Setup, opened, play_job
+from birdenv.runs._jobs import Job, PlannedEpisode, Setup, opened, play_job
 from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs._seating import Seating
-from birdenv.runs.measures._games import game_measures
+from birdenv.runs.blame import has_user_to_blame, record_blame
+from birdenv.runs.summaries._first_screen import first_screen
 from birdenv.runs.summaries._recorded_run import recorded_run
 from birdenv.runs.summaries._run_report import Summary, report
 
@@ -95,7 +96,7 @@ class RunPlan:
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
         others.pop(game.seats[game.evaluated].name)
         return {
-            "birdenv": birdenv.__version__,
+            "birdenv": __version__,
             "code_sha256": code_digest(),
             "agent": agent,
             "agent_file_sha256": path_digest(Path(argument)) if argument and name not in _OF_MODELS else None,
@@ -196,9 +197,51 @@ def run(
             plan.models.close()
     if plan.models is not None:
         plan.models.sort_calls()
-    directory.rewrite(episode_name(name, repeat) for name in plan.arena.ids for repeat in rounds)
-    game_measures(plan.arena.game.name).finish(plan.arena, directory.path)
-    summary = report(recorded_run(directory)).summary()
+    return _finish(plan.arena, directory, rounds)
+
+
+def write_run(
+    arena: Arena, episodes: Iterable[Records], output: Path | str, *, agent: str, seed: int = 0
+) -> Path:
+    """Write episodes that were played through any door into a new run folder, and return the folder.
+
+    `summary`, `compare`, `blame` and `export` read it as they read other runs. Several episodes of a task
+    become its repeats, in the order in which they come.
+
+    Args:
+        arena: the arena of the episodes.
+        episodes: the result of `Episode.record()` of each.
+        output: the folder in which the run folder is made.
+        agent: the name of the policy.
+        seed: the seed of the other seats' players, as in `Arena.episode`.
+
+    Raises:
+        InputError: there are no episodes, or one is of another task than the arena has.
+    """
+    rounds_of: dict[str, list[Records]] = {}
+    for records in episodes:
+        rounds_of.setdefault(records["runs"]["instance_id"], []).append(records)
+    unknown = [name for name in rounds_of if name not in arena.ids]
+    if unknown or not rounds_of:
+        raise InputError(f"no task {unknown[0]!r} in this arena" if unknown else "there are no episodes")
+    most = max(map(len, rounds_of.values()))
+    plan = RunPlan(arena, {**arena.players, arena.game.evaluated: agent}, seed, repeats=most)
+    directory = RunDirectory.create(Path(output))
+    prepare(directory, plan.config(), resume=False)
+    for played in rounds_of.values():
+        for number, records in enumerate(played):
+            directory.append(records if most == 1 else mark_repeat(records, number))
+    _finish(arena, directory, [None] if most == 1 else list(range(most)))
+    return directory.path
+
+
+def _finish(arena: Arena, directory: RunDirectory, rounds: Sequence[int | None]) -> Summary:
+    """Put the records in order, and write the figures."""
+    directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)
+    if has_user_to_blame(arena):
+        record_blame(arena, directory.path)
+    made = report(recorded_run(directory))
+    summary = Summary(made.to_json(), made.text(), first_screen(made))
     directory.write_json("overall.json", summary.overall)
     directory.write_text("summary.txt", summary.text)
     return summary

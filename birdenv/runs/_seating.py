@@ -8,10 +8,9 @@ from typing import Any
 
 from birdenv.dialogue import Arena, Dialogue, Player
 from birdenv.dialogue.arena import player_factory
-from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec
+from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec, SeatError
 from birdenv.errors import InfrastructureError, InputError
 from birdenv.llm import Models
-from birdenv.runs._episode_status import SeatError
 from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 

@@ -6,6 +6,8 @@ only, because the process of test cases imports it. Every function takes time in
 
 from __future__ import annotations
 
+from birdenv.sql._quiet_parser import quiet_parser
+from birdenv.sql._reference_date import ClockError, at_date
 from birdenv.sql._statements import (
     NO_QUERY,
     STICKING,
@@ -40,10 +42,12 @@ __all__ = [
     "LONGEST_SQL",
     "NO_QUERY",
     "STICKING",
+    "ClockError",
     "Stretch",
     "Token",
     "UnterminatedError",
     "after_comments",
+    "at_date",
     "first_keyword",
     "first_words",
     "folded",
@@ -52,6 +56,7 @@ __all__ = [
     "may_write",
     "normalised",
     "one_line",
+    "quiet_parser",
     "quoted",
     "spelling",
     "split_script",

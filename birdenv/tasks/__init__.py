@@ -1,5 +1,5 @@
-"""The games. A folder holds one game: its records, its loader, its rules; or what several games share: `sql`,
-`interact` (c-Interact and a-Interact), `cocoa`.
+"""The SQL games. A folder holds one game: its records, its loader, its rules; or what several games share:
+`sql`, `interact` (c-Interact and a-Interact).
 
 This door exports what the SQL games share: the two seats, the system's actions, and the text in which it
 reads query results.
@@ -24,18 +24,21 @@ from birdenv.tasks.sql._actions import (
     submit_sql,
 )
 from birdenv.tasks.sql._dialects import as_script, in_dialect
+from birdenv.tasks.sql._known_defects import Defects, read_defects, write_defects
 from birdenv.tasks.sql._result_text import result_text
-from birdenv.tasks.sql._settings import PUBLISHED, SqlSettings, select
+from birdenv.tasks.sql._settings import PUBLISHED, REPORTED, SqlSettings, select
 from birdenv.tasks.sql._view import SENDERS
 
 __all__ = [
     "ARGUMENTS",
     "KINDS",
     "PUBLISHED",
+    "REPORTED",
     "SENDERS",
     "SYSTEM",
     "TOOLS",
     "USER",
+    "Defects",
     "Kind",
     "SqlMove",
     "SqlSettings",
@@ -49,7 +52,9 @@ __all__ = [
     "get_knowledge_definition",
     "get_schema",
     "in_dialect",
+    "read_defects",
     "result_text",
     "select",
     "submit_sql",
+    "write_defects",
 ]

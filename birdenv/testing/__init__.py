@@ -6,18 +6,19 @@ function and compares the transcript with the native one:
     for script in SCRIPTS:
         assert play_script(script, my_step) == golden_transcript(script)
 
-A step function is made anew for each script from `(game, instance_id)`; it takes a model's message (OpenAI's
-form) and returns the text that the model reads, the reward of the step, and whether the episode is over.
+A step function is made anew for each script, from the script's game, task and settings. It takes a model's
+message (OpenAI's form) and returns the text that the model reads, the reward of the step, and whether the
+episode is over. `play_script_async` takes one that must be awaited.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, TypeAlias
 
-from birdenv.dialogue import make_game
+from birdenv.dialogue import Move, View, make_game
 from birdenv.testing._check_game import GameFaultsError, check_game
 
 __all__ = [
@@ -27,15 +28,17 @@ __all__ = [
     "Line",
     "Script",
     "check_game",
+    "failing_user",
     "golden_transcript",
     "play_script",
+    "play_script_async",
     "tool_call",
 ]
 
 Message: TypeAlias = Mapping[str, Any]
 
-MakeStep: TypeAlias = Callable[[str, str], Callable[[Message], tuple[str, float, bool]]]
-"""Gets the game's name and the task's id, and gives a step function."""
+Stepped: TypeAlias = tuple[str, float, bool]
+"""The text that the model reads, the reward of the step, and whether the episode is over."""
 
 
 class Line(NamedTuple):
@@ -56,12 +59,14 @@ class Script:
         game: the game's name.
         instance_id: the task.
         messages: the model's messages, in order.
+        settings: settings of the game, as `make_game` takes them.
     """
 
     name: str
     game: str
     instance_id: str
     messages: tuple[Message, ...]
+    settings: Mapping[str, Any] = field(default_factory=dict)
 
 
 def tool_call(name: str, *, content: str | None = None, call_id: str = "call_1", **arguments: Any) -> Message:
@@ -111,6 +116,15 @@ MALFORMED: Mapping[str, Message] = {
 _ASK = tool_call("clarify", question="What do you mean by 'roomy branches'?", content="Let me ask.")
 _WRONG = tool_call("submit_sql", sql="SELECT 1")
 _BROKEN = tool_call("submit_sql", sql="SELEC 1")
+_RIGHT = tool_call(
+    "submit_sql",
+    sql="CREATE TABLE fine_archive AS SELECT fine_id, amount, reason, status FROM fines"
+    " WHERE status IN ('paid', 'waived'); DELETE FROM fines WHERE status IN ('paid', 'waived')",
+)
+_RIGHT_AGAIN = tool_call(
+    "submit_sql", sql="SELECT reason, COUNT(*), SUM(amount) FROM fine_archive GROUP BY reason"
+)
+_LOOK = tool_call("execute_sql", sql="SELECT name FROM branches ORDER BY name LIMIT 2")
 
 SCRIPTS: tuple[Script, ...] = (
     Script("a question and two wrong answers", "c-interact", "library_1", (_ASK, _WRONG, _BROKEN)),
@@ -130,17 +144,39 @@ SCRIPTS: tuple[Script, ...] = (
             _WRONG,
         ),
     ),
+    Script("right at once, twice", "c-interact", "library_M_2", (_RIGHT, _RIGHT_AGAIN)),
+    Script(
+        "right after a debug attempt, twice",
+        "c-interact",
+        "library_M_2",
+        (_WRONG, _RIGHT, _BROKEN, _RIGHT_AGAIN),
+    ),
+    Script("right with tools, twice", "a-interact", "library_M_2", (_LOOK, _RIGHT, _RIGHT_AGAIN)),
+    Script(
+        "one question with rows",
+        "bird",
+        "1",
+        (_LOOK, tool_call("submit_sql", sql="SELECT COUNT(*) FROM members WHERE card_status = 'active'")),
+    ),
+    Script("ended by the limit", "bird", "1", (_LOOK, _LOOK), {"max_turns": 2}),
+    Script("ended by a fault", "c-interact", "library_1", (_ASK,), {"user": "birdenv.testing:failing_user"}),
 )
-"""Scripts over the demo benchmark: plain ones, and one for each kind of malformed message."""
+"""Scripts over the demo benchmark: plain ones, one for each kind of malformed message, ones that earn all
+rewards of the schedule (0.7 and 0.3, 0.5 and 0.2), and one each that ends by the limit and by a fault."""
+
+
+def failing_user(view: View) -> Move:
+    """Fail, as a user's player may: the episode is void."""
+    raise RuntimeError("this user always fails")
 
 
 def golden_transcript(script: Script) -> tuple[Line, ...]:
     """Return the transcript of a script as birdenv itself plays it."""
 
-    def make_step(game: str, instance_id: str) -> Callable[[Message], tuple[str, float, bool]]:
-        episode = make_game(game).episode(instance_id)
+    def make_step(script: Script) -> Callable[[Message], Stepped]:
+        episode = make_game(script.game, **script.settings).episode(script.instance_id)
 
-        def step(message: Message) -> tuple[str, float, bool]:
+        def step(message: Message) -> Stepped:
             made = episode.call(message)
             return made.text, made.reward, made.done
 
@@ -149,13 +185,31 @@ def golden_transcript(script: Script) -> tuple[Line, ...]:
     return play_script(script, make_step)
 
 
-def play_script(script: Script, make_step: MakeStep) -> tuple[Line, ...]:
+def play_script(
+    script: Script, make_step: Callable[[Script], Callable[[Message], Stepped]]
+) -> tuple[Line, ...]:
     """Play a script through an adapter, and return the transcript; it ends with the episode."""
-    step = make_step(script.game, script.instance_id)
+    step = make_step(script)
     lines: list[Line] = []
     for message in script.messages:
-        text, reward, done = step(message)
-        lines.append(Line(json.dumps(message, sort_keys=True), text, round(reward, 10), done))
-        if done:
+        lines.append(_line(message, *step(message)))
+        if lines[-1].done:
             break
     return tuple(lines)
+
+
+async def play_script_async(
+    script: Script, make_step: Callable[[Script], Awaitable[Callable[[Message], Awaitable[Stepped]]]]
+) -> tuple[Line, ...]:
+    """Play a script through an adapter whose step function must be awaited, and return the transcript."""
+    step = await make_step(script)
+    lines: list[Line] = []
+    for message in script.messages:
+        lines.append(_line(message, *await step(message)))
+        if lines[-1].done:
+            break
+    return tuple(lines)
+
+
+def _line(message: Message, text: str, reward: float, done: bool) -> Line:
+    return Line(json.dumps(message, sort_keys=True), text, round(reward, 10), done)

@@ -6,7 +6,6 @@ import json
 import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from importlib.metadata import entry_points
 from random import Random
 from typing import Any, Final
 
@@ -14,6 +13,7 @@ from birdenv.dialogue import Action, Dialogue, Field, Game, Move, Seat, make_gam
 from birdenv.dialogue._rules import method_that_raised
 from birdenv.dialogue.games import GROUP
 from birdenv.errors import BirdenvError, describe_error
+from birdenv.plugins import load_plugin, plugins
 
 _EPISODES: Final = 4  # of each task that is tried
 _TASKS: Final = 5
@@ -80,8 +80,8 @@ def _declared(game: Game) -> Iterator[tuple[str, str]]:
                     "fields",
                     f"{action.name}: expected a tuple of Field, such as (Field(...),), got {fields!r:.80}",
                 )
-    owners = [entry for entry in entry_points(group=GROUP) if entry.name == game.name]
-    if any(entry.load() is not game for entry in owners):
+    owner = plugins(GROUP).get(game.name)
+    if owner is not None and load_plugin(owner) is not game:
         yield "name", f"another game is registered as {game.name!r}"
 
 

@@ -54,6 +54,7 @@ class Brief:
     false where the protocol answers each question by itself and never asks back; `first_line` is true where
     it takes a model's first line for its choice; `style` is how a rule-based user words its answers;
     `annotated` are the ambiguities as they stand in the task's record, for prompts of others.
+    `inherited` are the points of an earlier phase, by whose terms this one's conditions may be called.
     """
 
     clear_query: str
@@ -67,6 +68,7 @@ class Brief:
     first_line: bool = False
     style: UserStyle = "plain"
     annotated: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    inherited: tuple[Ambiguity, ...] = ()
 
     def __hash__(self) -> int:
         """Return the hash of the two questions: strings remember theirs, and few briefs share them."""

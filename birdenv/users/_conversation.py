@@ -1,16 +1,22 @@
-"""What was said before in an episode, and what a question means in its light."""
+"""What was said before in an episode, and what a message means in its light."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
-from birdenv.users.sql_in_words import in_words
-from birdenv.users.sql_in_words._lexer import tokenize
-from birdenv.users.understanding import Choice, named_points, take_apart, understand
-from birdenv.users.understanding._question import Question
+from birdenv.users.sql_in_words import in_words, tokenize
+from birdenv.users.understanding import (
+    ANSWERED,
+    Choice,
+    Part,
+    named_points,
+    take_apart,
+    understand,
+    understand_parts,
+)
 from birdenv.users.understanding.vocabulary._word_forms import (
     GENERIC_STEMS,
     clean,
@@ -23,44 +29,63 @@ _REFERS = re.compile(
     r"^(?:and|but|yes|yeah|no|ok|okay|so|also|hm+|then|you said|you mean)\b"
     r"|\b(?:it|its|that|this|they|those|these|them|the same|inclusive|exactly|again|once more)\b"
 )
-_OTHER = re.compile(r"\b(?:second|other|latter|next|remaining|rest)\b")
-
-
-def one_by_one(choice: Choice) -> list[Choice]:
-    """Take apart a choice that answers two questions in one."""
-    if " + " not in choice.target:
-        return [choice]
-    terms = dict.fromkeys(item.term for item in choice.items)
-    points = [
-        Choice("labelled", term, tuple(item for item in choice.items if item.term == term)) for term in terms
-    ]
-    return points + [Choice("unlabelled", part.id, (), (part,)) for part in choice.parts]
+_ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
+_PLACE = re.compile(
+    rf"\b(?:(?P<word>{'|'.join(_ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)\b"
+    r"|(?:question|number|item|point) (?P<number>\d{1,3}))\b"
+)
+_OTHERS = re.compile(
+    r"\b(?:others?|latter|next|remaining|rest|left|unanswered|outstanding|missed|skipped)\b"
+    r"|\bonly (?:\w+ )?(?:answered|told|replied|one|two|some|half)\b"
+    r"|\b(?:two|three|all|both) of (?:them|my)\b"
+)
+_OF_LISTS = frozenset(
+    map(
+        stem,
+        """again answer another both continue fifth four fourth item last latter left less list miss missed
+        next other outstanding point please question remain remaining repeat reply rest second sixth skip
+        third three two unanswered you""".split(),
+    )
+)
 
 
 @dataclass(slots=True)
 class Conversation:
-    """The questions of one phase so far: the last one that was `asked`, and what was told.
+    """The questions of one phase so far.
 
-    `open_names` are points that a question named and that were not told yet.
+    Attributes:
+        brief: what the user knows.
+        told: what was told, the latest last.
+        asked: the questions of the last message that had several.
+        waiting: those of them that were not answered, or points that a question named and that were not told.
     """
 
     brief: Brief
-    asked: Question | None = None
     told: list[Choice] = field(default_factory=list)
-    open_names: list[Choice] = field(default_factory=list)
+    asked: list[Part] = field(default_factory=list)
+    waiting: list[Part] = field(default_factory=list)
+    _last: list[Choice] = field(default_factory=list)
 
-    def understand(self, question: str) -> Choice:
-        """Decide what a question is about, with what was said before in mind."""
-        asked = self.asked = take_apart(question)
-        choice = understand(self.brief, asked)
-        if choice.call == "unclear" or (choice.call == "unanswerable" and _OTHER.search(asked.text)):
-            choice = self._referred(asked.text) or choice
-        named = named_points(self.brief, asked)
-        if len(named) > 1:
-            self.open_names = named
-        if choice.tells:
-            self.open_names = [one for one in self.open_names if not set(one.items) <= set(choice.items)]
-        return choice
+    def understand(self, message: str, most: int = ANSWERED) -> list[Part]:
+        """Take a message apart, and decide what its questions are about, with what was said before in mind.
+
+        The first `most` are answered; the others wait.
+        """
+        parts = listed = self._listed(message)
+        if not listed:
+            parts = understand_parts(self.brief, message)
+            if len(parts) == 1:
+                parts = [self._in_the_light_of_before(parts[0])]
+            else:
+                self.asked = parts
+        answered, waiting = parts[:most], parts[most:] or self.waiting
+        self._last = [part.choice for part in answered if part.choice is not None and part.choice.tells]
+        texts = {part.text for part in answered}
+        told = {choice.target for choice in self._last}
+        self.waiting = [
+            one for one in waiting if one.text not in texts and not (one.choice and one.choice.target in told)
+        ]
+        return parts
 
     def remember(self, choice: Choice) -> None:
         """Note that a choice was answered."""
@@ -71,28 +96,75 @@ class Conversation:
         """Return whether the same was answered before."""
         return choice.target in [one.target for one in self.told]
 
-    def _meant_of_several(self, text: str) -> Choice:
-        """What was told last; of several points the one that a question has a word of, if it is one only."""
+    def _listed(self, message: str) -> list[Part]:
+        """The questions of a list that a message refers to: "the second one", "the other two"."""
+        if not (self.asked or self.waiting) or len(message) > _LONGEST_REFERENCE:
+            return []
+        text = clean(message)
+        if not set(map(stem, content_words(words(text)))) <= GENERIC_STEMS | _OF_LISTS:
+            return []
+        places = list(dict.fromkeys(_places(text, len(self.asked))))
+        parts = [self.asked[place] for place in places if place < len(self.asked)]
+        if not parts and (places or _OTHERS.search(text)):
+            parts = self.waiting or [Part(message, Choice("unclear"))]
+        return [
+            part
+            if part.choice is not None
+            else Part(part.text, understand(self.brief, take_apart(part.text)))
+            for part in parts
+        ]
+
+    def _in_the_light_of_before(self, part: Part) -> Part:
+        """One question, or what it refers to; the points that it names and that are not told wait."""
+        asked = part.asked or take_apart(part.text)
+        choice = part.choice
+        assert choice is not None
+        if choice.call == "unclear":
+            choice = self._referred(asked.text) or choice
+        named = named_points(self.brief, asked)
+        if len(named) > 1:
+            self.asked = self.waiting = [Part(one.target, one) for one in named]
+        return Part(part.text, choice, asked)
+
+    def _referred(self, text: str) -> Choice | None:
+        """What "yes, but at least?" or "you said 40?" is about: what was told last."""
+        if not self._last and not self.told:
+            return None
+        last = self._meant_of_several(text, self._last or self.told[-1:])
+        literals = {t.text for sql in last.granted() for t in tokenize(sql) if t.kind in ("number", "string")}
+        numbers = set(re.findall(r"\d+(?:\.\d+)?", text))
+        return last if numbers & literals or _REFERS.search(text) else None
+
+    def _meant_of_several(self, text: str, several: Sequence[Choice]) -> Choice:
+        """Of what was told last the point that a question has a word of, if it is one only; else the last."""
         said = set(map(stem, content_words(words(text)))) - GENERIC_STEMS
-        several = one_by_one(self.told[-1])
         meant = [one for one in several if not said.isdisjoint(self._stems_of(one))]
-        return meant[0] if len(several) > 1 and len(meant) == 1 else self.told[-1]
+        return meant[0] if len(meant) == 1 else several[-1]
 
     def _stems_of(self, choice: Choice) -> Iterator[str]:
         for sql in choice.granted():
             yield from map(stem, words(clean(in_words(sql, self.brief).text)))
 
-    def _referred(self, text: str) -> Choice | None:
-        """The point that "and the second one?", "yes, but at least?" or "you said 40?" is about."""
-        if _OTHER.search(text):
-            if self.open_names or not self.told:
-                return self.open_names[0] if self.open_names else None
-            several = one_by_one(self.told[-1])
-            return several[1] if len(several) > 1 else None
-        if not self.told:
-            return None
-        last = self._meant_of_several(text)
-        snippets = [item.snippet for item in last.items] + [part.sql for part in last.parts]
-        literals = {t.text for sql in snippets for t in tokenize(sql) if t.kind in ("number", "string")}
-        numbers = set(re.findall(r"\d+(?:\.\d+)?", text))
-        return last if numbers & literals or _REFERS.search(text) else None
+
+_LONGEST_REFERENCE = 200
+"""Characters of a message that may only refer to a list."""
+
+
+def _places(text: str, size: int) -> Iterator[int]:
+    """The places in a list that a text speaks of, from 0 on."""
+    for match in _PLACE.finditer(text):
+        if match["word"]:
+            yield _ORDINALS.index(match["word"])
+        elif match["last"]:
+            yield size - 1
+        else:
+            yield int(match["digit"] or match["number"]) - 1
+
+
+def ordinal(place: int) -> str:
+    """Return the word for a place in a list.
+
+    >>> ordinal(1)
+    'second'
+    """
+    return _ORDINALS[place]

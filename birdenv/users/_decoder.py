@@ -11,10 +11,7 @@ from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief, UserStyle
 from birdenv.users._styles import bare
-from birdenv.users.sql_in_words import in_words
-from birdenv.users.sql_in_words._clauses import Paraphrase
-from birdenv.users.sql_in_words._comparisons import PRESENT
-from birdenv.users.sql_in_words._keywords import Wording, quoted
+from birdenv.users.sql_in_words import PRESENT, Paraphrase, Wording, in_words, quoted
 from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
@@ -29,6 +26,8 @@ _OTHERS = "All others stay as they are."
 _NOTHING_ELSE = "Change nothing else; all others stay as they are."
 _IS_PERCENTAGE = "It is a percentage."
 _LEFT_OUT = "Leave out the ones without."
+_ON_THE_WAY = "This is for a step on the way, not for the result:"
+_ARRANGING = frozenset({"group", "order", "tie", "limit", "distinct", "having"})
 _NOTHING = "I have nothing particular in mind for that."
 
 
@@ -48,7 +47,9 @@ def decode(choice: Choice, brief: Brief) -> str:
         if brief.style != "terse" and _PERCENTAGE.search(item.snippet) and "percent" not in sentence:
             sentences.append(_IS_PERCENTAGE)
     for part in choice.parts:
-        sentences.append(_sentence(brief, part.sql, clause=part.clause))
+        sentence = _sentence(brief, part.sql, clause=part.clause)
+        inner = part.is_inner and part.clause in _ARRANGING
+        sentences.append(f"{_ON_THE_WAY} {sentence}" if inner else sentence)
     if brief.style != "terse" and any(part.clause == "assign" for part in choice.parts):
         sentences += [_NOTHING_ELSE] * _changes_rows(brief.gold)
     elif brief.style != "terse" and _chooses_what_is_changed(choice, brief):

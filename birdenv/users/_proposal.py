@@ -8,7 +8,8 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from birdenv.users.sql_in_words._lexer import Token, split_words, tokenize
+from birdenv.users._brief import Brief, Notes
+from birdenv.users.sql_in_words import Names, Node, Token, parse_fragment, split_words, tokenize, verbalise
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import Question, take_apart
@@ -56,7 +57,43 @@ _APPROVING = frozenset(
 _COMPARES = frozenset({">", "<", ">=", "<="})
 
 
-def agreed(question: str | Question, choice: Choice) -> Verdict:
+_ASKS_FOR_USE = re.compile(
+    r"\b(?:columns?|fields?|matters?|relevant|needed|necessary|important|involved|look\w* at"
+    r"|uses?|used|using)\b"
+)
+"""What is asked about a column alone: an answer would tell the columns of the gold SQL from others."""
+
+_EXCLUSIVE = re.compile(r"\b(?:only|just|nothing (?:else|more)|no other|enough|sufficient|complete|all)\b")
+_NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every row|all (?:of them|rows))\b")
+_DIRECTIONS = (
+    (
+        True,
+        re.compile(r"\bdescending\b|\b(?:newest|latest|most \w+|highest|largest|biggest) (?:ones? )?first\b"),
+    ),
+    (
+        False,
+        re.compile(
+            r"\b(?:ascending|alphabetical\w*|a to z)\b"
+            r"|\b(?:oldest|earliest|lowest|smallest|least \w+) (?:ones? )?first\b"
+        ),
+    ),
+)
+"""Whether an order is descending, and how people say so."""
+
+_ONCE = re.compile(
+    r"\b(?:once|unique|distinct|different)\b|\b(?:without|no|remov\w+|drop\w*) (?:any )?duplicates\b"
+)
+_REPEATED = re.compile(r"\b(?:with|keep\w*|allow\w*|includ\w*) (?:the |any )?duplicates\b|\brepeat\w*")
+_REGIONS = {
+    "output": re.compile(r"\b(?:sort\w*|order\w*|group\w*|for each|per|where|whose|having|limit\w*)\b.*"),
+    "group": re.compile(r"^.*?\b(?:for (?:each|every)|per|by|each|every)\b|\b(?:sort\w*|where|whose)\b.*"),
+    "order": re.compile(r"^.*?\b(?:sort\w*|order\w*)\b(?: it| them)?(?: by)?|\b(?:limit\w*|show\w*)\b.*"),
+    "tie": re.compile(r"^$"),
+}
+"""What of a question is not about the columns that the clause names."""
+
+
+def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
     """Say yes or no to what a question proposes, by the choice that answers it.
 
     To what the request itself says, "yes" if it has all the telling words of the question.
@@ -64,15 +101,34 @@ def agreed(question: str | Question, choice: Choice) -> Verdict:
     if not choice.tells:
         return ""
     if not choice.answer:
-        return verdict(question, choice.granted(), choice.parts[0].clause if len(choice.parts) == 1 else "")
+        clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
+        known = frozenset[frozenset[str]]()
+        if brief is not None:
+            known = _known(brief.identifiers, brief.notes)
+            if choice.items:  # the words of the request propose nothing new
+                given = " ".join([brief.request, *(item.term for item in choice.items)])
+                known = frozenset(name for name in known if not name <= _stems_of(clean(given)))
+        return verdict(question, choice.granted(), clause, known)
     if not choice.answer.startswith(SAID):
         return ""
     asked = take_apart(question) if isinstance(question, str) else question
     if not _proposes(asked):
         return ""
-    told = set(map(stem, words(clean(choice.answer))))
+    told = _stems_of(clean(choice.answer))
     said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
     return "Yes" if len(said) > 1 and said <= told else ""
+
+
+def _stems_of(text: str) -> frozenset[str]:
+    return frozenset(map(stem, words(text)))
+
+
+@lru_cache(maxsize=64)
+def _known(identifiers: frozenset[str], notes: Notes | None) -> frozenset[frozenset[str]]:
+    """The stems of the names of a schema, each as it is said."""
+    names = Names(identifiers, notes)
+    found = {_stems_of(clean(names.words(name))) for name in identifiers}
+    return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
 
 
 def _proposes(asked: Question) -> bool:
@@ -82,13 +138,19 @@ def _proposes(asked: Question) -> bool:
     return bool(proposes) and not _CHOICE.search(text)
 
 
-def verdict(question: str | Question, snippets: Sequence[str], clause: str = "") -> Verdict:
+def verdict(
+    question: str | Question,
+    snippets: Sequence[str],
+    clause: str = "",
+    known: frozenset[frozenset[str]] = frozenset(),
+) -> Verdict:
     """Compare the numbers, bounds, values and names that a question proposes with those of the snippets.
 
     Args:
         question: the question.
         snippets: the SQL that the answer draws on; more than one is not compared.
         clause: the clause that the SQL is, if it is one.
+        known: the stems of each name of the schema: one that the SQL does not have gets a no.
 
     >>> verdict("Does roomy mean more than 40 seats?", ["b.seats >= 40"])
     'No'
@@ -103,15 +165,24 @@ def verdict(question: str | Question, snippets: Sequence[str], clause: str = "")
     text = asked.text
     if not _proposes(asked):
         return ""
-    if clause in _LISTS:
-        return _names(text, snippets[0], all_of_them=clause == "output")
     tokens = _tokens(snippets[0])
-    if dates := set(_DATE.findall(text)):
+    clause = clause or _CLAUSES.get(tokens[0].key if tokens else "", "")
+    if clause != "output" and _ASKS_FOR_USE.search(text):
+        return ""
+    if clause in _LISTS:
+        return _names(text, snippets[0], clause, known)
+    if clause == "distinct":
+        return "Yes" if _ONCE.search(text) else "No" if _REPEATED.search(text) else ""
+    if clause == "limit" and _NO_LIMIT.search(text):
+        return "No"
+    proposed, dates = _numbers(text), set(_DATE.findall(text))
+    if (proposed or dates) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
+        return "No"
+    if dates:
         real_dates = {
             token.text for token in tokens if token.kind == "string" and _DATE.fullmatch(token.text)
         }
         return ("Yes" if dates <= real_dates else "No") if real_dates else ""
-    proposed = _numbers(text)
     if proposed:
         real = {Decimal(token.text) for token in tokens if _is_number(token)}
         if not all(number in real or (percent and number / 100 in real) for number, percent in proposed):
@@ -125,7 +196,10 @@ def _is_approved(asked: Question) -> bool:
     return not _APPROVING.isdisjoint(asked.stems[-1:]) and _APPROVAL.search(asked.text) is not None
 
 
-_LISTS = frozenset({"output", "group"})
+_LISTS = frozenset({"output", "group", "order", "tie"})
+_CLAUSES = {"ORDER": "order", "GROUP": "group", "LIMIT": "limit"}
+_OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
+"""What people leave out of the name of a key: one row for each station."""
 
 
 @lru_cache(maxsize=4096)
@@ -133,17 +207,61 @@ def _tokens(snippet: str) -> tuple[Token, ...]:
     return tuple(tokenize(snippet))
 
 
-def _names(text: str, listed: str, all_of_them: bool) -> Verdict:
-    """A proposal of columns or of what there is a row for: yes, if it names them; no, if it names none."""
-    said = set(map(stem, words(text)))
-    names = [set(map(stem, split_words(name).split())) for name in listed.split(",")]
-    named = [bool(one & said) for one in names]
-    if all_of_them and any(named) and (count := _COLUMNS.search(text)):
-        return "Yes" if _SPELT.get(count[1], count[1]) == str(len(names)) else "No"
-    if all(named) if all_of_them else any(named):
+@lru_cache(maxsize=4096)
+def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
+    """The stems of each thing that a clause lists, and whether it is sorted in descending order."""
+    tree = parse_fragment(sql)
+    if tree is None:
+        return ()
+    part = tree.args.get("order" if clause == "tie" else clause) if clause != "output" else None
+    items = (part or tree).expressions or [tree]
+    spoken = ((item, verbalise(item.sql())) for item in items)
+    stems = (_names_in(item) or frozenset(map(stem, content_words(words(said)))) for item, said in spoken)
+    return tuple((one, bool(item.args.get("desc"))) for one, item in zip(stems, items, strict=True))
+
+
+def _names_in(tree: Node | None) -> frozenset[str]:
+    if tree is None:
+        return frozenset()
+    names = (split_words(node.name) for node in tree.walk() if type(node).__name__ == "Identifier")
+    return frozenset(stem(word) for name in names for word in name.split())
+
+
+def _is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
+    """Whether a text names something of the schema, and nothing of `own` names."""
+    said = _stems_of(text)
+    return any(name <= said and not name & own for name in known) and not said & (own - GENERIC_STEMS)
+
+
+def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> Verdict:
+    """A proposal of what is shown, of what there is a row for, or of an order.
+
+    Yes, if each name that it has is listed; no, if one of them is another name of the schema.
+    """
+    items = _listed(sql, clause)
+    about = _REGIONS[clause].sub(" ", text)
+    said = _stems_of(about)
+    here = [name for name in known if name - _OF_KEYS <= said]
+    full = [name for name in here if not any(name < other for other in here)]
+    if any(not any(name - _OF_KEYS <= own for own, _ in items) for name in full):
+        return "No"
+    named = [bool(own & said) if clause == "output" else own - _OF_KEYS <= said for own, _ in items]
+    if clause in ("order", "tie"):
+        downs = [down for down, pattern in _DIRECTIONS if pattern.search(text)]
+        if len(downs) == 1 and items:
+            wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
+            return "Yes" if wanted[0] == downs[0] else "No"
+        return "Yes" if any(named) else ""
+    if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
+        return "Yes" if _SPELT.get(count[1], count[1]) == str(len(items)) else "No"
+    if items and all(named):
         return "Yes"
-    told = set(map(stem, content_words(words(text))))
-    return "No" if all_of_them and not any(named) and told - GENERIC_STEMS else ""
+    told = set(map(stem, content_words(words(about)))) - GENERIC_STEMS
+    if clause == "output":
+        if not any(named):
+            return "No" if told else ""
+        return "No" if _EXCLUSIVE.search(text) else "Yes" if full else ""
+    return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""
 
 
 def _is_number(token: Token) -> bool:

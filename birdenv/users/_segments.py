@@ -6,12 +6,12 @@ and so on. Ids are opaque to whoever chooses one and can be validated. sqlglot i
 
 from __future__ import annotations
 
-import logging
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
+
+from birdenv.sql import quiet_parser
 
 _Node: TypeAlias = Any
 """A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
@@ -19,11 +19,15 @@ _Node: TypeAlias = Any
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """One part of a statement: its id, the kind of clause, and its SQL with the clause's keyword."""
+    """One part of a statement: its id, the kind of clause, and its SQL with the clause's keyword.
+
+    `is_inner` is true in a CTE and in a subquery, whose rows are not the result's.
+    """
 
     id: str
     clause: str
     sql: str
+    is_inner: bool = False
 
 
 def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...]:
@@ -45,23 +49,9 @@ def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...
                         cutter.statement(statement)
             except (SqlglotError, RecursionError):
                 del cutter.found[before:]
+                cutter.inside = 0
                 cutter.add(cutter.number(), "statement", text)
     return tuple(cutter.found)
-
-
-@contextmanager
-def quiet_parser() -> Iterator[None]:
-    """Keep sqlglot from logging each statement that it keeps unparsed; the log would quote gold SQL."""
-    logger = logging.getLogger("sqlglot")
-
-    def drop(record: logging.LogRecord) -> bool:
-        return False
-
-    logger.addFilter(drop)
-    try:
-        yield
-    finally:
-        logger.removeFilter(drop)
 
 
 @dataclass
@@ -69,13 +59,14 @@ class _Cutter:
     dialect: str
     found: list[Segment] = field(default_factory=list)
     blocks: int = 0
+    inside: int = 0
 
     def number(self) -> str:
         self.blocks += 1
         return f"S{self.blocks}"
 
     def add(self, name: str, clause: str, sql: str) -> None:
-        self.found.append(Segment(name, clause, sql))
+        self.found.append(Segment(name, clause, sql, self.inside > 0))
 
     def sql(self, node: _Node) -> str:
         return str(node.sql(dialect=self.dialect, comments=False))
@@ -95,13 +86,18 @@ class _Cutter:
         if (ctes := _part(node, "with")) is not None:
             for i, cte in enumerate(ctes.expressions, 1):
                 self.add(f"{name}.cte.{i}", "cte", self.sql(cte))
-                self.statement(cte.this)
+                self._within(cte.this)
         if isinstance(node, exp.Select):
             self._select(name, node)
         elif isinstance(node, exp.SetOperation):
             self._set_operation(name, node)
         else:
             self._change(name, node)
+
+    def _within(self, query: _Node) -> None:
+        self.inside += 1
+        self.statement(query)
+        self.inside -= 1
 
     def _change(self, name: str, node: _Node) -> None:
         """INSERT, UPDATE, DELETE, CREATE."""
@@ -136,23 +132,27 @@ class _Cutter:
             self.add(f"{name}.values", "values", self.sql(inner))
 
     def _select(self, name: str, node: _Node) -> None:
-        from sqlglot import exp
 
         if node.args.get("distinct") is not None:
             self.add(f"{name}.distinct", "distinct", "DISTINCT")
-        outputs = [item.alias_or_name for item in node.expressions]
-        listed = ", ".join(
-            self.sql(exp.to_identifier(output)) for output in outputs if output and output != "*"
-        )
-        if listed:
-            self.add(f"{name}.select", "output", listed)
+        outputs = ", ".join(map(self._output, node.expressions))
+        if outputs:
+            self.add(f"{name}.select", "output", outputs)
         self.listed(name, "select", "", node.expressions)
         if (source := _part(node, "from")) is not None:
             self.add(f"{name}.from", "from", self.sql(source).strip())
         self.listed(name, "join", "", node.args.get("joins") or ())
         self._filters(name, node)
         for query in self._nested(node):
-            self.statement(query)
+            self._within(query)
+
+    def _output(self, item: _Node) -> str:
+        """What a column of the result is called, or else how it is made."""
+        from sqlglot import exp
+
+        if item.alias:
+            return self.sql(exp.to_identifier(item.alias))
+        return self.sql(item.this if isinstance(item, exp.Column) else item)
 
     def _nested(self, node: _Node) -> list[_Node]:
         """The subqueries directly inside this block, not those of its CTEs or of other subqueries."""
@@ -171,11 +171,11 @@ class _Cutter:
         if (where := node.args.get("where")) is not None:
             self.listed(name, "where", "WHERE ", _conjuncts(where.this, exp.And))
         if (group := node.args.get("group")) is not None:
-            self.add(f"{name}.group", "group", self.sql(group).strip())
+            self.add(f"{name}.group", "group", self.sql(_without_places(group, node)).strip())
         if (having := node.args.get("having")) is not None:
             self.listed(name, "having", "HAVING ", _conjuncts(having.this, exp.And))
         if (order := node.args.get("order")) is not None:
-            self.add(f"{name}.order", "order", self.sql(order).strip())
+            self.add(f"{name}.order", "order", self.sql(_without_places(order, node)).strip())
         limits = [self.sql(n).strip() for key in ("limit", "offset") if (n := node.args.get(key)) is not None]
         if limits:
             self.add(f"{name}.limit", "limit", " ".join(limits))
@@ -198,6 +198,21 @@ class _Cutter:
         self.add(f"{name}.create", "create", made)
         if isinstance(target, exp.Schema):
             self.listed(name, "column", "", target.expressions)
+
+
+def _without_places(clause: _Node, query: _Node) -> _Node:
+    """A GROUP BY or ORDER BY with the columns that it has the numbers of."""
+    from sqlglot import exp
+
+    clause = clause.copy()
+    shown = query.selects if isinstance(query, exp.Query) else []
+    for key in clause.expressions:
+        place = key.this if isinstance(key, exp.Ordered) else key
+        if isinstance(place, exp.Literal) and place.name.isdigit() and 0 < int(place.name) <= len(shown):
+            item = shown[int(place.name) - 1]
+            named = exp.column(item.alias) if item.alias else item.copy()
+            place.replace(named)
+    return clause
 
 
 _TRIGGER = re.compile(r"(?is)CREATE\s+(?:\w+\s+)*?TRIGGER\b.*?\bON\s+[\w.\"`]+")

@@ -10,9 +10,9 @@ from birdenv.errors import InputError
 
 TEMPERAMENTS: Final = {
     "cooperative": "answers every question that it understands; the default",
-    "literal": "says yes or no to a proposal and no more, and answers the first of two questions",
+    "literal": "says yes or no to a proposal and no more, and answers the first of several questions",
     "vague": "answers a first question about a point in general words; the second one gets the content",
-    "busy": "leaves after 3 questions (`busy:N`: after N)",
+    "busy": "leaves after 3 messages (`busy:N`: after N), and answers the first question of each",
     "mistaken": "gives a wrong number, says that it is not sure, and corrects itself when asked again",
 }
 """What distinguishes the users `rule:NAME`."""

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from birdenv.users._segments import Segment, quiet_parser
+from birdenv.sql import quiet_parser
+from birdenv.users._segments import Segment
 
 _KEYWORDS: Final = (
     "SELECT FROM WHERE GROUP_BY HAVING ORDER_BY LIMIT OFFSET JOIN STRAIGHT_JOIN".split()

@@ -12,13 +12,13 @@ from birdenv_agents.cocoa_rules import rulebased
 from birdenv_agents.learned import train_policy
 from birdenv_agents.learned._policy import PolicyFile, write_policy
 
+from birdenv.cocoa.acts import Transcripts
+from birdenv.cocoa.files import ExampleRecord, write_examples
 from birdenv.dialogue import Dialogue, make_game, play
-from birdenv.dialogue.acts import Transcripts
-from birdenv.dialogue.cocoa import ExampleRecord, write_examples
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
-from birdenv.web import Partner, Store, Study, StudyConfig, study_arena
-from birdenv.web.study._running_dialogue import PARTNER_ERROR
+from birdenv.studies import Partner, Store, Study, StudyConfig, study_arena
+from birdenv.studies.study._running_dialogue import PARTNER_ERROR
 
 GAMES = ("mutual-friends", "bargain", "deal-or-no-deal")
 

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 from birdenv_agents.learned import train_hybrid, train_policy, train_retrieval
 
+from birdenv.cocoa.acts import Transcripts
+from birdenv.cocoa.files import ExampleRecord, as_examples, as_scenario
 from birdenv.dialogue import Action, Dialogue, Field, Game, Move, Reply, Rules, Seat, View, make_game, play
-from birdenv.dialogue.acts import Transcripts
-from birdenv.dialogue.cocoa import ExampleRecord, as_examples, as_scenario
 from birdenv.dialogue.games import Settings, TaskList, find_game, register_game
 from birdenv.dialogue.transcript import Example
 from birdenv.errors import InputError

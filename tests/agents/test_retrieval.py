@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from birdenv.cocoa.files import write_examples
 from birdenv.dialogue import make_game, play
-from birdenv.dialogue.cocoa import write_examples
 from birdenv.errors import InputError
 from birdenv.runs import run_episodes
 

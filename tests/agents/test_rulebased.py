@@ -18,9 +18,9 @@ from birdenv_agents.cocoa_rules import phrases
 from birdenv_agents.deal_or_no_deal import agrees, read_share
 from birdenv_agents.mutual_friends._reader import Reader
 
+from birdenv.cocoa.files import read_schema
 from birdenv.dialogue import Dialogue, Move, PlayerContext, make_game, play, replay
 from birdenv.dialogue.arena import Arena
-from birdenv.dialogue.cocoa import read_schema
 from birdenv.errors import InputError
 
 BANKS = Path(__file__).parent / "banks"

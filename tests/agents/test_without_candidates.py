@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.benchmarks import DEMO_BIRD_FILE
+from birdenv.demo import DEMO_BIRD_FILE
 from birdenv.runs import run_episodes
 
 

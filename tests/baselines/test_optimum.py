@@ -13,8 +13,8 @@ import pytest
 from birdenv_baselines.optimum import Worlds, best_returns, family_optima, submit_value
 from typer.testing import CliRunner
 
-from birdenv.benchmarks import demo_folder
 from birdenv.benchmarks.generator import generate
+from birdenv.demo import demo_folder
 from birdenv.errors import InputError
 
 

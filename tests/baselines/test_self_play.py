@@ -10,7 +10,7 @@ from random import Random
 import numpy as np
 import pytest
 from birdenv_baselines.self_play import Pair, Policy, Prices, cross_play, evaluate, train
-from birdenv_baselines.self_play._matrix import code_gap, draw, write_csv
+from birdenv_baselines.self_play._matrix import code_gap, write_csv
 from birdenv_baselines.self_play._train import game
 
 from birdenv.dialogue import Arena
@@ -86,5 +86,3 @@ def test_the_population_matrix_in_files(tmp_path: Path) -> None:
         ["system 0", "0.9000", "0.5000"],
         ["system 1", "0.6000", "0.8000"],
     ]
-    draw(matrix, tmp_path / "population.png")
-    assert (tmp_path / "population.png").read_bytes().startswith(b"\x89PNG")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from birdenv_baselines.training._policies import guess
 from birdenv_baselines.training._probe import probe
 
 from birdenv.benchmarks.generator import generate
+from birdenv.envs.candidates import CInteractCandidatesVectorEnv
 from birdenv.errors import InputError
 
 NEEDS_TORCH = pytest.mark.skipif(
@@ -75,7 +77,11 @@ def test_before_any_question_nothing_tells_which_meaning_is_played(few_families:
         families.setdefault(family_of(name), []).append(task)
     assert max(map(len, families.values())) > 1
     for tasks in families.values():
-        for shown in (seen._tables.spans, seen._tables.candidates, seen._tables.readable):
+        for shown in (
+            seen._episodes.tables.spans,
+            seen._episodes.tables.candidates,
+            seen._episodes.tables.readable,
+        ):
             assert (shown[tasks] == shown[tasks[0]]).all()
     for shuffled in (False, True):
         found = probe(seen, unseen, shuffled=shuffled)
@@ -148,6 +154,8 @@ def test_train_evaluate_report_in_three_commands(families: Path, tmp_path: Path)
     training = ("train", "--data", families, "--seed", 0, *output)
     done = _command(*training, "--steps", 40_000)
     assert done.returncode == 0, done.stderr
+    told = re.findall(r"^([\d,]+) of 40,000 steps: mean return (-?0\.\d+)$", done.stdout, re.MULTILINE)
+    assert len(told) >= 4 and float(told[-1][1]) > float(told[0][1]) + 0.2
     folder = tmp_path / "maskable-ppo-coop-seed0"
     assert {"config.json", "model.zip", "curve.csv"} <= {path.name for path in folder.iterdir()}
     curve = [float(line.split(",")[1]) for line in (folder / "curve.csv").read_text().splitlines()[1:]]
@@ -158,15 +166,22 @@ def test_train_evaluate_report_in_three_commands(families: Path, tmp_path: Path)
     assert resumed.returncode == 0, resumed.stderr
     steps = [int(line.split(",")[0]) for line in (folder / "curve.csv").read_text().splitlines()[1:]]
     assert steps == sorted(steps) and steps[-1] > 45_000
-    for command in ("evaluate", "report"):
-        done = _command(command, *output)
-        assert done.returncode == 0, done.stderr
+    evaluated = _command("evaluate", *output)
+    assert evaluated.returncode == 0, evaluated.stderr
+    done = _command("report", *output)
+    assert done.returncode == 0, done.stderr
     report = (tmp_path / "report.md").read_text()
     for policy in (*RULES, "value-of-information", "maskable-ppo", "optimum"):
         assert f"| {policy}" in report
     for test in ("held out", "new forms", "demo"):
         assert f"| all tasks | {test} | coop | maskable-ppo, 1 seed |" in report
     assert "shuffled labels" in report
+    measured = _command("evaluate", "--policy", folder / "model.zip", "--data", families)
+    assert measured.returncode == 0, measured.stderr
+    tables = re.findall(r"\*\*coop, (.+)\*\*(?:\n.*)+?\n\| model, 1 seed \| (\S+)", measured.stdout)
+    assert len(tables) == 3
+    for test, mean in tables:
+        assert f"coop-seed0, {test}: return {mean} " in evaluated.stdout
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -179,6 +194,30 @@ def test_the_other_algorithms_run(families: Path, tmp_path: Path, algo: str) -> 
     assert done.returncode == 0, done.stderr
     done = _command("evaluate", *output)
     assert done.returncode == 0 and f"{algo}-coop-seed0, new forms: return" in done.stdout, done.stderr
+
+
+@NEEDS_TORCH
+@pytest.mark.slow
+def test_a_policy_that_cannot_be_measured_is_told(few_families: Path, tmp_path: Path) -> None:
+    from sb3_contrib import MaskablePPO
+    from stable_baselines3 import PPO
+
+    from birdenv.envs.sb3 import CandidatesVecEnv
+
+    split = Split(few_families, "coop")
+    envs = CandidatesVecEnv(split.train_envs(2))
+    PPO("MultiInputPolicy", envs).save(tmp_path / "ppo.zip")
+    narrow = CandidatesVecEnv(CInteractCandidatesVectorEnv(2, max_spans=8, instances=["coop_1"]))
+    MaskablePPO("MultiInputPolicy", narrow).save(tmp_path / "narrow.zip")
+    (tmp_path / "text.zip").write_text("no zip")
+    for file, why in {
+        "ppo.zip": "is no model of maskable-ppo",
+        "text.zip": "is no model of maskable-ppo",
+        "absent.zip": "is no file",
+        "narrow.zip": "other observations or actions",
+    }.items():
+        refused = _command("evaluate", "--policy", tmp_path / file, "--data", few_families)
+        assert refused.returncode == 2 and why in refused.stderr and refused.stderr.count("\n") == 1
 
 
 def test_without_trainings_it_is_said(tmp_path: Path) -> None:

@@ -6,11 +6,13 @@ import json
 import os
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from birdenv_baselines.user_questions._questions import (
     FOLDER,
     GOLDS,
+    HELD_OUT,
     WITH_GOLD,
     filled_in,
     load_briefs,
@@ -24,25 +26,42 @@ from birdenv.users import Brief
 from birdenv.users._brief import Ambiguity
 
 ROWS = [json.loads(line) for file in sorted(FOLDER.glob("*.jsonl")) for line in file.read_text().splitlines()]
+HELD = [
+    json.loads(line) for file in sorted(HELD_OUT.glob("*.jsonl")) for line in file.read_text().splitlines()
+]
 CLASSES = {"labelled", "unlabelled", "refuse", "ask_back", "kind"}
 ROOT = Path(__file__).resolve().parents[2]
 SHARED = Path(os.environ.get("BIRDENV_SHARED_DATA", ROOT.parent / "shared" / "data"))
 
 
+def questions(row: dict[str, Any]) -> list[dict[str, Any]]:
+    """The questions of a row: one, or those of a message with several."""
+    parts: list[dict[str, Any]] = row.get("parts", [row])
+    return parts
+
+
 def test_the_questions_have_the_format() -> None:
     assert len(ROWS) > 600
-    for row in ROWS:
-        assert set(row) == {"instance_id", "question", "class", "expected", "hand"}
-        assert row["class"] in CLASSES
-        assert bool(row["expected"]) == (row["class"] in ("labelled", "unlabelled", "kind")), row
+    for row in [*ROWS, *HELD]:
+        asked = {"parts"} if "parts" in row else {"class", "expected"}
+        assert set(row) - {"style", "phase"} == {"instance_id", "question", "hand"} | asked
+        for one in questions(row):
+            assert one["class"] in CLASSES
+            assert bool(one["expected"]) == (one["class"] in ("labelled", "unlabelled", "kind")), row
 
 
 def test_the_terms_of_the_demos_questions_are_annotated() -> None:
     briefs = load_briefs(None)
     for row in ROWS:
-        if row["class"] == "labelled" and row["instance_id"] in briefs:
-            terms = {item.term for item in briefs[row["instance_id"]].ambiguities}
-            assert set(row["expected"]) <= terms, row
+        for one in questions(row):
+            if one["class"] == "labelled" and row["instance_id"] in briefs:
+                terms = {item.term for item in briefs[row["instance_id"]].ambiguities}
+                assert set(one["expected"]) <= terms, row
+
+
+def test_held_out_questions_are_none_that_the_weights_are_made_from() -> None:
+    assert len(HELD) > 60
+    assert {row["question"] for row in HELD}.isdisjoint(row["question"] for row in ROWS)
 
 
 def test_no_question_is_about_a_task_that_is_kept_for_measuring() -> None:

@@ -14,7 +14,8 @@ from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import demo_folder, merge_files, verify_records
+from birdenv.benchmarks import merge_files, verify_records
+from birdenv.demo import demo_folder
 from birdenv.errors import InputError
 
 Row = dict[str, Any]

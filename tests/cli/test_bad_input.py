@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
+from birdenv.demo import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 
 Command = Callable[..., Any]
 
@@ -55,7 +55,7 @@ def test_missing_database(birdenv: Command, copy: Path, output: Path) -> None:
     assert ran.code == 0, ran
     left_out = "14 because their databases are not there (library); 28 can be played"
     assert ran.err == f"Warning: tasks are left out: {left_out}\n"
-    assert "28 tasks; 28 episodes rated" in ran.out
+    assert "28 tasks on 2 databases" in ran.out
     for path in copy.glob("*/*.sqlite"):
         path.unlink()
     refused(birdenv(*bird), "published at https://github.com/bird-bench/mini_dev")
@@ -150,7 +150,7 @@ def test_options_of_c_interact(birdenv: Command, output: Path, arguments: list[s
 def test_numbers_out_of_range(birdenv: Command, output: Path, option: list[str]) -> None:
     ran = birdenv("bird", *option, "-o", output)
     assert ran.code == 2
-    assert "Invalid value" in ran.err
+    assert option[0] in ran.err
     assert not output.exists()
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from samples import EVERY_TENTH
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
+from birdenv.demo import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 from birdenv.files import read_records, write_records
 
 Birdenv = Callable[..., Any]

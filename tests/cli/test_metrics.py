@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
+from birdenv.demo import DEMO_BIRD_FILE, demo_folder
 
 Command = Callable[..., Any]
 
@@ -115,7 +115,7 @@ def test_summary_shows_the_metrics_that_a_run_has(birdenv: Command, tmp_path: Pa
     assert found["r_ves"]["value"] == pytest.approx(sum(record["r_ves"] for record in speeds) / 4, abs=1e-6)
     assert found["r_ves"]["total"] == 4
     assert found["soft_f1"]["interval_over_tasks"] is not None
-    text = birdenv("summary", folder).out
+    text = birdenv("summary", folder, "--all").out
     assert "Soft-F1" in text and "Note: R-VES is measured and depends on this machine" in text
     assert "Note: R-VES is measured" in birdenv("compare", folder, folder).out
 
@@ -128,10 +128,11 @@ def test_summary_shows_the_metrics_that_a_run_has(birdenv: Command, tmp_path: Pa
     with (folder / "r_ves.jsonl").open("w") as file:
         file.write("".join(json.dumps(record) + "\n" for record in speeds[:3]))
     assert (
-        "R-VES: 1 episode(s) whose speed was not measured are not counted" in birdenv("summary", folder).out
+        "R-VES: 1 episode(s) whose speed was not measured are not counted"
+        in birdenv("summary", folder, "--all").out
     )
     (folder / "r_ves.jsonl").write_text('{"instance_id": "x", "r_ves": "fast"}\n')
-    ran = birdenv("summary", folder)
+    ran = birdenv("summary", folder, "--all")
     assert (ran.code, "r_ves.jsonl: record 1" in ran.err) == (2, True)
 
 

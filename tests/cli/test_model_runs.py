@@ -47,6 +47,15 @@ def test_one_command_evaluates_an_endpoint(birdenv: Any, demo_server: Server, tm
     assert ran.code == 0 and "results/scripted-bird/run-" in ran.out
 
 
+def test_a_model_that_is_named_alone_is_the_agent(birdenv: Any, demo_server: Server, tmp_path: Path) -> None:
+    where = ["--base-url", demo_server.url, "-n", "1", "-o", tmp_path]
+    for command in (["bird"], ["c-interact"], ["play", "a-interact"]):
+        assert birdenv(*command, "-m", "scripted", *where).code == 0
+        assert json.loads((newest(tmp_path) / "config.json").read_text())["agent"] == "llm:scripted"
+    refused = birdenv("bird", "-m", "scripted", "--agent", "oracle", *where)
+    assert refused.code == 2 and "no player is a language model" in refused.err
+
+
 @pytest.mark.real_tasks
 def test_one_command_evaluates_an_endpoint_on_mini_dev(
     birdenv: Any, server: Start, shared_data: Path, tmp_path: Path
@@ -135,7 +144,7 @@ def test_an_endpoint_that_fails_is_nobody_s_wrong_answer(
         assert overall["figures"]["reward"]["value"] == 1.0
         running.script = demo_answers
         ran = birdenv(*run_with(running, tmp_path, "--resume", newest(tmp_path)))
-    assert ran.code == 0 and "completed                 4" in ran.out
+    assert ran.code == 0 and "4 of 4 finished\n" in ran.out
 
 
 ENDPOINT_FAULTS = {
@@ -172,7 +181,7 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     assert "no base URL" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
     assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
     assert "which model?" in ended("--agent", "llm")
-    assert "no player is a language model" in ended("--model", "m", "--base-url", "http://h/v1")
+    assert "no player is a language model" in ended("--agent", "oracle", "--model", "m")
     assert "no player is a language model" in ended("--replay", str(tmp_path))
     assert "--user-model" in ended("--agent", "oracle", "--user", "llm")
     assert "no recorded calls" in ended("--agent", "llm:m", "--replay", str(tmp_path))
@@ -205,12 +214,14 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     assert "Noted of the user's model: granted without a shared word " in ran.out
     assert ran.code == 1 and "annotated points told to questions that name nothing: 1 of 2" in ran.out
     ran = birdenv("c-interact", "-n", "1", "--agent", "never-asks", *user)
-    assert "User llm:u, on 2 questions to the demo: labelled 100 % right, 0 % wrong, refusals 0 %" in ran.out
-    assert "to questions that name nothing it told 1 of 2 points" in ran.out
+    text = birdenv("summary", ran.out.split("Results: ")[1].split()[0], "--all").out
+    assert "User llm:u, on 2 questions to the demo: labelled 100 % right, 0 % wrong, refusals 0 %" in text
+    assert "to questions that name nothing it told 1 of 2 points" in text
     ran = birdenv(
         "c-interact", "-n", "1", "--agent", "never-asks", "--user", "llm", "--user-model", "u", *user[2:]
     )
-    assert "User llm:u, on 2 questions to the demo" in ran.out
+    text = birdenv("summary", ran.out.split("Results: ")[1].split()[0], "--all").out
+    assert "User llm:u, on 2 questions to the demo" in text
 
 
 def both_seats(url: str, folder: Path) -> list[str]:

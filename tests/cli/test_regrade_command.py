@@ -36,7 +36,7 @@ def test_all_profiles_side_by_side(birdenv: Command, run_folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--profile", "strictly"], "known: strict, shell, adk"),
+        (["--profile", "strictly"], "c-interact has strict, shell, adk"),
         (["--clean"], "--clean is for bird"),
         (["--data", "nowhere.jsonl"], "nowhere.jsonl"),
     ],
@@ -44,6 +44,19 @@ def test_all_profiles_side_by_side(birdenv: Command, run_folder: Path) -> None:
 def test_bad_options(birdenv: Command, run_folder: Path, arguments: list[str], message: str) -> None:
     ran = birdenv("regrade", run_folder, *arguments)
     assert (ran.code, message in ran.err) == (2, True), ran.err
+
+
+def test_a_interact(birdenv: Command, tmp_path: Path) -> None:
+    assert birdenv("a-interact", "--agent", "never-asks", "-n", "2", "-o", tmp_path).code == 0
+    ran = birdenv("regrade", tmp_path, "--fail-doubtful")
+    assert ran.code == 0, ran.err
+    header = next(line for line in ran.out.splitlines() if "as played" in line)
+    assert header.split() == ["as", "played", "strict", "adk"]
+    assert "a-interact, graded again" in ran.out and "strict with fail_doubtful" in ran.out
+    ran = birdenv("regrade", tmp_path, "--profile", "shell")
+    assert ran.code == 2 and "a-interact has strict, adk" in ran.err
+    ran = birdenv("regrade", tmp_path, "--clean")
+    assert ran.code == 2 and "this is a run of a-interact" in ran.err
 
 
 def test_what_is_no_run(birdenv: Command, tmp_path: Path) -> None:
@@ -59,4 +72,4 @@ def test_bird(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("regrade", tmp_path / "latest", "--clean")
     assert ran.code == 0 and "EX, now, cleaned             2/2" in ran.out
     ran = birdenv("regrade", tmp_path / "latest", "--profile", "shell")
-    assert ran.code == 2 and "--profile is for c-Interact" in ran.err
+    assert ran.code == 2 and "--profile is for c-Interact and a-Interact" in ran.err

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from birdenv.benchmarks import DEMO_BIRD_FILE
+from birdenv.demo import DEMO_BIRD_FILE
 
 Command = Callable[..., Any]
 

@@ -35,21 +35,52 @@ def test_summary(birdenv: Command, runs: Path) -> None:
     ran = birdenv("summary", runs / "a")
     assert ran.code == 0
     assert ran.out == birdenv("summary", runs / "a" / "latest").out
-    assert "12 tasks; 12 episodes rated" in ran.out
-    assert max(map(len, ran.out.splitlines())) <= 100
+    assert "the demo, 12 tasks on 1 database" in ran.out and "12 of 12 finished" in ran.out
+    everything = birdenv("summary", runs / "a", "--all").out
+    assert everything == (runs / "a" / "latest" / "summary.txt").read_text()
+    assert "12 tasks; 12 episodes rated" in everything
+    assert max(map(len, everything.splitlines())) <= 100
     found = json.loads(birdenv("summary", runs / "c", "--json").out)
     assert found["game"] == "c-interact"
     assert list(found["by"]) == ["category", "difficulty", "high_level", "ambiguity", "database"]
     assert "semantic_ambiguity" in found["by"]["ambiguity"] and "detailed" in found["by"]["high_level"]
-    shown = birdenv("summary", runs / "c").out
+    shown = birdenv("summary", runs / "c", "--by", "high_level,ambiguity").out
     assert "Mean reward by level" in shown and "Mean reward by ambiguity" in shown
+    assert "by category" not in shown
+    reference = birdenv("summary", runs / "a", "--reference").out
+    assert reference.startswith("Total:       12\nPassed (EX): ")
+    assert reference in everything and "Passed (EX)" not in ran.out
+
+
+def test_the_first_screen(birdenv: Command, runs: Path) -> None:
+    """It has 15 lines of at most 100 characters, and is what the end of a run prints."""
+    for name in ("a", "c"):
+        shown = birdenv("summary", runs / name).out
+        lines = shown.splitlines()
+        assert len(lines) <= 15
+        assert all(len(line) <= 100 for line in lines if not line.startswith("Next"))
+        labels = [line[:24].rstrip() for line in lines]
+        assert len(set(labels) - {"Next"}) == len(labels) - labels.count("Next"), "each figure has one name"
+    assert "Mean reward" in labels and "Questions per task" in labels and "Failures by fault" in labels
+    played = birdenv("bird", "--agent", "oracle", "-n", "1", "-o", runs / "one").out
+    assert birdenv("summary", runs / "one" / "latest").out in played.replace(
+        f"summary {runs / 'one'}/latest", f"summary {runs / 'one'}"
+    )
+    assert "95 %" not in played, "one episode has no interval"
+    kept = (runs / "c" / "latest" / "runs.jsonl").read_text().splitlines(keepends=True)
+    (runs / "c" / "latest" / "runs.jsonl").write_text("".join(kept[:5]))
+    unfinished = birdenv("summary", runs / "c").out
+    assert "UNFINISHED, 5 of 12 finished" in unfinished and "birdenv c-interact --resume " in unfinished
 
 
 def test_compare(birdenv: Command, runs: Path) -> None:
     ran = birdenv("compare", runs / "a", runs / "b", "--tasks")
     assert ran.code == 0
     assert "12 tasks compared" in ran.out
-    assert "McNemar" in ran.out
+    lines = ran.out.splitlines()
+    [start] = [number for number, line in enumerate(lines) if line.split()[:5] == ["A", "B", "B", "-", "A"]]
+    assert lines[start + 1].startswith("EX  ") and ".." in lines[start + 1]
+    assert "McNemar" not in ran.out and "McNemar" in birdenv("compare", runs / "a", runs / "b", "--all").out
     assert "seed (1 and 2)" in ran.out
     found = json.loads(birdenv("compare", runs / "a", runs / "b", "--json").out)
     assert found["tasks_compared"] == 12
@@ -62,9 +93,10 @@ def test_repeats(birdenv: Command, tmp_path: Path) -> None:
         arguments = [game, "--agent", "random", "-n", "3", "-o", tmp_path / game]
         ran = birdenv(*arguments, "--repeats", "2", "--verbose")
         assert ran.code == 0
-        assert "k = 2" in ran.out
+        assert "pass^2 " in ran.out
         assert " repeat 1 " in ran.err
-        assert "3 tasks, 2 times each; 6 episodes" in birdenv("summary", tmp_path / game).out
+        shown = birdenv("summary", tmp_path / game).out
+        assert "3 tasks" in shown and "6 of 6 finished (2 of each task)" in shown
         resumed = birdenv(*arguments, "--resume", tmp_path / game / "latest")
         assert resumed.code == 0, "the options are the run's own"
         refused(birdenv(*arguments, "--repeats", "3", "--resume", tmp_path / game), "repeats: 2 then, 3 now")
@@ -76,6 +108,8 @@ def test_pairs_are_of_tasks_played_once(birdenv: Command, tmp_path: Path) -> Non
 
 def test_unusable_arguments(birdenv: Command, runs: Path) -> None:
     refused(birdenv("summary", runs), "is not a run")
+    refused(birdenv("summary", runs / "a", "--by", "colour"), "--by 'colour'", "difficulty, database")
+    refused(birdenv("summary", runs / "a", "--all", "--json"), "give one of --by, --all")
     refused(birdenv("summary", runs / "a", "--plot", runs / "plot.pdf"), ".png")
     refused(
         birdenv("summary", runs / "a", "--plot", runs / "a" / "latest" / "runs.jsonl" / "x.png"), "written"

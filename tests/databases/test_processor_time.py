@@ -44,7 +44,7 @@ def source(tmp_path: Path, local: Callable[[Path], LocalSource]) -> LocalSource:
 
 
 def test_a_statement_that_is_kept_waiting_is_not_late(source: LocalSource) -> None:
-    sink = Waiting(0.1)  # three batches
+    sink = Waiting(0.003)  # a hundred batches
     with source.open("town", LIMITS) as database:
         end = database.scan(ROWS, sink)
     assert isinstance(end, QueryResult), end

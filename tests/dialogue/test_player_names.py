@@ -13,7 +13,7 @@ from birdenv.dialogue.players import _specs as specs
 from birdenv.errors import InputError
 
 EVERYWHERE = {"human", "learned", "llm", "retrieval"}
-COCOA = {"hybrid", "rulebased"}
+COCOA = {"hybrid", "neural", "rulebased"}
 SQL = {"random", "never-asks", "asks-first", "oracle", "predictions"}
 INTERACT = {"rule", "rule+llm", "llm-one-prompt"}
 
@@ -57,5 +57,5 @@ def test_a_player_that_is_not_listed_does_not_play_the_game(game: str) -> None:
 
 def test_players_of_others_are_listed_and_not_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     theirs = EntryPoint("theirs", "no_such_module:player", AGENTS)
-    monkeypatch.setattr(specs, "_installed", lambda group, path: {"theirs": theirs})
+    monkeypatch.setattr(specs, "plugins", lambda group: {"theirs": theirs})
     assert player_names(AGENTS, "bargain") == ["theirs"]

@@ -264,8 +264,11 @@ def test_summary_compare_and_replay_of_records(tmp_path: Path) -> None:
     runs_file(tmp_path / "a", plan())
     runs_file(tmp_path / "b", plan(seed=1))
     found = [read_run(next((tmp_path / name).glob("run-*"))) for name in ("a", "b")]
-    assert "Mean reward" in report(found[0]).summary().text
-    assert compare(found).differences
+    made = report(found[0])
+    assert "Numbers found" in made.text() and "Guesses" in made.text()
+    assert "Mean reward" not in made.text()
+    assert list(made.to_json()["figures"]) == ["found", "guesses"]
+    assert [each.measure.name for each in compare(found).differences] == ["found", "guesses"]
     record = json.loads(next((tmp_path / "a").glob("run-*/runs.jsonl")).read_text().splitlines()[0])
     from birdenv.dialogue.transcript import Example
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Rules, Seat
 from birdenv.dialogue.games import Settings, TaskList
+from birdenv.dialogue.measures import GameMeasures, Measure, Record
 
 GUESS = Action("guess", (Field("number", "integer", 0, 99),), "Guess the number.")
 SEATS = (
@@ -73,5 +74,24 @@ def _load(settings: Numbers) -> TaskList:
     return TasksAtOnce([str(number) for number in settings.numbers])
 
 
+def _guesses(record: Record) -> float | None:
+    """Guesses of an episode; one that never began has none."""
+    if "example" not in record:
+        return None
+    return float(sum(event["action"] == "guess" for event in record["example"]["events"]))
+
+
+MEASURES = GameMeasures(
+    (
+        Measure("found", "Numbers found", lambda record: record.get("reward")),
+        Measure("guesses", "Guesses", _guesses, is_rate=False, most=9.0, less_is_better=True),
+    )
+)
 AT_ONCE = Game("guess-at-once", GuessAtOnce.seats, Numbers, _load)
-GAME = Game("guess", SEATS, Numbers, lambda settings: Tasks([str(n) for n in settings.numbers]))
+GAME = Game(
+    "guess",
+    SEATS,
+    Numbers,
+    lambda settings: Tasks([str(n) for n in settings.numbers]),
+    measures=MEASURES,
+)

@@ -33,17 +33,16 @@ from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.cache import ResultCache
 from birdenv.databases.postgres.loading._column_types import column_type
 from birdenv.errors import BirdenvError
-from birdenv.grading import ExGrader, PairGrader
+from birdenv.grading import ExGrader, PairGrader, reads_no_table
 from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.llm._completion import read_completion
 from birdenv.llm._errors import TransientError
 from birdenv.llm._secrets import without_key
 from birdenv.runs.blame._sql_tokens import bare_snippet, tokens
-from birdenv.runs.measures._doubtful_passes import reads_no_table
-from birdenv.sql import first_keyword, split_statements
+from birdenv.sql import at_date, first_keyword, split_statements
 from birdenv.tasks.sql._markup_reading import read_output
 from birdenv.users.model_user._encoder import makes_the_choice, read_choice
-from birdenv.users.understanding.vocabulary._kind_asked_for import lists_columns
+from birdenv.users.understanding._message import pieces_of
 
 VALUES = [
     value.replace("_", " ")
@@ -242,7 +241,8 @@ def verdicts(rng: random.Random, folder: Path) -> None:
 
 PIECES = r"""labelled( unlabeled a1 A1. \ \u00 &#0 &#x0 %7 sk- <s> </s> <t> ``` ```sql [ { ( , ; : . 0 0, no
 without CREATE SELECT WITH COPY from stdin ALTER TABLE ADD FOREIGN KEY OWNER TO /* */ -- ' " $$ | = < > do you
-have any friends named but and or , not $ 9 integer(16 numeric(1 context exceeds é x""".split()
+have any friends named but and or , not $ 9 integer(16 numeric(1 context exceeds é x
+'now' date( strftime( age( CURRENT_DATE ( ) now() $$""".split()
 PIECES += [" ", "\n", "\t"]
 LONG = 20_000
 ENDS_WITHIN = 5.0  # seconds of processor time; what is in proportion to the text takes some 0.01
@@ -264,7 +264,7 @@ def outside(rng: random.Random, folder: Path) -> None:
 READERS: dict[str, Callable[[str], object]] = {
     "read_choice": lambda text: read_choice(text, (), ()),
     "makes_the_choice": lambda text: makes_the_choice(text, "", ()),
-    "lists_columns": lists_columns,
+    "pieces_of": pieces_of,
     "without_key": lambda text: without_key(text, "sk-a1b2c3d4e5"),
     "read_completion": read_completion,
     "read_output": read_output,
@@ -275,6 +275,8 @@ READERS: dict[str, Callable[[str], object]] = {
     "bare_snippet": bare_snippet,
     "tokens": tokens,
     "reads_no_table": lambda text: reads_no_table(text[:2_000]),
+    "at_date, sqlite": lambda text: at_date(text, "2025-02-19", "sqlite"),
+    "at_date, postgres": lambda text: at_date(text, "2025-02-19", "postgres"),
 }
 
 

@@ -40,7 +40,7 @@ class CountingSource(SqliteSource):
 
 
 def local_ex(source: Any, limits: Limits = DEFAULT) -> LocalExGrader:
-    return LocalExGrader(source, limits, clean=False, metrics=(), explain=True)
+    return LocalExGrader(source, limits, clean=False, metrics=())
 
 
 def local_interact(source: Any, limits: Limits = DEFAULT) -> LocalInteractGrader:

@@ -165,3 +165,28 @@ def test_not_where_anything_reads_the_clock(root: Path, setup: str) -> None:
     for _ in range(2):
         assert grader.grade(management(ADD), ADD).passed
     assert source.opened == 4
+
+
+UNSTOPPABLE = "length(printf('%.*c', 2000000000, 'x'))"
+READS_VIEW = """
+def test_case(pred_sqls, sol_sqls, db_name, conn):
+    rows, error, timeout = execute_queries("SELECT * FROM v", db_name, conn)
+    assert rows
+"""
+
+
+@pytest.mark.contains("S51")
+@pytest.mark.parametrize(
+    ("tests", "status"),
+    [((), "sql_timeout"), pytest.param((READS_VIEW,), "wrong_result", marks=pytest.mark.kills)],
+)
+def test_what_kills_the_reader_of_a_prediction_is_not_the_golds_fault(
+    root: Path, tests: tuple[str, ...], status: str
+) -> None:
+    """Both are asked for their state and for `v`; the gold's is sound."""
+    job = GradingJob(
+        "shop", "Management", ("CREATE VIEW v AS SELECT id FROM item",), tests=tests, by_state=not tests
+    )
+    grader = InteractGrader(SqliteSource(root), Limits(seconds=0.2))
+    assert grader.grade(job, "CREATE VIEW v AS SELECT id FROM item").passed
+    assert grader.grade(job, f"CREATE VIEW v AS SELECT {UNSTOPPABLE} AS id FROM item").status == status

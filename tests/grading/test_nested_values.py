@@ -1,10 +1,11 @@
-"""Values that are nested deeper than Python can follow: a verdict, through every door of grading."""
+"""Values that nothing can compare, and grading without memory: a verdict, or an error that says so."""
 
 from __future__ import annotations
 
 from json import dumps
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import pytest
 from growth import LINEAR, growth
@@ -13,87 +14,36 @@ from hypothesis import strategies as st
 from local_graders import CountingSource, ScannedDatabase, local_ex, local_interact
 from postgres_source import postgres_source
 
-from birdenv.databases import Limits, QueryError, QueryResult, Result
-from birdenv.databases._results import OUT_OF_MEMORY
-from birdenv.databases.cache import result_cache
+from birdenv.databases import QueryError, SqliteSource
+from birdenv.databases._results import OUT_OF_MEMORY as OUT_OF_MEMORY_TEXT
 from birdenv.databases.postgres._values import MOST_LEVELS, levels_of_json
 from birdenv.errors import InfrastructureError
-from birdenv.grading import ExGrader, InteractGrader, check_gold, compare, measure_speed
-from birdenv.grading._gold_check import check_gold_here
-from birdenv.grading.em_esm._pair_rules import LocalPairGrader
+from birdenv.grading import ExGrader, InteractGrader, check_gold, measure_speed
 from birdenv.grading.interact import GRADING_RULES, GradingJob
+from birdenv.grading.workers import _grading, _worker
+from birdenv.grading.workers._graded import Graded
+from birdenv.processes.child import OUT_OF_MEMORY
+from birdenv.processes.process import Death
 
-DEEP = "SELECT 'deep'"
 GOLD = "SELECT 'gold'"
 
 
-def nested(levels: int) -> Any:
-    value: Any = []
-    for _ in range(levels):
-        value = [value]
-    return value
-
-
-@pytest.fixture
-def deep_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Whatever is asked, the answer is a value of 5,000 levels."""
-
-    def query(self: ScannedDatabase, sql: str, rows: int | None = None) -> Result:
-        return QueryResult(("a",), [(nested(5_000),)])
-
-    def scan(self: ScannedDatabase, sql: str, sink: Any) -> Result:
-        sink.begin(("a",))
-        sink.see([(nested(5_000),)])
-        return QueryResult(("a",), [])
-
-    monkeypatch.setattr(ScannedDatabase, "query", query)
-    monkeypatch.setattr(ScannedDatabase, "scan", scan)
-
-
 @pytest.mark.contains("S45")
-@pytest.mark.usefixtures("deep_answers")
-def test_every_grader_has_a_verdict(root: Path) -> None:
-    source = CountingSource(root)
-    verdict = local_ex(source).grade("shop", [GOLD], DEEP)
-    assert (verdict.ex, verdict.status) == (False, "sql_error")
-    for rules in ("strict", "shell"):
-        job = GradingJob("shop", "Query", (GOLD,), rules=GRADING_RULES[rules])
-        assert local_interact(source).grade(job, DEEP).status in ("sql_error", "wrong_result")
-    with source.open("shop", Limits()) as database:
-        local = LocalPairGrader(lambda sql, _: database.query(sql), "sqlite")
-        assert local.grade(GOLD, DEEP).bucket in ("other_error", "mismatch")
+def test_what_nothing_can_follow_is_not_compared(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No engine gives such values today; a grader that meets some says so, and goes on."""
+    monkeypatch.setattr(
+        _grading.GradingProcess, "call", lambda *_, **__: [Graded(None, fault="nested too deeply")]
+    )
+    verdict = ExGrader(SqliteSource(root)).grade("shop", [GOLD], GOLD)
+    assert (verdict.ex, verdict.status, verdict.reason) == (False, "wrong_result", "nested too deeply")
+    monkeypatch.undo()
+    worker = _worker._GradingWorker(Mock(), Mock())
 
-
-@pytest.mark.usefixtures("deep_answers")
-def test_a_gold_is_checked(root: Path) -> None:
-    checked = check_gold_here(CountingSource(root), "shop", GOLD, Limits())
-    assert "nested too deeply" in checked.failures["gold"]
-
-
-def test_speed_is_measured_of_what_can_be_read(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def query(self: ScannedDatabase, sql: str, rows: int | None = None) -> Result:
+    def deep() -> None:
         raise RecursionError
 
-    monkeypatch.setattr(ScannedDatabase, "query", query)
-    measured = measure_speed(CountingSource(root), "shop", GOLD, DEEP, runs=1)
-    assert (measured.score, "nested too deeply" in measured.error) == (0.0, True)
-
-
-def test_public_comparisons_have_an_answer() -> None:
-    sides = [QueryResult(("a",), [(nested(5_000),)]) for _ in range(2)]
-    comparisons = [compare.compare(mode, *sides, "SELECT 1", "sqlite") for mode in compare.MODES]
-    comparisons += [
-        compare.compare_bird(*sides),
-        compare.compare_colperm(*sides),
-        compare.compare_multiset(*sides),
-        compare.compare_ordered(*sides, "SELECT 1", "sqlite"),
-        compare.compare_strict(*sides, compare.Conditions()),
-        compare.compare_superset(*sides),
-    ]
-    assert {(each.equal, each.reason) for each in comparisons} == {
-        (False, "its values are nested too deeply to be compared")
-    }
-    assert compare.soft_f1(*sides) == 0.0
+    found = worker._graded(Mock(), deep, 0, (), {})
+    assert (found.found, "nested too deeply" in found.fault) == (None, True)
 
 
 @pytest.mark.every(2)
@@ -109,40 +59,35 @@ def test_values_of_a_real_server_are_graded(root: Path, rules: str) -> None:
         assert "nested" in measure_speed(source, "shop", deep, "SELECT 1", runs=1).error
 
 
-def test_no_memory_is_not_the_predictions_fault(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def query(self: ScannedDatabase, sql: str, rows: int | None = None) -> Result:
-        raise MemoryError
+@pytest.mark.parametrize("deaths", [1, 2])
+def test_no_memory_is_nobodys_fault(root: Path, monkeypatch: pytest.MonkeyPatch, deaths: int) -> None:
+    """A worker without memory ends; its job is done once more, by a new one."""
+    call = _grading.GradingProcess.call
+    died: list[int] = []
 
-    monkeypatch.setattr(ScannedDatabase, "query", query)
-    with pytest.raises(InfrastructureError, match="memory"):
-        local_ex(CountingSource(root)).grade("shop", [GOLD], DEEP)
-    with pytest.raises(InfrastructureError, match="memory"):
-        local_interact(CountingSource(root)).grade(GradingJob("shop", "Query", (GOLD,)), DEEP)
+    def starving(process: Any, *request: Any, **how: Any) -> Any:
+        if len(died) == deaths:
+            return call(process, *request, **how)
+        died.append(process.pid)
+        process.page.begin(0)
+        return Death("it ran out of memory", exit_code=OUT_OF_MEMORY)
+
+    monkeypatch.setattr(_grading.GradingProcess, "call", starving)
+    grader = ExGrader(SqliteSource(root))
+    if deaths == 1:
+        assert grader.grade("shop", [GOLD], GOLD).ex
+    else:
+        with pytest.raises(InfrastructureError, match="no memory left for grading"):
+            grader.grade("shop", [GOLD], GOLD)
 
 
-@pytest.mark.parametrize("lack", [MemoryError(), QueryError("too_large", OUT_OF_MEMORY)])
-def test_a_gold_without_memory_is_asked_again_after_a_garbage_collection(
-    root: Path, monkeypatch: pytest.MonkeyPatch, lack: Any
-) -> None:
-    collected: list[int] = []
-    monkeypatch.setattr("gc.collect", lambda: collected.append(1))
-    query = ScannedDatabase.query
-
-    def lacking(self: ScannedDatabase, sql: str, rows: int | None = None) -> Result:
-        if len(collected) % 2 or sql != GOLD:
-            return query(self, sql, rows)
-        if isinstance(lack, MemoryError):
-            raise lack
-        return lack  # type: ignore[no-any-return]
-
-    monkeypatch.setattr(ScannedDatabase, "query", lacking)
-    source = CountingSource(root)
-    result_cache.clear()
-    assert local_ex(source).grade("shop", [GOLD], "SELECT 'gold' AS b").ex
-    collected.append(1)
-    job = GradingJob("shop", "Query", (GOLD,))
-    assert local_interact(source).grade(job, "SELECT 'gold' AS b").passed
-    assert len(collected) == 3
+def test_a_gold_without_memory_ends_the_worker(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    lack = QueryError("too_large", OUT_OF_MEMORY_TEXT)
+    monkeypatch.setattr(ScannedDatabase, "query", lambda *_, **__: lack)
+    with pytest.raises(MemoryError):
+        local_ex(CountingSource(root)).grade("shop", [GOLD], "SELECT 1")
+    with pytest.raises(MemoryError):
+        local_interact(CountingSource(root)).grade(GradingJob("shop", "Query", (GOLD,)), "SELECT 1")
 
 
 values = st.recursive(

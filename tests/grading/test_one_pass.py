@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
-from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,7 @@ from written_databases import write_database
 
 from birdenv.databases import Limits, QueryResult, SqliteSource
 from birdenv.grading import ExGrader
-from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets, are_same_multisets
+from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets
 from birdenv.grading._fetched_rows import FetchedRows, GoldRows, RowCollector, rows_needed
 from birdenv.grading.compare import compare_bird, compare_multiset
 
@@ -72,55 +70,20 @@ def test_verdicts_are_those_of_whole_results(
         assert verdict.rows_pred == len(whole.rows)
         assert (verdict.reason, verdict.flags) == (shown.reason, shown.flags)
         assert (verdict.expected, verdict.returned) == (shown.expected, shown.returned)
-    brief = ExGrader(empty, explain=False).grade("empty", [values(gold) for gold in golds], prediction)
-    assert (brief.reason, brief.flags, brief.expected, brief.returned) == ("", (), "", "")
-    for name in ("ex", "ex_bird", "status", "gold_empty", "rows_gold", "rows_pred", "matched_gold"):
-        assert getattr(brief, name) == getattr(verdict, name)
-
-
-NEAR = [0, 1, True, 1.0, 1.0 + 1e-12, 1.0000009, 1.000002, 2**60, 2**60 + 1, float(2**60), 10**400, 0.5]
-ODD = [float("nan"), float("inf"), -float("inf"), -0.0, Decimal("1"), Decimal("1.0000005"), Decimal("NaN")]
-OTHER = [None, "", "1", "x", b"x", b"", date(2024, 1, 1), datetime(2024, 1, 1), (1, 2), [1]]
-any_cells = st.sampled_from(NEAR) | st.sampled_from([*NEAR, *ODD, *OTHER])
-
-
-@settings(max_examples=examples(600))
-@given(st.data())
-def test_whether_two_results_agree_is_what_the_explained_comparison_says(data: st.DataObject) -> None:
-    width = data.draw(st.integers(1, 2))
-    rows = data.draw(st.lists(st.tuples(*[any_cells] * width), max_size=4))
-    changed = [
-        tuple(data.draw(st.just(cell) | any_cells) if data.draw(st.booleans()) else cell for cell in row)
-        for row in data.draw(st.permutations(rows))
-    ]
-    more = data.draw(st.lists(st.tuples(*[any_cells] * width), max_size=1))
-    columns = ("a", "b")[:width]
-    gold = GoldRows("", QueryResult(columns, rows))
-    fetched = FetchedRows(columns, changed + more, {}, len(changed + more), 0.0)
-    assert are_same_multisets(gold, fetched) == agree_as_multisets(gold, fetched).equal
 
 
 @settings(max_examples=examples(200))
 @given(st.data())
-def test_what_was_fetched_for_one_gold_serves_another_or_says_that_it_cannot(data: st.DataObject) -> None:
-    """Replaying gives what a scan would give, for golds of any size, however the rows come in batches."""
+def test_known_rows_serve_golds_of_any_size(data: st.DataObject) -> None:
+    """Replaying gives what a scan would give, however the rows come in batches."""
     few = st.integers(0, 4).map(lambda n: (n,))
     rows = data.draw(st.lists(few, max_size=40))
-    seen = []
-    for _ in range(2):
-        gold = GoldRows("", QueryResult(("a",), data.draw(st.lists(few, max_size=12))))
-        seen.append((gold, data.draw(st.integers(len(gold.rows) + 1, 20))))
-    (first, most), (second, later) = seen
-    earlier = scanned(RowCollector([first], most), rows, data.draw(st.integers(1, 50)))
-    replayed = RowCollector([second], later).replay(earlier)
-    if replayed is None:
-        assert earlier.total != len(earlier.rows), "what is whole serves everything"
-        return
-    fresh = scanned(RowCollector([second], later), rows, data.draw(st.integers(1, 50)))
-    assert (replayed.rows, replayed.total) == (fresh.rows, fresh.total)
-    assert fresh.total is None or replayed.more == fresh.more
-    again = RowCollector([first], most).replay(earlier)
-    assert again is not None and (again.rows, again.total) == (earlier.rows, earlier.total)
+    gold = GoldRows("", QueryResult(("a",), data.draw(st.lists(few, max_size=12))))
+    most = data.draw(st.integers(len(gold.rows) + 1, 20))
+    replayed = RowCollector([gold], most).replay(FetchedRows(("a",), rows, {}, len(rows), 0.0))
+    fresh = scanned(RowCollector([gold], most), rows, data.draw(st.integers(1, 50)))
+    assert replayed.total == fresh.total
+    assert fresh.total is None or replayed == fresh
 
 
 def scanned(collector: RowCollector, rows: list[Any], batch: int) -> FetchedRows:
@@ -177,4 +140,3 @@ def test_many_rows_are_compared_as_whole_results_are(gold: GoldRows, rows: list[
         if fetched.total is not None:
             assert fetched.total == len(rows)
             assert agree_as_multisets(gold, fetched) == compare_multiset(gold.result, whole)
-            assert are_same_multisets(gold, fetched) == compare_multiset(gold.result, whole).equal

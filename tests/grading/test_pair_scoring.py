@@ -147,9 +147,7 @@ def test_a_process_that_is_killed_is_replaced(root: Path) -> None:
 
     verdicts = score_pairs(pairs, SqliteSource(root), workers=2, on_done=kill_one)
     assert killed
-    others = [verdict for verdict in verdicts if verdict.status != "passed"]
-    assert len(others) <= len(killed), "at most the pairs that were being graded"
-    assert all("died" in verdict.reason for verdict in others)
+    assert {verdict.status for verdict in verdicts} == {"passed"}, "what was being graded is graded again"
 
 
 @pytest.mark.parametrize("deaths", [0, 1])
@@ -166,7 +164,7 @@ def test_a_pair_that_is_given_up_has_all_its_scores(
 
 def test_a_process_that_stands_still_costs_its_pair_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """It takes nothing from its socket and says nothing, however much it is sent."""
-    monkeypatch.setattr(_grading, "_GRACE_SECONDS", 1.0)
+    monkeypatch.setattr(_grading, "_GRACE_SECONDS", 4.0)  # the start of a worker included
     monkeypatch.setattr(_grading, "_STATEMENTS", 0)
     call, stopped = _grading.GradingProcess.call, []
 
@@ -218,14 +216,14 @@ def test_changed_data_are_seen_by_processes_that_know_the_old(root: Path) -> Non
 @pytest.mark.parametrize("door", ["score_pairs(pairs, source, limits=limits, workers=2)", "grade()"])
 def test_ctrl_c_leaves_no_process_behind(root: Path, door: str) -> None:
     program = f"""
-import signal
+import os, signal
 signal.signal(signal.SIGINT, signal.default_int_handler)
 from birdenv.databases import SqliteSource, Limits
 from birdenv.grading import ExGrader, Pair, score_pairs
 from birdenv.grading.workers import _grading
 call = _grading.GradingProcess.call
 def told(self, *request, **how):
-    print(self.pid, flush=True)
+    os.write(1, f"{{self.pid}}\\n".encode())
     return call(self, *request, **how)
 _grading.GradingProcess.call = told
 source, limits = SqliteSource({str(root)!r}), Limits(seconds=60)

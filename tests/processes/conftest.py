@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.processes._process import ChildProcess
+from birdenv.processes.process import ChildProcess
 
 
 @pytest.fixture

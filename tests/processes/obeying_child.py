@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.errors import InputError
-from birdenv.processes._child import ANSWER, Owner
+from birdenv.processes.child import ANSWER, Owner
 
 
 def main(owner: Owner) -> None:

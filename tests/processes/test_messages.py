@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.processes._messages import MessageError, TimedSocket, decoded, encoded, receive, send
+from birdenv.processes.messages import MessageError, TimedSocket, decoded, encoded, receive, send
 
 VALUES = [
     None,

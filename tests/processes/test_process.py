@@ -17,9 +17,10 @@ from typing import Any
 import pytest
 
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
-from birdenv.processes._child import OUT_OF_MEMORY, set_limit
-from birdenv.processes._messages import MessageError
-from birdenv.processes._process import Channel, ChildProcess, Death, Sees
+from birdenv.processes.child import OUT_OF_MEMORY, set_limit
+from birdenv.processes.messages import MessageError
+from birdenv.processes.process import Channel, ChildProcess, Death
+from birdenv.processes.starting import Sees
 
 Ends = Callable[[int], bool]
 SOON = 20.0
@@ -204,7 +205,7 @@ def test_a_forked_child_leaves_it_alone(process: ChildProcess) -> None:
 OWNER = """
 import os, signal, sys, threading, time
 sys.path.insert(0, sys.argv[1])
-from birdenv.processes._process import ChildProcess
+from birdenv.processes.process import ChildProcess
 started = []
 def start():
     started.append(ChildProcess("obeying_child"))

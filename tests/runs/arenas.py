@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from birdenv.benchmarks import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
+from birdenv.demo import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 from birdenv.dialogue import Arena, make_game
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 
 
 def bird(demo: Path, count: int | None = None, *, file: Path | None = None, **settings: Any) -> Arena:
-    chosen = {"data_file": str(file or demo / DEMO_BIRD_FILE), "db_dir": str(demo), "explain": True}
+    chosen = {"data_file": str(file or demo / DEMO_BIRD_FILE), "db_dir": str(demo)}
     return make_game("bird", limit=count, **(chosen | settings))
 
 
@@ -25,7 +25,7 @@ def a_interact(folder: Path, count: int | None = None, **settings: Any) -> Arena
 
 def _interact(folder: Path) -> dict[str, Any]:
     file = folder / DEMO_C_INTERACT_FILE
-    return {"data_dir": str(folder), "data": str(file) if file.exists() else None, "explain": True}
+    return {"data_dir": str(folder), "data": str(file) if file.exists() else None}
 
 
 def tasks_of(arena: Arena) -> list[Any]:

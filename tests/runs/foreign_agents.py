@@ -155,7 +155,7 @@ def end_of(how: str) -> None:
         time.sleep(60)
     if how == "raise":
         sys.exit("I have had enough")
-    from birdenv.processes._messages import send
+    from birdenv.processes.messages import send
 
     replies = {
         "nonsense": b"\x80\x04N.",

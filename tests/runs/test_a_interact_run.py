@@ -16,7 +16,7 @@ import arenas
 import pytest
 from arenas import a_interact, plan_of, tasks_of
 
-from birdenv.benchmarks import DEMO_C_INTERACT_FILE
+from birdenv.demo import DEMO_C_INTERACT_FILE
 from birdenv.dialogue import Arena
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, prepare

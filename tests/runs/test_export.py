@@ -68,7 +68,7 @@ def test_what_earned_less_than_nothing_is_kept_where_all_is(
 ) -> None:
     def episode(reward: float) -> ExportedEpisode:
         said = [{"role": "user", "content": "?"}, {"role": "assistant", "content": f"{reward}"}]
-        return ExportedEpisode("T", 0, said, [], [0.0, reward], reward)
+        return ExportedEpisode("T", 0, said, [], [0.0, reward], reward, "completed", {})
 
     assert len(list(export_rows(map(episode, (-0.5, 0.0, 1.0)), form, least))) == kept
 
@@ -86,7 +86,7 @@ def test_pairs_begin_where_they_part(tmp_path: Path) -> None:
         ]
 
     def episode(repeat: int, messages: list[dict[str, Any]], reward: float) -> ExportedEpisode:
-        return ExportedEpisode("t", repeat, messages, [], [0.0] * len(messages), reward)
+        return ExportedEpisode("t", repeat, messages, [], [0.0] * len(messages), reward, "completed", {})
 
     right, wrong = written("call_a", "SELECT 1"), written("call_b", "SELECT 2")
     [row] = export_rows([episode(0, right, 1.0), episode(1, wrong, 0.0)], "preference")

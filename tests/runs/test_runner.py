@@ -18,7 +18,7 @@ from typing import Any
 import pytest
 from arenas import bird, c_interact, plan_of, play, tasks_of
 
-from birdenv.benchmarks import DEMO_BIRD_FILE
+from birdenv.demo import DEMO_BIRD_FILE
 from birdenv.dialogue import Move
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, prepare, run

@@ -15,10 +15,10 @@ from written_runs import bird_record, dialogue_record, write_run
 from birdenv.cli import main
 from birdenv.dialogue import Arena, Usage
 from birdenv.errors import InputError
+from birdenv.report.plots import forest_rows, plot
 from birdenv.runs import RunDirectory
 from birdenv.runs.summaries import compare, read_run, report
 from birdenv.runs.summaries import comparison_text as as_text
-from birdenv.runs.summaries._plot import forest_plot, forest_rows
 
 HERE = Path(__file__).parent
 PATIENCE = 6
@@ -78,7 +78,7 @@ def test_the_same_agent_plays_c_interact_from_the_command_line(
     assert found["figures"]["reward"]["value"] == 1.0
     assert (found["questions_asked"], found["answers"]["unclear"]) == (0, 3)  # asked back, for nothing
     assert found["usage"]["calls"]["mean"] == 3  # a question and two submissions
-    assert "Completion tokens" in capsys.readouterr().out
+    assert "completion tokens" in capsys.readouterr().out
 
 
 def test_agents_that_report_nothing_have_no_figures(demo: Path, tmp_path: Path) -> None:
@@ -163,7 +163,7 @@ def test_what_an_episode_took_is_not_in_the_plot(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra `report`")
     made = report(read_run(write_run(tmp_path / "run", records(500), game="c-interact")))
     assert not {of.measure.name for _, of in forest_rows(made) if of} & {"calls", "prompt_tokens", "cost_usd"}
-    assert forest_plot(made).startswith(b"\x89PNG")
+    assert plot(made).startswith(b"\x89PNG")
 
 
 def test_a_damaged_report_is_named(tmp_path: Path) -> None:

@@ -94,6 +94,9 @@ def test_what_reads_badly_is_counted() -> None:
     texts = ["By 'anomscore' I mean the seats.", "The anomscore.", "The $.a.b of it", "It is >= 3"]
     found = readability([(text, names) for text in texts])
     assert (found.identifiers, found.paths, found.signs, found.most_words) == (1, 1, 1, 6)
+    texts = ["The powratew index.", "It is the seats as a decimal number.", "seats " * 61, "The rated power."]
+    found = readability([(text, frozenset({"Powratew_Index", "seats"})) for text in texts])
+    assert (found.non_words, found.casts, found.long) == (1, 1, 1)
 
 
 def test_a_summary_names_its_user_and_what_is_known_of_it() -> None:

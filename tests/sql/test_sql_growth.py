@@ -11,6 +11,7 @@ from growth import FEW, HOSTILE, MANY, slow_pieces
 from birdenv.sql import (
     LONGEST_SQL,
     after_comments,
+    at_date,
     first_keyword,
     first_words,
     is_single_query,
@@ -54,6 +55,8 @@ WORK: dict[str, Callable[[str], object]] = {
     "may_change": may_change,
     "is_single_query, sqlite": lambda text: is_single_query(text, "sqlite"),
     "is_single_query, postgres": lambda text: is_single_query(text, "postgres"),
+    "at_date, sqlite": lambda text: attempt(lambda: at_date(f"now {text}", "2025-02-19", "sqlite")),
+    "at_date, postgres": lambda text: attempt(lambda: at_date(f"now {text}", "2025-02-19", "postgres")),
     "one_line, sqlite": lambda text: one_line(text + "\n", "sqlite"),
     "one_line, postgres": lambda text: one_line(text + "\n", "postgres"),
 }

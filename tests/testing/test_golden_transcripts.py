@@ -12,13 +12,17 @@ import birdenv
 from birdenv.envs.wrappers import ChatMessages
 from birdenv.testing import MALFORMED, SCRIPTS, Script, golden_transcript, play_script
 
-ENVS = {"c-interact": "birdenv/CInteract-v0", "a-interact": "birdenv/AInteract-v0"}
+ENVS = {
+    "c-interact": "birdenv/CInteract-v0",
+    "a-interact": "birdenv/AInteract-v0",
+    "bird": "birdenv/BirdSql-v0",
+}
 assert birdenv.__version__
 
 
-def chat_wrapper(game: str, instance_id: str) -> Callable[[Mapping[str, Any]], tuple[str, float, bool]]:
-    env = ChatMessages(gym.make(ENVS[game], disable_env_checker=True))
-    env.reset(options={"instance_id": instance_id})
+def chat_wrapper(script: Script) -> Callable[[Mapping[str, Any]], tuple[str, float, bool]]:
+    env = ChatMessages(gym.make(ENVS[script.game], disable_env_checker=True, **script.settings))
+    env.reset(options={"instance_id": script.instance_id})
 
     def step(message: Mapping[str, Any]) -> tuple[str, float, bool]:
         prompt, reward, terminated, truncated, _ = env.step(message)

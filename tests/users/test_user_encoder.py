@@ -34,7 +34,7 @@ LABELLED = [
     ('What do you mean by "loaves"?', "loaves"),
     ("What do you mean by `loaves`, are they the best loaves?", "loaves"),
     ("What do you mean by “BEST   Loaves”?", "best loaves"),
-    ("Which loaves count? The best loaves only?", "best loaves"),
+    ("Which loaves count? The best loaves only?", "loaves"),
     ("How should I interpret mean?", "mean"),
     ("What do you mean by loaves?", "loaves"),
     ("What do you mean by 'mean'?", "mean"),

@@ -34,8 +34,6 @@ OPERATORS: dict[TokenType, Alternatives] = {
     TokenType.NOT: ("not", "has a value"),
     TokenType.NULL: ("null", "has no value", "has a value"),
     TokenType.DPIPE: ("joined with",),
-    TokenType.ARROW: ("entry of", "item of"),
-    TokenType.DARROW: ("entry of", "item of"),
     TokenType.WHEN: ("if",),
     TokenType.ELSE: ("otherwise",),
     TokenType.ORDER_BY: ("sorted by",),
@@ -68,6 +66,10 @@ _COUNTED = re.compile(
 )
 _COUNTED_ID = re.compile(r"(?i)\bCOUNT\((?:\w+\.)?(\w+)_id\)")
 _EXISTS = re.compile(r"(?i)\bEXISTS\s*\(\s*SELECT 1 ")
+_MISSING_KEY = re.compile(
+    r"(?i)(?<=[Y,] )(?:CASE WHEN (?P<one>[\w.]+) IS NULL THEN \d ELSE \d END|(?P<two>[\w.()]+) IS NULL)"
+    r"(?: DESC)?, (?=(?P=one)|(?P=two))"
+)
 _DIGITS = {"0": "whole number", "1": "one decimal", "2": "two decimals"}
 
 FUNCTIONS: dict[str, Alternatives] = {
@@ -81,14 +83,6 @@ FUNCTIONS: dict[str, Alternatives] = {
     "COALESCE": ("first available of", "if it has no value"),
     "IFNULL": ("first available of", "if it has no value"),
     "NULLIF": ("or null if it is",),
-    "CAST": (
-        "as a whole number",
-        "as a decimal number",
-        "as text",
-        "as a date",
-        "as a whole count",
-        "as a decimal count",
-    ),
     "SQRT": ("square root of",),
     "POWER": ("to the power of",),
     "POW": ("to the power of",),
@@ -96,7 +90,6 @@ FUNCTIONS: dict[str, Alternatives] = {
     "LN": ("logarithm of",),
     "LOG10": ("logarithm of",),
     "EXP": ("exponential of",),
-    "JSON_EXTRACT": ("entry of", "entries of"),
     "LOWER": ("in lower case",),
     "UPPER": ("in upper case",),
     "TRIM": ("surrounding",),
@@ -119,6 +112,8 @@ FUNCTIONS: dict[str, Alternatives] = {
     "STRFTIME": ("date format", *DATE_PARTS),
     "JULIANDAY": ("julian day", "number of days", "days from"),
     "FIRST_VALUE": ("the first",),
+    "CAST": (),
+    "JSON_EXTRACT": (),
     "OVER": (),
 }
 
@@ -158,9 +153,10 @@ def violations(snippet: str, text: str, identifiers: frozenset[str]) -> list[str
     # Cases where something holds are counted, in either spelling.
     counted = _EXISTS.sub("EXISTS (SELECT * ", _COUNTED.sub(r"COUNT(\1)", snippet))
     counted = _COUNTED_ID.sub(r"COUNT(\1)", counted)
+    counted, sorted_by_missing = _MISSING_KEY.subn("", counted)
     tokens = sqlglot.tokenize(f"SELECT {counted}", read="sqlite")[1:]
     strings = sorted((t.text for t in tokens if t.token_type == TokenType.STRING), key=len, reverse=True)
-    found: list[str] = []
+    found = ["lacks the place of missing ones"] * (text.count("with missing ones") < sorted_by_missing)
     bare = text
     arrows = (TokenType.ARROW, TokenType.DARROW)
     paths = {
@@ -240,12 +236,10 @@ def _operators(tokens: list[Token], bare: str) -> list[str]:
 
 def _functions(tokens: list[Token], bare: str) -> list[str]:
     found = []
-    for place, (token, following) in enumerate(pairwise(tokens)):
+    for token, following in pairwise(tokens):
         name = token.text.upper()
         if following.token_type != TokenType.L_PAREN or not re.fullmatch(r"[A-Z]\w*", name):
             continue
-        if name == "CAST" and place > 1 and tokens[place - 2].text.upper() == "ROUND":
-            continue  # to a number, which what is rounded is anyway
         if name in FUNCTIONS:
             if FUNCTIONS[name] and not _count(FUNCTIONS[name], bare):
                 found.append(f"lacks words for {name}")
@@ -257,7 +251,7 @@ def _functions(tokens: list[Token], bare: str) -> list[str]:
 
 
 def _names(tokens: list[Token]) -> tuple[set[str], list[str]]:
-    """(tables, aliases, CTEs and qualifiers in lower case; columns and output names as spelt)."""
+    """(tables, aliases, CTEs and qualifiers in lower case; columns as spelt)."""
     hidden: set[str] = set()
     shown: list[str] = []
     in_source = False
@@ -292,7 +286,11 @@ def _names(tokens: list[Token]) -> tuple[set[str], list[str]]:
         cte = after == TokenType.ALIAS and _opens_query(tokens, i + 2)
         if qualifier or in_source or subquery_alias or cte:
             hidden.add(token.text.lower())
-        elif not _is_type(token) if before == TokenType.ALIAS else after != TokenType.L_PAREN:
+        elif (
+            before not in (TokenType.ALIAS, TokenType.R_PAREN)
+            and after not in (TokenType.L_PAREN, TokenType.ARROW, TokenType.DARROW)
+            and not _holds_json(tokens, i)
+        ):
             shown.append(token.text)
     return hidden, shown
 
@@ -305,5 +303,7 @@ def _opens_query(tokens: list[Token], at: int) -> bool:
     return at < len(tokens) and tokens[at].token_type == TokenType.L_PAREN
 
 
-def _is_type(token: Token) -> bool:
-    return token.text.upper() in ("REAL", "INTEGER", "INT", "TEXT", "FLOAT", "NUMERIC", "DOUBLE", "DATE")
+def _holds_json(tokens: list[Token], at: int) -> bool:
+    """Whether a column is the first argument of JSON_EXTRACT: its entry is named instead."""
+    start = at - 2 if tokens[at - 1].token_type == TokenType.DOT else at
+    return start > 1 and tokens[start - 2].text.upper() == "JSON_EXTRACT"

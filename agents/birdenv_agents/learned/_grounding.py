@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from random import Random
 from typing import Any, Final
 
+from birdenv.cocoa.acts import Listener
+from birdenv.cocoa.games.deal_or_no_deal import THINGS
 from birdenv.dialogue import Action, Move, Seat, View
-from birdenv.dialogue.acts import Listener
-from birdenv.tasks.deal_or_no_deal import THINGS
 from birdenv_agents import deal_or_no_deal
 from birdenv_agents.learned._policy import KnownAct
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
+from birdenv.cocoa.acts import Act, Listener
 from birdenv.dialogue import Move, PlayerContext, View
-from birdenv.dialogue.acts import Act, Listener
 from birdenv.dialogue.games import find_game
 from birdenv.dialogue.players import plays
 from birdenv.errors import InputError

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from birdenv.dialogue.acts import Act
-from birdenv.dialogue.cocoa._values import read_list
+from birdenv.cocoa.acts import Act
+from birdenv.cocoa.files._values import read_list
 from birdenv.errors import InputError
 from birdenv.files import read_json, write_text
 

@@ -12,10 +12,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
+from birdenv.cocoa.acts import Lexicon, Listener
+from birdenv.cocoa.files import ExampleRecord, read_examples
 from birdenv.dialogue import Game, Move, PlayerContext, View
 from birdenv.dialogue._dialogue import spoken
-from birdenv.dialogue.acts import Lexicon, Listener
-from birdenv.dialogue.cocoa import ExampleRecord, read_examples
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv_agents.learned._grounding import grounded, last_resort

@@ -10,8 +10,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from birdenv.dialogue.acts import Act, Listener, Transcripts
-from birdenv.dialogue.cocoa import write_examples
+from birdenv.cocoa.acts import Act, Listener, Transcripts
+from birdenv.cocoa.files import write_examples
 from birdenv.errors import InputError
 from birdenv_agents.cocoa_rules import check_rules
 from birdenv_agents.learned._grounding import situation

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 
 from birdenv.dialogue import PlayerContext, Usage
-from birdenv.llm import Chat, Models, Prompt, default_models, package_prompt
+from birdenv.llm import Chat, Models, Prompt, models_of, package_prompt
 
 LEFT_OUT = "(Earlier messages are left out here: they did not fit.)"
 """In place of what was dropped from a history."""
@@ -18,7 +18,7 @@ class ModelSeat:
 
     def __init__(self, model: str, context: PlayerContext) -> None:
         self.context = context
-        models: Models = context.models or default_models()
+        models: Models = models_of(context.models)
         scope = f"{context.instance_id}/{context.repeat}/{context.seat_name}"
         self.chat: Chat = models.chat("agent", model, scope, context.rng.getrandbits(31))
         self.own_prompt = models.settings.prompt

@@ -97,7 +97,7 @@ def _families(file: Path) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
 
 def _worlds(envs: CInteractCandidatesVectorEnv, tasks: Sequence[int], refusals: float) -> Worlds:
     """What may be so while the request of these tasks is shown."""
-    tables = envs._tables
+    tables = envs._episodes.tables
     known = int(np.bitwise_or.reduce(tables.points[tasks], axis=None))
     bits = [1 << place for place in range(known.bit_length()) if refusals]
     chances, right, answers = [], [], []

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from birdenv_baselines.self_play._matrix import code_gap, cross_play, draw, write_csv
+from birdenv_baselines.self_play._matrix import code_gap, cross_play, write_csv
 from birdenv_baselines.self_play._policy import Policy
 from birdenv_baselines.self_play._train import Figures, Pair, Prices, evaluate, game, train
 
@@ -57,7 +57,7 @@ def matrix(
     disclosure_price: Told = 0.05,
     output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the files.")] = Path("results"),
 ) -> None:
-    """Train pairs of different seeds, swap their partners, and write population.csv and population.png."""
+    """Train pairs of different seeds, swap their partners, and write population.csv."""
     with game(Prices(reward_scheme, question_price, disclosure_price)) as arena:
         pairs = []
         for seed in range(seeds):
@@ -68,11 +68,7 @@ def matrix(
         rewards = cross_play(arena, pairs)
     write_csv(rewards, output / "population.csv")
     print(f"Partners earn {code_gap(rewards):+.3f} more than strangers.")
-    try:
-        draw(rewards, output / "population.png")
-    except ModuleNotFoundError:
-        print("No picture: pip install 'birdenv[report]'.")
-    print(f"Results: {output}")
+    print(f"Results: {output / 'population.csv'}")
 
 
 def _learn(pair: Pair, who: str, episodes: int, seed: int, prices: Prices) -> None:

@@ -39,25 +39,3 @@ def write_csv(matrix: npt.NDArray[np.float64], path: Path) -> None:
         rows.writerow(["system", *(f"user {i}" for i in range(len(matrix)))])
         for i, row in enumerate(matrix):
             rows.writerow([f"system {i}", *(f"{value:.4f}" for value in row)])
-
-
-def draw(matrix: npt.NDArray[np.float64], path: Path) -> None:
-    """Draw the matrix as a PNG; needs matplotlib (`pip install 'birdenv[report]'`)."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    figure, axes = pyplot.subplots(figsize=(1.2 + 0.8 * len(matrix), 1.0 + 0.8 * len(matrix)))
-    image = axes.imshow(matrix, vmin=0.0, vmax=1.0, cmap="viridis")
-    for (row, column), value in np.ndenumerate(matrix):
-        colour = "black" if value > 0.6 else "white"  # on the light end of the scale, on the dark one
-        axes.text(column, row, f"{value:.3f}", ha="center", va="center", color=colour)
-    axes.set(xlabel="user of seed", ylabel="system of seed", title="mean reward of the system")
-    axes.set_xticks(range(len(matrix)))
-    axes.set_yticks(range(len(matrix)))
-    figure.colorbar(image)
-    figure.tight_layout()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=120)
-    pyplot.close(figure)

@@ -6,7 +6,7 @@ turn. Training needs the extra `rl`; the policies without learning need NumPy on
 * `Split`, `benchmark_folder`: the tasks
 * `RULES`, `tuned_rule`, `Rule`: policies without learning
 * `play`, `interval`, `summary`: what a policy earns
-* `training._learners`: PPO, MaskablePPO and DQN
+* `training._learners`, `training._trained`: PPO, MaskablePPO and DQN, in training and trained
 """
 
 from birdenv_baselines.training._benchmark import Split, benchmark_folder, family_of

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from rich.progress import Progress
 
-from birdenv.benchmarks import demo_folder
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, generate
+from birdenv.demo import demo_folder
 from birdenv.envs.candidates import CInteractCandidatesVectorEnv
 from birdenv.errors import InputError
 from birdenv.files import cache_folder, code_digest

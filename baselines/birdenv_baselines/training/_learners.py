@@ -10,14 +10,11 @@ from pathlib import Path
 from typing import Any, Final
 
 import numpy as np
-import numpy.typing as npt
 import torch
 from rich.progress import Progress
-from sb3_contrib import MaskablePPO
-from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback
 
-from birdenv.envs.candidates import CInteractCandidatesVectorEnv
+from birdenv.envs.sb3 import CandidatesVecEnv
 from birdenv.errors import InputError
 from birdenv.files import write_text
 from birdenv_baselines.training._benchmark import Split
@@ -26,12 +23,11 @@ from birdenv_baselines.training._network import (
     RelationalDQNPolicy,
     RelationalPolicy,
 )
-from birdenv_baselines.training._policies import Actions
-from birdenv_baselines.training._vec_env import BatchVecEnv
+from birdenv_baselines.training._trained import ALGORITHMS, Trained
 
 ENVS: Final = 256
 _CONFIG, _MODEL, _CURVE = "config.json", "model.zip", "curve.csv"
-_CHECKPOINTS: Final = 10  # of a training
+_CHECKPOINTS: Final = 10  # of a training; each is told with the mean return
 
 _ON_POLICY: Final[dict[str, Any]] = {
     "n_steps": 32,
@@ -42,11 +38,10 @@ _ON_POLICY: Final[dict[str, Any]] = {
     "ent_coef": 0.01,
     "vf_coef": 0.5,
 }
-_ALGORITHMS: Final[dict[str, tuple[Any, Any, dict[str, Any]]]] = {
-    "maskable-ppo": (MaskablePPO, MaskableRelationalPolicy, _ON_POLICY),
-    "ppo": (PPO, RelationalPolicy, _ON_POLICY),
+_POLICIES: Final[dict[str, tuple[Any, dict[str, Any]]]] = {
+    "maskable-ppo": (MaskableRelationalPolicy, _ON_POLICY),
+    "ppo": (RelationalPolicy, _ON_POLICY),
     "dqn": (
-        DQN,
         RelationalDQNPolicy,
         {
             "gamma": 1.0,
@@ -114,6 +109,11 @@ def read_training(folder: Path) -> Training:
         raise InputError(f"{folder} holds no training: {error}") from None
 
 
+def trained(folder: Path) -> Trained:
+    """Return the policy of a training's folder."""
+    return Trained(folder / _MODEL, read_training(folder).algo)
+
+
 def train(training: Training, folder: Path, *, resume: bool = False, progress: bool = True) -> Path:
     """Train, and leave model, learning curve and checkpoints in a folder.
 
@@ -121,20 +121,20 @@ def train(training: Training, folder: Path, *, resume: bool = False, progress: b
         training: what to train.
         folder: where; a training that is there already is refused, or gone on with.
         resume: go on from the last checkpoint.
-        progress: show a bar.
+        progress: show a bar on a terminal, and a line with the mean return at each checkpoint.
 
     Raises:
         InputError: the algorithm is not known, or the folder is in use.
     """
-    if training.algo not in _ALGORITHMS:
-        raise InputError(f"unknown algorithm {training.algo!r}; known: {', '.join(_ALGORITHMS)}")
+    if training.algo not in _POLICIES:
+        raise InputError(f"unknown algorithm {training.algo!r}; known: {', '.join(_POLICIES)}")
     if (folder / _CONFIG).exists() and not resume:
         raise InputError(f"{folder} holds a training already: go on with --resume, or remove it")
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / _CONFIG, json.dumps(asdict(training), indent=2) + "\n")
     torch.set_num_threads(1)
-    envs = BatchVecEnv(training.split().train_envs(ENVS))
-    kind, policy, settings = _ALGORITHMS[training.algo]
+    envs = CandidatesVecEnv(training.split().train_envs(ENVS))
+    kind, (policy, settings) = ALGORITHMS[training.algo], _POLICIES[training.algo]
     logs = str(folder / "tensorboard") if _has_tensorboard() else None
     if resume and (folder / _MODEL).exists():
         model = kind.load(folder / _MODEL, env=envs, device="cpu", tensorboard_log=logs)
@@ -160,23 +160,26 @@ def train(training: Training, folder: Path, *, resume: bool = False, progress: b
 
 
 class _Keeper(BaseCallback):
-    """Keeps the learning curve, saves checkpoints and moves the bar."""
+    """Keeps the learning curve, saves checkpoints, and tells how far the training is and what it earns."""
 
     def __init__(self, folder: Path, steps: int, bar: Progress) -> None:
         super().__init__()
         self._folder, self._steps, self._bar = folder, steps, bar
         self._line = bar.add_task(folder.name, total=steps)
         self._earned: list[float] = []
+        self._since_saved: list[float] = []
         self._saved = self._noted = 0
         self._began = time.process_time()
+
+    def _on_training_start(self) -> None:
+        self._saved = self._noted = self.num_timesteps
 
     def _on_step(self) -> bool:
         self._earned += [info["episode"]["r"] for info in self.locals["infos"] if "episode" in info]
         if self.num_timesteps - self._noted >= self._steps / 50 and self._earned:
             self._note()
-        if self.num_timesteps - self._saved >= self._steps / _CHECKPOINTS:
-            self._saved = self.num_timesteps
-            self.model.save(self._folder / _MODEL)
+        if self.num_timesteps - self._saved >= self._steps / _CHECKPOINTS and self._since_saved:
+            self._save()
         return True
 
     def _note(self) -> None:
@@ -189,34 +192,17 @@ class _Keeper(BaseCallback):
                 rows.writerow(["steps", "return", "cpu_s"])
             seconds = time.process_time() - self._began
             rows.writerow([self.num_timesteps, f"{mean:.4f}", f"{seconds:.1f}"])
+        self._since_saved += self._earned
         self._noted, self._earned = self.num_timesteps, []
         self._bar.update(self._line, completed=self.num_timesteps, description=f"return {mean:.3f}")
 
-
-class Trained:
-    """A trained policy, which takes the best action that is possible.
-
-    Args:
-        folder: the folder of its training.
-    """
-
-    def __init__(self, folder: Path) -> None:
-        torch.set_num_threads(1)
-        kind, _, _ = _ALGORITHMS[read_training(folder).algo]
-        self._model: Any = kind.load(folder / _MODEL, device="cpu")
-        self._masked = kind is MaskablePPO
-
-    def act(
-        self,
-        envs: CInteractCandidatesVectorEnv,
-        observation: dict[str, Any],
-        masks: npt.NDArray[np.bool_],
-    ) -> Actions:
-        """Return the actions, shape (n,)."""
-        more = {"action_masks": masks} if self._masked else {}
-        actions, _ = self._model.predict(observation, deterministic=True, **more)
-        chosen: Actions = np.asarray(actions, np.intp)
-        return chosen
+    def _save(self) -> None:
+        self.model.save(self._folder / _MODEL)
+        if not self._bar.disable:
+            mean = float(np.mean(self._since_saved))
+            said = f"{self.num_timesteps:,} of {self._steps:,} steps: mean return {mean:.3f}"
+            self._bar.console.print(said, highlight=False)
+        self._saved, self._since_saved = self.num_timesteps, []
 
 
 def _has_tensorboard() -> bool:

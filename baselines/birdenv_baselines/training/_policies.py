@@ -144,7 +144,7 @@ class Privileged(Rule):
 def _open_spans(seen: Seen) -> Floats:
     """Spans whose answers are about an annotated point that was not asked about: private knowledge."""
     envs = seen.envs
-    points = envs._tables.points[envs._stage][:, : envs.layout.spans]
+    points = envs._episodes.tables.points[envs._episodes.stages][:, : envs.layout.spans]
     asked = seen.spans[:, :, _S.ASKED] > 0
     done = np.bitwise_or.reduce(np.where(asked, points, 0), axis=1)
     return ((points & ~done[:, None]) != 0).astype(float)

@@ -101,7 +101,11 @@ def _views(envs: CInteractCandidatesVectorEnv, answered: bool, rounds: int) -> _
 def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tuple[npt.NDArray[Any], ...]:
     """One episode in each environment: candidates, which are possible, which is meant, and the tasks."""
     observation, infos = envs.reset(seed=seed)
-    tasks, stages, order = infos["instance_id"].copy(), envs._stage.copy(), envs._order.copy()
+    tasks, stages, order = (
+        infos["instance_id"].copy(),
+        envs._episodes.stages.copy(),
+        envs._episodes.order.copy(),
+    )
     shown = observation["candidates"].copy()
     policy, asking = Privileged(), np.full(envs.num_envs, answered)
     while asking.any():
@@ -112,13 +116,13 @@ def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tupl
         observation, *_ = envs.step(actions)
     place = np.arange(envs.num_envs)[:, None]
     possible = _possible(envs)[stages][place, order]
-    meant = envs._tables.passes[stages][place, order].argmax(axis=1)
+    meant = envs._episodes.tables.passes[stages][place, order].argmax(axis=1)
     return shown.reshape(envs.num_envs, -1, len(CandidateColumn)), possible, meant, tasks
 
 
 def _possible(envs: CInteractCandidatesVectorEnv) -> npt.NDArray[np.bool_]:
     """Which candidates are meant in some task that shows the same request, by task."""
-    setting, passes = envs._setting, envs._tables.passes
+    setting, passes = envs._setting, envs._episodes.tables.passes
     made = np.zeros_like(passes[: len(setting.ids)])
     for start, size in zip(setting._starts, setting._sizes, strict=True):
         group = setting._grouped[start : start + size]

@@ -11,17 +11,24 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from birdenv.benchmarks import demo_folder
+from birdenv.demo import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
+from birdenv.tasks.interact._user_seat import brief_of
 from birdenv.users import Brief
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._index import index_of
 
 FOLDER = Path(__file__).parent
+HELD_OUT = FOLDER / "held_out"
+"""Questions that no weights are made from."""
+
 GOLDS = FOLDER / "golds" / "mini_interact.jsonl"
 WITH_GOLD = "+gold"
 """Ends the id of a task of Mini-Interact, of which the gold SQL is withheld, with gold SQL of our own."""
+
+FOLLOW_UP = "+follow-up"
+"""Ends the id of a task in its second phase."""
 
 _CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.2, "refuse": 1.45, "ask_back": 1.7}
 """To take a question about an annotated point for one about a part weighs more than the reverse."""
@@ -42,11 +49,12 @@ class Row:
     hand: str
     weight: float = 1.0
     any_task: bool = False
+    style: str = ""
 
     @property
     def database(self) -> str:
         """The database that the task is about, by the task's name."""
-        return re.sub(r"(_M)?_\d+$", "", self.task.removesuffix(WITH_GOLD))
+        return re.sub(r"(_M)?_\d+$", "", self.task.partition("+")[0])
 
 
 def load_briefs(mini_interact: Path | None) -> dict[str, Brief]:
@@ -57,6 +65,11 @@ def load_briefs(mini_interact: Path | None) -> dict[str, Brief]:
     folders = [demo_folder(), *([mini_interact] if mini_interact else [])]
     tasks = [task for folder in folders for task in load_benchmark(folder).tasks]
     briefs = {task.public.instance_id: task.private.brief for task in tasks}
+    briefs |= {
+        f"{task.public.instance_id}{FOLLOW_UP}": brief_of(task, 2)
+        for task in tasks
+        if task.private.follow_up is not None
+    }
     golds = {raw["instance_id"]: raw["sol_sql"] for raw in read_lines(GOLDS)}
     return briefs | {
         f"{name}{WITH_GOLD}": replace(briefs[name], gold=tuple(filled_in(sql, briefs[name]) for sql in gold))
@@ -97,16 +110,46 @@ def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
     raws = [raw for file in files for raw in read_lines(file)]
     used = sorted({raw["instance_id"] for raw in raws} & set(briefs))
     for raw in raws:
-        task, expected = raw["instance_id"], tuple(raw["expected"])
+        task = _task(raw)
         chosen = [task] if task != "*" else rng.sample(used, min(_TASKS_FOR_ANY, len(used)))
         weight = 1.0 if task != "*" else 1.0 / len(chosen)
-        rows += [
-            Row(briefs[one], one, raw["question"], raw["class"], expected, raw["hand"], weight, task == "*")
-            for one in chosen
-            if one in briefs
-        ]
+        for one in raw.get("parts", [{**raw, "text": raw["question"]}]):
+            asked = (one["text"], one["class"], tuple(one["expected"]), raw["hand"])
+            rows += [
+                Row(briefs[at], at, *asked, weight, task == "*", _style(raw)) for at in chosen if at in briefs
+            ]
     rows = [replace(row, weight=row.weight * _CLASS_WEIGHTS.get(row.kind, 1.0)) for row in rows]
+    rows.sort(key=lambda row: row.task)  # the index of a task is made once
     return [row for row in rows if row.kind != "kind" or any(map(partial(is_right, row), candidates(row)))]
+
+
+def _task(raw: Mapping[str, Any]) -> str:
+    return f"{raw['instance_id']}{FOLLOW_UP if raw.get('phase') == 2 else ''}"
+
+
+def _style(raw: Mapping[str, Any]) -> str:
+    return "refuse" if raw.get("class") == "refuse" else str(raw.get("style", ""))
+
+
+@dataclass(frozen=True)
+class ListRow:
+    """One message with several questions, each of them as a row."""
+
+    message: str
+    parts: tuple[Row, ...]
+
+
+def load_lists(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[ListRow]:
+    """Read the messages that have several questions."""
+    found = []
+    for raw in (raw for file in files for raw in read_lines(file)):
+        if "parts" in raw and (task := _task(raw)) in briefs:
+            rows = (
+                Row(briefs[task], task, one["text"], one["class"], tuple(one["expected"]), raw["hand"])
+                for one in raw["parts"]
+            )
+            found.append(ListRow(raw["question"], tuple(rows)))
+    return found
 
 
 def candidates(row: Row) -> tuple[Candidate, ...]:

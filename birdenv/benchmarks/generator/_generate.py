@@ -12,7 +12,6 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
-from birdenv.benchmarks._demo_databases import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.benchmarks.generator._checks import Checker
 from birdenv.benchmarks.generator._concepts import Concepts, demo_concepts
 from birdenv.benchmarks.generator._families import Family, draw_family
@@ -20,6 +19,7 @@ from birdenv.benchmarks.generator._follow_ups import counting, narrowing
 from birdenv.benchmarks.generator._task_records import family_records
 from birdenv.benchmarks.generator._wording import request
 from birdenv.databases import SqliteSource
+from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.errors import InputError
 from birdenv.files import write_records, write_text
 from birdenv.tasks.c_interact import read_notes

@@ -12,20 +12,24 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.benchmarks import OracleTasks, Report, demo_folder, merge_files, verify_records
+from birdenv.benchmarks import OracleTasks, Report, merge_files, verify_records
 from birdenv.cli._terminal import visible
+from birdenv.cli.benchmarks._count import count
 from birdenv.cli.benchmarks._generate import generate
-from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
+from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, Today, databases_in, save_defects
 from birdenv.databases.sqlite import is_database_name
+from birdenv.demo import demo_folder
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv.files import check_writable, is_directory, read_records, write_records, write_text
+from birdenv.tasks import SqlSettings
 from birdenv.tasks.c_interact import find_task_file
 
-app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check benchmark data; generate some.")
+app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check and count tasks; generate some.")
 
 
 app.command()(generate)
+app.command()(count)
 
 
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
@@ -88,17 +92,25 @@ def verify(
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     report: JsonReport = None,
+    defects: DefectsFile = None,
+    today: Today = None,
 ) -> None:
     """Check a c-Interact benchmark: fields, knowledge ids, test cases, and an oracle run over the gold.
+
+    Tasks are defective whose gold reads the clock or random numbers, does not run, or fails its own test
+    cases. --defects lists them for --leave-out of the commands that play.
 
     Exit code 0 if all is well, 1 if there are problems, 2 if the data cannot be read.
     """
     path = demo_folder() if data is None else data
     file = find_task_file(path) if is_directory(path) else path
     _own_file("--report", report, file)
+    _own_file("--defects", defects, file, *([] if report is None else [report]))
     oracle: OracleTasks = "none" if no_oracle else "all"
-    verdict = _verify(read_records(file), directory or file.parent, partial, dialect, dsn, oracle)
+    verdict = _verify(read_records(file), directory or file.parent, partial, dialect, dsn, oracle, today)
     _show(verdict, report)
+    if defects is not None:
+        save_defects(defects, verdict.defects)
     print(f"{file}: {'all checks passed' if verdict.passed else f'{len(verdict.problems)} problem(s)'}")
     if not verdict.passed:
         if verdict.partial_would_pass:
@@ -120,6 +132,7 @@ def _verify(
     dialect: str,
     dsn: str | None,
     oracle: OracleTasks,
+    today: str | None = None,
 ) -> Report:
     if folder is not None and not is_directory(folder):
         raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
@@ -139,6 +152,7 @@ def _verify(
             dialect=dialect,
             oracle=oracle,
             partial=partial,
+            today=SqlSettings(today=today).today,
             progress=lambda _: next(ticks, None),
         )
     next(ticks, None)  # lets the bar close

@@ -31,8 +31,7 @@ app = typer.Typer(
 
 With `pip install 'birdenv[postgres]'` (in a clone: -e '.[postgres]') there is nothing to set up: commands
 start a server of their own, without a network port, and it stops when the last of them has ended; what
-was loaded stays in the cache. An installed PostgreSQL is used if the extra is not there, and any other
-server with --dsn or BIRDENV_DSN.
+was loaded stays in the cache. --dsn or BIRDENV_DSN name any other server.
 
 First `birdenv db load`, then `birdenv db status`.""",
 )

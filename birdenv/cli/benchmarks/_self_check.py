@@ -15,13 +15,13 @@ from rich.progress import track
 
 from birdenv.cli._terminal import visible
 from birdenv.cli.options import _run_options as options
-from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
+from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, databases_in, save_defects
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_digest, write_text
 from birdenv.grading import GRADER_VERSION, GoldCheck, check_gold
 from birdenv.grading.compare import MODES
-from birdenv.tasks import SqlSettings, select
+from birdenv.tasks import Defects, SqlSettings, select
 from birdenv.tasks.bird import BirdTask, load_tasks
 
 _Checks = Mapping[str, GoldCheck]
@@ -39,8 +39,9 @@ def self_check(
     out: Annotated[Path | None, typer.Option("--out", help="Write all that was found here (JSON).")] = None,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
+    defects: DefectsFile = None,
 ) -> None:
-    """Check a benchmark's golds: each against itself, in every mode of comparison.
+    """Check that each gold passes its own grading.
 
     A gold that fails here costs every system its task. Also lists what makes a gold a poor measure: it is
     slow, returns nothing, reads the clock or random numbers (by its text, or because two runs differ), or its
@@ -57,8 +58,8 @@ def self_check(
     tasks = select(load_tasks(data_file, source.dialect), settings)
     for name in sorted({task.public.db_id for task in tasks}):
         source.check(name)
-    if out is not None:
-        check_writable(out)
+    for path in filter(None, (out, defects)):
+        check_writable(path)
     golds = {name: (task, sql) for task in tasks for name, sql in _golds(task)}
     if not golds:
         raise InputError(f"{data_file} has no gold SQL to check")
@@ -73,6 +74,8 @@ def self_check(
         found = _report(golds, checks, source, data_file)
         write_text(out, json.dumps(found, indent=1, ensure_ascii=False) + "\n")
         print(f"Written: {out}")
+    if defects is not None:
+        save_defects(defects, _defects(golds, checks))
     if not all(check.passed for check in checks.values()):
         raise typer.Exit(1)
 
@@ -136,6 +139,21 @@ def _lines(checks: _Checks, slow: float) -> list[str]:
     )
     lines += _listed("allow other answers", {n: c.tie for n, c in ran.items() if c.tie})
     return lines
+
+
+def _defects(golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks) -> Defects:
+    """What is wrong with the golds of each task, without quoting them."""
+    found: dict[str, list[str]] = {}
+    for name, check in checks.items():
+        reasons = {
+            "does not run": "gold" in check.failures,
+            "does not pass its own grading": check.rows is not None and not check.passed,
+            "reads the clock or random numbers": check.reads_clock or check.has_changed,
+        }
+        for reason in (f"a gold {reason}" for reason, holds in reasons.items() if holds):
+            known = found.setdefault(golds[name][0].public.instance_id, [])
+            known += [] if reason in known else [reason]
+    return found
 
 
 def _listed(what: str, found: Mapping[str, str]) -> list[str]:

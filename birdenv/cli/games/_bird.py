@@ -8,40 +8,25 @@ from typing import Annotated, cast
 import typer
 
 from birdenv.cli.games._running import load_game, run_game
+from birdenv.cli.options._game_options import GameOptions, option_names, options_of
 from birdenv.cli.options._metrics import Metrics, RVesRuns, add_r_ves, asked_for
 from birdenv.cli.options._models import ModelOptions
-from birdenv.cli.options._option_groups import DatabaseOptions, RunOptions, Selection, takes_groups
+from birdenv.cli.options._option_groups import RunOptions, takes_groups
 from birdenv.errors import InputError
 from birdenv.files import check_writable
 from birdenv.grading import R_VES_RUNS
 from birdenv.runs.em_esm import export_folder, export_pairs
 from birdenv.tasks.bird import BirdTasks
+from birdenv.tasks.bird._game import BirdSettings
 
-_RUN, _TASKS, _DATABASES, _MODELS = RunOptions(), Selection(), DatabaseOptions(), ModelOptions()
+_RUN, _MODELS = RunOptions(), ModelOptions()
+_BIRD = options_of(BirdSettings, without=("metrics",))
 
 
 @takes_groups
 def bird(
-    data_file: Annotated[
-        Path | None, typer.Argument(help="Task file (JSON or JSONL); default: demo.")
-    ] = None,
-    db_dir: Annotated[Path | None, typer.Argument(help="Folder of <db_id>/<db_id>.sqlite.")] = None,
+    settings: GameOptions = _BIRD,
     run: RunOptions = _RUN,
-    selection: Selection = _TASKS,
-    no_evidence: Annotated[bool, typer.Option("--no-evidence", help="Hide the hints.")] = False,
-    no_schema: Annotated[
-        bool,
-        typer.Option(
-            "--no-schema",
-            help="Give question and hint only, so that the agent finds the schema by SQL, as in the "
-            "reference harness.",
-        ),
-    ] = False,
-    max_turns: Annotated[int, typer.Option("--max-turns", min=1, help="Actions per episode.")] = 20,
-    sql_timeout: Annotated[
-        float, typer.Option("--sql-timeout", help="Seconds per statement, when grading too.")
-    ] = 30.0,
-    clean: Annotated[bool, typer.Option("--clean", help="Strip code fences and the like before EX.")] = False,
     predictions_order: Annotated[
         str | None,
         typer.Option(
@@ -59,7 +44,6 @@ def bird(
     ] = None,
     metrics: Metrics = None,
     r_ves_runs: RVesRuns = R_VES_RUNS,
-    databases: DatabaseOptions = _DATABASES,
     models: ModelOptions = _MODELS,
 ) -> None:
     """Play BIRD: question -> SQL, scored by EX.
@@ -71,30 +55,13 @@ def bird(
 
     Example: birdenv bird mini_dev_sqlite.json dev_databases --database superhero --agent oracle
     """
-    if (data_file is None) != (db_dir is None):
-        raise InputError("give both DATA_FILE and DB_DIR, or neither for the demo benchmark")
-    if sql_timeout <= 0:
-        raise InputError("--sql-timeout must be more than 0 seconds")
     if predictions_order not in (None, "2024", "file"):
         raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
     if pairs is not None and run.repeats > 1:
         raise InputError("--export-pairs needs one prediction a task: leave out --repeats")
     asked = asked_for(metrics)
-    settings = (
-        selection.settings()
-        | databases.settings()
-        | {
-            "data_file": None if data_file is None else str(data_file),
-            "db_dir": None if db_dir is None else str(db_dir),
-            "evidence": not no_evidence,
-            "show_schema": not no_schema,
-            "max_turns": max_turns,
-            "clean": clean,
-            "sql_timeout": sql_timeout,
-            "metrics": tuple(asked.metrics),
-        }
-    )
-    arena = load_game("bird", settings, run.agent)
+    chosen = settings.settings() | {"metrics": tuple(asked.metrics)}
+    arena = load_game("bird", chosen, run.agent, option_names(BirdSettings))
     tasks = cast(BirdTasks, arena._tasks)
     place = None if pairs is None else export_folder(pairs)
     if place is not None:
@@ -110,7 +77,7 @@ def bird(
         add_r_ves(directory, tasks, list(directory.read("runs").values()), r_ves_runs)
     if place is not None:
         export_pairs(directory, place, tasks.source.dialect)
-        dsn = "" if databases.dsn is None else " --dsn ..."
-        on = "" if databases.dialect == "sqlite" else f" --dialect {databases.dialect}{dsn}"
+        dsn = "" if chosen["dsn"] is None else " --dsn ..."
+        on = "" if chosen["dialect"] == "sqlite" else f" --dialect {chosen['dialect']}{dsn}"
         command = f"birdenv evaluate {place} --db {tasks.data_folder}{on}"
         print(f"Pairs: {place} (next: {command})")

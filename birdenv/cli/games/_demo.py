@@ -33,6 +33,7 @@ asks-first and never-asks write no SQL: each demo task offers four candidates
 
 _NEXT = """\
 Next
+  read the dialogues      birdenv demo -o R, then birdenv show R/asks-first-c-interact
   play a task yourself    birdenv c-interact --agent human -n 1
   score on real data      birdenv bird mini_dev_sqlite.json dev_databases --agent oracle
   everything else         birdenv --help"""
@@ -60,7 +61,7 @@ def demo(
         print(f"{name:<12}{what}")
     print(f"\n{_EXPLANATION}\n")
     if output is not None:
-        print(f"Transcripts: {output}\n")
+        print(f"Transcripts: {output} (birdenv show {output / 'asks-first-c-interact'} library_1)\n")
     print(_NEXT)
 
 
@@ -92,7 +93,7 @@ def _table(output: Path, parallel: int, seed: int) -> Table:
 
 def _play(game: str, name: str, output: Path, parallel: int, seed: int) -> Summary:
     directory = RunDirectory.create(output / f"{name}-{game}")
-    with make_game(game, explain=True) as arena:
+    with make_game(game) as arena:
         plan = RunPlan(arena, {**arena.players, arena.game.evaluated: name}, seed, parallel)
         prepare(directory, plan.config(), resume=False)
         return run(plan, directory)

@@ -1,178 +1,25 @@
-"""`birdenv play`: any registered game; `birdenv c-interact` and `birdenv a-interact`: two of them.
+"""`birdenv play`: any registered game, or one of your own.
 
 Help comes at once: the rooms are imported where they are used.
 """
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Mapping, Sequence
-from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from birdenv.cli.options._models import PairOptions
-from birdenv.cli.options._option_groups import DatabaseOptions, RunOptions, Selection, takes_groups
+from birdenv.cli.options._option_groups import RunOptions, takes_groups
 from birdenv.cli.options._run_options import further_given
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:
-    from birdenv.dialogue import Arena, Game
-    from birdenv.tasks.c_interact import InteractTasks
+    from birdenv.dialogue import Game
 
-_RUN, _TASKS, _DATABASES, _MODELS = RunOptions(), Selection(), DatabaseOptions(), PairOptions()
+_MODELS = PairOptions()
 _BY_HAND = RunOptions(agent="human")
-
-_DataDir = Annotated[
-    Path | None,
-    typer.Argument(help="Folder with the task file and <db>/ folders; default: that of --data, else demo."),
-]
-_Data = Annotated[Path | None, typer.Option("--data", help="Task file, if not the folder's own.")]
-_User = Annotated[
-    str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
-]
-_UserStyle = Annotated[
-    str,
-    typer.Option(
-        "--user-style",
-        help="How the rule-based user words its answers: plain, terse or chatty (profile strict only).",
-    ),
-]
-
-
-def load(
-    name: str,
-    data_dir: Path | None,
-    data: Path | None,
-    agent: str,
-    settings: Mapping[str, Any],
-) -> Arena:
-    """Load a game of BIRD-Interact for a run; warns of what is missing.
-
-    Raises:
-        InputError: options, files or databases cannot be used.
-    """
-    from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
-    from birdenv.cli.games._running import load_game
-
-    arena = load_game(
-        name,
-        {
-            "data_dir": None if data_dir is None else str(data_dir),
-            "data": None if data is None else str(data),
-            **settings,
-        },
-        agent,
-    )
-    tasks = cast("InteractTasks", arena._tasks)
-    missing = missing_ground_truth(list(tasks.tasks.values()))
-    if not missing and tasks.notes:
-        missing = missing_ground_truth(tasks.everything)
-    if missing:
-        where = f"ground truth is missing in {tasks.data_file}: {missing}"
-        print(f"Warning: {where}. Without sol_sql nothing is graded. {WHERE_TO_ASK}", file=sys.stderr)
-    return arena
-
-
-@takes_groups
-def a_interact(
-    data_dir: _DataDir = None,
-    data: _Data = None,
-    run: RunOptions = _RUN,
-    user: _User = "rule",
-    user_style: _UserStyle = "plain",
-    selection: Selection = _TASKS,
-    patience: Annotated[
-        int, typer.Option("--patience", min=0, help="Each adds 2 to the budget of 6 and 2 an ambiguity.")
-    ] = 3,
-    profile: Annotated[
-        str,
-        typer.Option(
-            "--profile",
-            help="How submissions are judged: strict (ours) or adk (as in the reference implementation).",
-        ),
-    ] = "strict",
-    databases: DatabaseOptions = _DATABASES,
-    models: PairOptions = _MODELS,
-) -> None:
-    """Play a-Interact: ambiguous question -> tools on a budget -> SQL.
-
-    Nine tools, each with its price: ask the user (2), run SQL (1), submit (3), read schema, column meanings
-    and knowledge (0.5 or 1). Budget: 6 + 2 for each ambiguity + 2 for each unit of patience, for the question
-    and its follow-up (BIRD-Interact).
-
-    Rewards: 0.7 for the question and 0.3 for the follow-up, at any attempt. execute_sql is one of the tools;
-    there are no official files of this game.
-
-    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, module:factory, and
-    any that you install.
-
-    Example: birdenv a-interact mini_interact --data merged.jsonl --agent oracle
-    """
-    from birdenv.cli.games._running import run_game
-
-    settings = selection.settings() | databases.settings()
-    settings |= {"profile": profile, "patience": patience, "user_style": user_style}
-    arena = load("a-interact", data_dir, data, run.agent, settings)
-    run_game(arena, run, {"user": user}, models=models.settings())
-
-
-@takes_groups
-def c_interact(
-    data_dir: _DataDir = None,
-    data: _Data = None,
-    run: RunOptions = _RUN,
-    user: _User = "rule",
-    user_style: _UserStyle = "plain",
-    selection: Selection = _TASKS,
-    patience: Annotated[int, typer.Option("--patience", min=0, help="Questions beyond the ambiguities.")] = 3,
-    profile: Annotated[
-        str,
-        typer.Option(
-            "--profile",
-            help="Protocol rules: strict (ours), shell or adk (as in the two reference implementations).",
-        ),
-    ] = "strict",
-    execute_sql: Annotated[
-        bool, typer.Option("--execute-sql", help="Let the agent run SQL (not in the official protocol).")
-    ] = False,
-    databases: DatabaseOptions = _DATABASES,
-    official_files: Annotated[
-        bool,
-        typer.Option(
-            "--official-files",
-            help="Also write the original pipeline's files, to private_official in the run folder. Private: "
-            "they hold the gold. Large: each line repeats the prompts.",
-        ),
-    ] = False,
-    models: PairOptions = _MODELS,
-) -> None:
-    """Play c-Interact: ambiguous question -> dialogue -> SQL.
-
-    Clarification, SQL, one debug attempt, a follow-up, one debug attempt (BIRD-Interact).
-
-    Rewards: 0.7 for the question (0.5 after debug) and 0.3 for the follow-up (0.2 after debug).
-
-    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, llm-markup:MODEL,
-    module:factory, and any that you install.
-
-    Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
-    """
-    from birdenv.cli.games._running import run_game
-    from birdenv.runs.official.write import write_official_files
-
-    if official_files and execute_sql:
-        raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
-    settings = selection.settings() | databases.settings()
-    settings |= {"profile": profile, "patience": patience, "user_style": user_style}
-    settings |= {"execute_sql": execute_sql}
-    arena = load("c-interact", data_dir, data, run.agent, settings)
-    directory = run_game(arena, run, {"user": user}, models=models.settings())
-    if official_files:
-        place = write_official_files(directory, arena, run.repeats)
-        print(f"Official files, private (they hold the gold): {place}")
-        print(f"Their score: birdenv score-official {directory.path}")
 
 
 @takes_groups
@@ -182,7 +29,7 @@ def play(
     run: RunOptions = _BY_HAND,
     models: PairOptions = _MODELS,
 ) -> None:
-    """Play any registered game, or one of your own as module:GAME.
+    """Play any game, also one of your own as module:GAME.
 
     Its settings, and the players of its other seats by the seats' names, follow as --name value:
     birdenv play c-interact --user rule --patience 2. Without value, --name is true. A list is given as

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import shlex
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -54,19 +55,7 @@ VOID = 1
 """Exit code after a run that says nothing about the agent: every episode broke off, or it never answered."""
 
 
-_SHORTHANDS: Final = {
-    "data_dir": "DATA_DIR",
-    "data_file": "DATA_FILE",
-    "databases": "--database",
-    "db_dir": "DB_DIR",
-    "instances": "--instance",
-}
-"""Settings whose options are not called after them in the named commands."""
-
-
-def load_game(
-    name: str, settings: Mapping[str, Any], agent: str, names: Mapping[str, str] = _SHORTHANDS
-) -> Arena:
+def load_game(name: str, settings: Mapping[str, Any], agent: str, names: Mapping[str, str]) -> Arena:
     """Load a game for a run, and say on standard error what people should know of its tasks.
 
     Args:
@@ -82,9 +71,8 @@ def load_game(
     PlayerSpec(agent, game=game.name).check()
     logging.getLogger("birdenv").addHandler(_ToStandardError())
     logging.getLogger("birdenv").setLevel(logging.INFO)
-    explained = {"explain": True} if "explain" in game.settings.model_fields else {}
     try:
-        arena = Arena(game, read_settings(game, {**explained, **settings}))
+        arena = Arena(game, read_settings(game, settings))
     except SettingError as error:
         option = names.get(error.name, f"--{error.name.replace('_', '-')}")
         raise InputError(error.under(option)) from None
@@ -167,11 +155,8 @@ def run_game(
         raise typer.Exit(INTERRUPTED) from None
     finally:
         seating.close()
-    print(visible(summary.text), end="")
-    records = list(directory.read("runs").values())
-    if len(records) <= _SHOWN and not options.verbose:
-        print("\n".join(map(episode_line, records)))
-    print(f"Results: {directory.path}")
+    print(visible(summary.first_screen), end="")
+    _print_places(directory, each_episode=not options.verbose)
     if line := llm.ledger.line():
         print(f"Models: {line}")
     found = run_warnings(arena, directory.read("runs").values())
@@ -184,6 +169,17 @@ def run_game(
     if found.is_void:
         raise typer.Exit(VOID)
     return directory
+
+
+def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
+    """Say where the results are, and how to read one; a small run's episodes are listed if asked."""
+    records = list(directory.read("runs").values())
+    if len(records) <= _SHOWN and each_episode:
+        print("\n".join(map(episode_line, records)))
+    print(f"Results: {directory.path}")
+    if records:
+        first = visible(shlex.quote(_name(records[0])))
+        print(f"To read a dialogue: birdenv show {directory.path} {first}")
 
 
 def _saved(game: Game, directory: RunDirectory) -> str:

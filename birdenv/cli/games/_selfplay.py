@@ -36,7 +36,7 @@ def selfplay(
     folder: RunFolder = _FOLDER,
     models: PairOptions = _MODELS,
 ) -> None:
-    """Let two players talk, and keep and sum up their dialogues as any run.
+    """Let two players talk to each other, and keep the run.
 
     The first player has the game's first seat. Settings of the game follow as --name value, such as
     --reward-scheme user_cost --disclosure-price 0.05.

@@ -22,15 +22,15 @@ from birdenv.grading import (
     measure_speed,
 )
 from birdenv.runs import RunDirectory
-from birdenv.runs.measures.bird import (
+from birdenv.runs.speeds import speed_record, write_speeds
+from birdenv.tasks.bird import BirdTasks
+from birdenv.tasks.bird.measures import (
     METRIC_TITLES,
     R_VES_NOTE,
     difficulty_means,
     difficulty_table,
     is_rated,
 )
-from birdenv.runs.measures.speeds import speed_record, write_speeds
-from birdenv.tasks.bird import BirdTasks
 
 _R_VES = "r-ves"
 

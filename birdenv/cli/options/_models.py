@@ -27,7 +27,8 @@ class ModelOptions:
     """The agent's model."""
 
     model: Annotated[
-        str | None, typer.Option("--model", help="The agent's model, if not in --agent llm:MODEL.")
+        str | None,
+        typer.Option("--model", "-m", help="The agent's model; without --agent it is --agent llm:MODEL."),
     ] = None
     base_url: Annotated[
         str | None,

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import wraps
 from typing import Any, get_type_hints
 
 from birdenv.cli.options import _run_options as options
+from birdenv.cli.options._models import ModelOptions
 
 
 @dataclass(frozen=True)
@@ -31,52 +32,20 @@ class RunOptions(RunFolder):
     repeats: options.Repeats = 1
 
 
-@dataclass(frozen=True)
-class Selection:
-    """Which tasks are played."""
-
-    limit: options.Limit = None
-    offset: options.Offset = 0
-    difficulty: options.Difficulty = None
-    database: options.Database = None
-    instance: options.Instance = None
-    ungraded: options.Ungraded = "skip"
-    strict_data: options.StrictData = False
-
-    def settings(self) -> dict[str, Any]:
-        """Return them as settings of a game."""
-        return {
-            "difficulty": self.difficulty,
-            "databases": tuple(self.database) if self.database else None,
-            "instances": tuple(self.instance) if self.instance else None,
-            "offset": self.offset,
-            "limit": self.limit,
-            "ungraded": self.ungraded,
-            "strict_data": self.strict_data,
-        }
-
-
-@dataclass(frozen=True)
-class DatabaseOptions:
-    """Where the databases run."""
-
-    dialect: options.Dialect = "sqlite"
-    dsn: options.Dsn = None
-
-    def settings(self) -> dict[str, Any]:
-        """Return them as settings of a game."""
-        return {"dialect": self.dialect, "dsn": self.dsn}
-
-
 def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     """Give a command one option for each field of those of its parameters that are groups.
 
     A group is a frozen dataclass whose fields are annotated as options. The default of such a parameter is an
-    instance; its values are the defaults of the options.
+    instance; its class has the options, its values are their defaults. A model that is named without an agent
+    is the agent.
     """
     signature = inspect.signature(command)
     hints = get_type_hints(command, include_extras=True)
-    groups: dict[str, Any] = {name: hint for name, hint in hints.items() if is_dataclass(hint)}
+    groups: dict[str, Any] = {
+        name: type(parameter.default)
+        for name, parameter in signature.parameters.items()
+        if is_dataclass(parameter.default)
+    }
     members = {name: [field.name for field in fields(group)] for name, group in groups.items()}
 
     def shown(name: str, default: Any, hint: Any) -> inspect.Parameter:
@@ -96,6 +65,10 @@ def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:
     def wrapper(**given: Any) -> Any:
         for name, group in groups.items():
             given[name] = group(**{each: given.pop(each) for each in members[name]})
+        run, models = given.get("run"), given.get("models")
+        named = models.model if isinstance(models, ModelOptions) else None
+        if isinstance(run, RunOptions) and named and options.is_default("agent"):
+            given["run"] = replace(run, agent=f"llm:{named}")
         return command(**given)
 
     wrapper.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]

@@ -17,6 +17,7 @@ from birdenv.errors import InputError
 
 if TYPE_CHECKING:
     from birdenv import databases
+    from birdenv.tasks import Defects
 
 Dialect = Annotated[
     str,
@@ -47,6 +48,14 @@ def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.Datab
     return open_source(folder, dialect, dsn=dsn, tell=_tell)
 
 
+def save_defects(path: Path, defects: Defects) -> None:
+    """Write a list of defective tasks, and say so."""
+    from birdenv.tasks import write_defects
+
+    write_defects(path, defects)
+    typer.echo(f"Defective tasks: {path} ({len(defects)})")
+
+
 def _tell(line: str) -> None:
     typer.echo(line, err=True)
 
@@ -55,26 +64,26 @@ Agent = Annotated[
     str,
     typer.Option("--agent", help="Who plays: a name (see above), name:argument, or module:factory."),
 ]
-Limit = Annotated[
-    int | None, typer.Option("--limit", "-n", min=1, help="Play at most this many of the playable tasks.")
-]
-Offset = Annotated[int, typer.Option("--offset", min=0, help="Skip this many of the selected tasks first.")]
-Difficulty = Annotated[str | None, typer.Option("--difficulty", help="Only tasks of this difficulty.")]
 Database = Annotated[
     list[str] | None, typer.Option("--database", help="Only tasks on this database; may be repeated.")
 ]
-Instance = Annotated[
-    list[str] | None, typer.Option("--instance", help="Only the task with this id; may be repeated.")
-]
-Ungraded = Annotated[
-    str,
+DefectsFile = Annotated[
+    Path | None,
     typer.Option(
-        "--ungraded", help="Tasks without gold SQL: skip, or include (played, and left out of every rate)."
+        "--defects",
+        help="List the tasks with defective golds in this file (JSONL): ids and reasons, and no gold.",
     ),
 ]
-StrictData = Annotated[
+Today = Annotated[
+    str | None,
+    typer.Option("--today", help="A day, such as 2025-02-19, that SQL finds in place of the clock."),
+]
+FailDoubtful = Annotated[
     bool,
-    typer.Option("--strict-data", help="Stop if a task would be left out because it cannot be played."),
+    typer.Option(
+        "--fail-doubtful",
+        help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
+    ),
 ]
 Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
 Output = Annotated[
@@ -114,6 +123,16 @@ def _as_before(context: typer.Context, run: Path | None) -> Path | None:
 def further_given(context: typer.Context) -> list[str]:
     """The words of a game's own settings: those of the call, else those that its run was started with."""
     return list(context.args or (context.default_map or {}).get("further", []))
+
+
+def is_default(option: str) -> bool:
+    """Return True if an option of the command that is called has its default, also when a run is resumed."""
+    context = _command.get()
+    source = None if context is None else context.get_parameter_source(option)
+    if context is None or (source is not None and source.name == "COMMANDLINE"):
+        return False
+    default = next(each.default for each in context.command.params if each.name == option)
+    return bool(context.params.get(option) == default)
 
 
 def command_given() -> dict[str, Any]:

@@ -32,7 +32,6 @@ from birdenv.databases.postgres.server._cluster import Cluster
 from birdenv.databases.postgres.server._server import (
     DSN_VARIABLE,
     PostgresServer,
-    ServerChoice,
     ServerError,
     find_server,
     server_choice,
@@ -53,7 +52,6 @@ __all__ = [
     "PostgresServer",
     "PostgresSource",
     "Server",
-    "ServerChoice",
     "ServerError",
     "Stamp",
     "Template",

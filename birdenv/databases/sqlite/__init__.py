@@ -5,14 +5,20 @@ from birdenv.databases.sqlite._file_id import FileId
 from birdenv.databases.sqlite._health import Health, examine
 from birdenv.databases.sqlite._process_database import crash_error
 from birdenv.databases.sqlite._source import LocalSource, SqliteFileSource, is_database_name
+from birdenv.databases.sqlite._worker import limit_process
+from birdenv.databases.sqlite.guard._watchdog import watchdog
+from birdenv.databases.sqlite.images._protocol import ImageKind
 
 __all__ = [
     "FileId",
     "Health",
+    "ImageKind",
     "LocalSource",
     "SqliteDatabase",
     "SqliteFileSource",
     "crash_error",
     "examine",
     "is_database_name",
+    "limit_process",
+    "watchdog",
 ]

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Final, TypeVar
 
-from birdenv.databases._fetching import Allowance, RowSink, fetch, show
+from birdenv.databases._fetching import Allowance, RowSink, fetch
 from birdenv.databases._results import Cell, QueryError, QueryResult, Result
 from birdenv.databases.sqlite._error_kinds import DRIVER_ERRORS, NOT_UTF8, is_from_callback, kind_and_message
 from birdenv.databases.sqlite._preparation import (
@@ -24,7 +24,7 @@ from birdenv.databases.sqlite._preparation import (
     virtual_tables,
 )
 from birdenv.databases.sqlite.guard._deadline import Deadline, timeout_message
-from birdenv.databases.sqlite.guard._statement_guard import StatementGuard
+from birdenv.databases.sqlite.guard._statement_guard import LARGEST_VALUE, StatementGuard
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES
 from birdenv.sql import LONGEST_SQL, first_keyword
 
@@ -113,12 +113,9 @@ class GuardedConnection:
             cursor = self._connection.execute(sql)
             try:
                 columns = tuple([about[0] for about in cursor.description or ()])
-                widest = len(columns) * guard.bound
-                if sink is None:
-                    rows, truncated = fetch(cursor, allowance, widest)
-                else:
+                if sink is not None:
                     sink.begin(columns)
-                    rows, truncated = show(cursor, allowance, widest, sink)
+                rows, truncated = fetch(cursor, allowance, len(columns) * LARGEST_VALUE, sink)
                 affected = cursor.rowcount
             finally:
                 cursor.close()

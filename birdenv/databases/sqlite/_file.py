@@ -53,7 +53,6 @@ class SqliteFile:
         self.version = version
         self._in_wal_mode = in_wal_mode
         self.path = Path(version.path)
-        self._folder = str(self.path.parent)
         self.image_path = image_path
 
     @cached_property
@@ -82,14 +81,10 @@ class SqliteFile:
                 and status.st_size == version.size
                 and status.st_ino == version.inode
                 and not version.journals
-                and not (self._in_wal_mode and self._has_other_files())
+                and not (self._in_wal_mode and os.path.exists(f"{version.path}-wal"))  # noqa: PTH110
             )
         except OSError:
             return False
-
-    def _has_other_files(self) -> bool:
-        """Whether files have come or gone beside this one."""
-        return os.stat(self._folder).st_mtime_ns != self.version.folder_modified_ns  # noqa: PTH116
 
 
 _files: weakref.WeakValueDictionary[FileId, SqliteFile] = weakref.WeakValueDictionary()
@@ -115,7 +110,6 @@ def sqlite_file(path: Path) -> SqliteFile:
                 weakref.finalize(found, remove_folder, image_path.parent)
             open_reader(found).close()
             _files[version] = found
-        found.version = version  # the folder's time may be another
     return found
 
 

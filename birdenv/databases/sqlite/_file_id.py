@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import stat
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
@@ -15,11 +15,7 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 @dataclass(frozen=True, slots=True)
 class FileId(ContentId):
-    """Which file, and what the file system says of its contents: of the file, its folder and its journals.
-
-    The folder's time says whether a `-wal` may have appeared, at the price of one look; it does not count
-    when comparing. (Other journals say nothing before the file itself is written to.)
-    """
+    """Which file, and what the file system says of its contents: of the file and its journals."""
 
     path: str
     device: int
@@ -28,7 +24,6 @@ class FileId(ContentId):
     modified_ns: int
     changed_ns: int
     """When the file's place or contents changed: the one time stamp that no program can set."""
-    folder_modified_ns: int = field(compare=False)
     journals: tuple[tuple[str, int, int, int], ...] = ()
     """A `-wal`, even an empty one, and a hot `-journal`: which, size and the two times."""
 
@@ -44,7 +39,7 @@ class FileId(ContentId):
 
 def look_at(path: Path) -> FileId:
     """The version that is there now. Raises `OSError`, and `InputError` where it is no file."""
-    status, folder = path.stat(), path.parent.stat()
+    status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is not a file")
     return FileId(
@@ -54,7 +49,6 @@ def look_at(path: Path) -> FileId:
         status.st_size,
         status.st_mtime_ns,
         status.st_ctime_ns,
-        folder.st_mtime_ns,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sqlite3
+from contextlib import suppress
 from typing import Final
 
 from birdenv.databases.sqlite.guard._authorizer_rules import READING_PRAGMAS
@@ -70,7 +71,8 @@ def bound_temporary(connection: sqlite3.Connection) -> None:
 def bound_attached(connection: sqlite3.Connection) -> None:
     for _, name, _ in connection.execute("PRAGMA database_list").fetchall():
         if name not in ("main", "temp"):
-            connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
+            with suppress(UnicodeError):  # no statement can name it, so nothing can be written there
+                connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
 
 
 def modules_of(connection: sqlite3.Connection) -> list[str]:

@@ -24,9 +24,9 @@ from birdenv.databases.sqlite._worker import Answer, Episode, answer_of
 from birdenv.databases.sqlite.images._protocol import ImageKind
 from birdenv.databases.sqlite.images._scratch import sweep
 from birdenv.errors import InfrastructureError
-from birdenv.processes._memory import memory_left
-from birdenv.processes._pool import ProcessPool
-from birdenv.processes._process import ChildProcess, Death
+from birdenv.processes.memory import memory_left
+from birdenv.processes.pool import ProcessPool
+from birdenv.processes.process import ChildProcess, Death
 
 MOST_WORKERS: Final = os.cpu_count() or 1
 """Workers of this process that run reading statements, at most; grading has as many of its own."""
@@ -66,6 +66,7 @@ class ProcessDatabase:
         self._busy: ChildProcess | None = None  # which runs a statement now
         self._start: Checkpoint | None = None  # what the episode goes on from while no worker holds it
         self._lock = threading.Lock()  # of who talks
+        self._owner = os.getpid()
         self._is_closed = False
 
     @property
@@ -106,6 +107,7 @@ class ProcessDatabase:
         self._check_open()
         if checkpoint.version != self._file.version:
             raise ValueError("the checkpoint belongs to another database, or to another version of its file")
+        self._look_for_fork()
         with self._lock:
             self._let_go()
             self._start = checkpoint if checkpoint.size else None
@@ -117,6 +119,7 @@ class ProcessDatabase:
         Any thread may close the database. A statement that runs in another one is ended.
         """
         self._is_closed = True
+        self._look_for_fork()
         if not self._lock.acquire(blocking=False):
             while not self._lock.acquire(timeout=0.1):
                 busy = self._busy
@@ -140,8 +143,14 @@ class ProcessDatabase:
         if self._is_closed:
             raise ValueError("this database is closed")
 
+    def _look_for_fork(self) -> None:
+        """In a forked child, leave the lock to the parent: the thread that may hold it is not here."""
+        if self._owner != os.getpid():
+            self._owner, self._lock, self._busy = os.getpid(), threading.Lock(), None
+
     def _ask(self, method: str, *arguments: Any) -> Answer:
         self._check_open()
+        self._look_for_fork()
         with self._lock:
             return self._resume() or self._call(method, arguments)
 

@@ -23,7 +23,7 @@ from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._file_id import FileId
 from birdenv.databases.sqlite._readers import MAPPED_BYTES
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES, ImageKind
-from birdenv.processes._child import Owner, set_limit
+from birdenv.processes.child import Owner, set_limit
 
 Answer: TypeAlias = QueryResult | QueryError | DatabaseState | Checkpoint | None
 

@@ -3,6 +3,7 @@
 from birdenv.dialogue.players._play import SILENT_ROUNDS, advance, play
 from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory, SeesEnd, seat_rng
 from birdenv.dialogue.players._specs import AGENTS, USERS, PlayerSpec, as_factory, player_names, plays
+from birdenv.dialogue.players._watched import SeatError, Watched
 
 __all__ = [
     "AGENTS",
@@ -12,7 +13,9 @@ __all__ = [
     "PlayerContext",
     "PlayerFactory",
     "PlayerSpec",
+    "SeatError",
     "SeesEnd",
+    "Watched",
     "advance",
     "as_factory",
     "play",

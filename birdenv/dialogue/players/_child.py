@@ -14,7 +14,7 @@ from birdenv.dialogue import PlayerContext, View
 from birdenv.dialogue.players import PlayerSpec
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import InputError, describe_error
-from birdenv.processes._child import Owner
+from birdenv.processes.child import Owner
 
 
 def main(owner: Owner) -> None:

@@ -50,7 +50,8 @@ def play(
             dialogue.stop("silence")
     for seat, player in enumerate(players):
         if isinstance(player, SeesEnd):
-            player.see_end(dialogue.view(seat), dialogue.outcome())
+            earned = {"status": dialogue.status, "reward": dialogue.rewards[seat]}
+            player.see_end(dialogue.view(seat), {**dialogue.outcome(), **earned})
 
 
 def advance(dialogue: Dialogue, players: Sequence[Player | None], seat: int) -> int | None:

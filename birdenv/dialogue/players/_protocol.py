@@ -62,7 +62,7 @@ PlayerFactory: TypeAlias = Callable[[str, PlayerContext], Player]
 
 @runtime_checkable
 class SeesEnd(Protocol):
-    """A player that is told how its dialogue ended: its last view, and the public outcome."""
+    """A player that is told how its dialogue ended: its last view, and the public outcome with its reward."""
 
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None: ...
 

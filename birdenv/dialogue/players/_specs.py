@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import importlib
 import inspect
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from functools import lru_cache
-from importlib.metadata import EntryPoint, entry_points
+from importlib.metadata import EntryPoint
 from typing import Any, Final, TypeVar
 
 from birdenv.dialogue._move import Move, View, as_move
 from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory
 from birdenv.errors import InputError, describe_error
+from birdenv.plugins import PluginError, load_plugin, plugins, ships_with_birdenv
 
 AGENTS: Final = "birdenv.agents"
 USERS: Final = "birdenv.users"
@@ -37,6 +36,16 @@ class _Function:
 
     def move(self, view: View) -> Move | None:
         return as_move(self._function(view))
+
+
+class _AsyncFunction:
+    """A function of the view that must be awaited, as a player of async callers."""
+
+    def __init__(self, function: Callable[[View], Awaitable[Any]]) -> None:
+        self._function = function
+
+    async def move(self, view: View) -> Move | None:
+        return as_move(await self._function(view))
 
 
 _F = TypeVar("_F", bound=Callable[..., Any])
@@ -75,7 +84,8 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
         )
     arguments = _arguments_of(found)
     if arguments == 1 and not inspect.isclass(found):
-        return lambda argument, context: _Function(found)
+        kind: Any = _AsyncFunction if inspect.iscoroutinefunction(found) else _Function
+        return lambda argument, context: kind(found)
     if arguments > 2:
         raise InputError(f"player {name!r} needs {arguments} arguments: {_EXPECTED}")
 
@@ -134,7 +144,7 @@ class PlayerSpec:
     def is_ours(self) -> bool:
         """True if the player ships with birdenv, so that it may share the process of private tasks."""
         entry = self._entry()
-        return entry is not None and _ships_with_birdenv(entry)
+        return entry is not None and ships_with_birdenv(entry)
 
     def check(self) -> None:
         """Raise `InputError`, listing the known names, if the spec cannot name a player. Imports nothing."""
@@ -169,7 +179,7 @@ class PlayerSpec:
             raise self._not_imported(describe_error(error)) from None
 
     def _entry(self) -> EntryPoint | None:
-        return _installed(self.group, tuple(sys.path)).get(self.name)
+        return plugins(self.group).get(self.name)
 
     @property
     def _kind(self) -> str:
@@ -187,21 +197,14 @@ class PlayerSpec:
 
 def player_names(group: str = AGENTS, game: str = "") -> list[str]:
     """Return the names of all installed players of a group; with `game`, without those of other games."""
-    installed = _installed(group, tuple(sys.path)).items()
-    return sorted(name for name, entry in installed if not game or _may_play(entry, game))
+    return sorted(name for name, entry in plugins(group).items() if not game or _may_play(entry, game))
 
 
 def _may_play(entry: EntryPoint, game: str) -> bool:
     """False for a player of ours that is for other games; players of others are not imported to be asked."""
-    return not _ships_with_birdenv(entry) or game in getattr(entry.load(), "games", (game,))
-
-
-@lru_cache(maxsize=8)
-def _installed(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
-    """The entry points of a group by name, ours first. Reading those of all packages takes milliseconds."""
-    found = sorted(entry_points(group=group), key=_ships_with_birdenv)
-    return {entry.name: entry for entry in found}
-
-
-def _ships_with_birdenv(entry: EntryPoint) -> bool:
-    return entry.dist is not None and entry.dist.name == "birdenv"
+    if not ships_with_birdenv(entry):
+        return True
+    try:
+        return game in getattr(load_plugin(entry), "games", (game,))
+    except PluginError:
+        return True

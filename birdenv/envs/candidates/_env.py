@@ -13,8 +13,17 @@ from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils import EzPickle
 
 from birdenv.envs._gymnasium import transcript_text
+from birdenv.envs.candidates._cache import TaskTables
+from birdenv.envs.candidates._compiled import CompiledSession
 from birdenv.envs.candidates._session import Session
-from birdenv.envs.candidates._setting import MAX_CANDIDATES, MAX_SPANS, PRICES, QUESTIONS, CandidateSetting
+from birdenv.envs.candidates._setting import (
+    MAX_CANDIDATES,
+    MAX_SPANS,
+    PRICES,
+    QUESTIONS,
+    CandidateSetting,
+    Drawn,
+)
 from birdenv.envs.candidates._state import CandidateState, observation_space
 from birdenv.errors import InputError
 
@@ -32,6 +41,11 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     Rewards are those of c-Interact, minus the price of each question. The price is drawn for each episode,
     and shown.
+
+    An episode is stepped over the tables of its task: those that a batch (`CInteractCandidatesVectorEnv`) has
+    kept on the disk, or else compiled when the task is first played. With a `render_mode`, with another
+    profile, user or rewards, and where a task cannot be compiled, a dialogue is played instead. Observations,
+    rewards and infos are the same.
 
     Args:
         render_mode: `ansi` makes `render()` return the dialogue as text.
@@ -82,7 +96,8 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self.observation_space = observation_space(self.layout)
         self.action_space = spaces.Discrete(self.layout.actions)
         self._state = CandidateState(1, self.layout, questions, max(self._setting.prices))
-        self._session: Session | None = None
+        self._session: Session | CompiledSession | None = None
+        self._tables: TaskTables | None = None
         self._seed, self._episodes = 0, 0
 
     @property
@@ -110,7 +125,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         drawn = self._setting.draw_one(self.np_random.random(self.layout.draws), options)
         if self._session is not None:
             self._session.close()
-        self._session = Session(self._setting, drawn, self._state, seed=self._seed, repeat=self._episodes)
+        self._session = self._started(drawn)
         self._episodes += 1
         return self._observation(), self._title(self._session.task)
 
@@ -122,7 +137,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             InvalidAction: the action is no member of the action space.
         """
         session = self._session
-        if session is None or not session.dialogue.open:
+        if session is None or not session.open:
             raise ResetNeeded("no episode is running: call reset() first")
         if not self.action_space.contains(action):
             raise InvalidAction(f"{action!r:.60} is no action: give a number from 0 to {self.layout.give_up}")
@@ -139,7 +154,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     def render(self) -> str | None:
         """Return the dialogue so far (`ansi`)."""
-        if self.render_mode is None or self._session is None:
+        if not isinstance(self._session, Session):
             return None
         return transcript_text(self._title(self._session.task), self._session.dialogue, 0)
 
@@ -148,6 +163,15 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         if self._session is not None:
             self._session.close()
         self._setting.close()
+
+    def _started(self, drawn: Drawn) -> Session | CompiledSession:
+        if self.render_mode is None and self._setting.can_compile:
+            if self._tables is None:
+                self._tables = TaskTables(self._setting)
+            compiled = self._tables.stage_of(int(drawn.tasks[0]))
+            if compiled is not None:
+                return CompiledSession(self._setting, *compiled, drawn, self._state)
+        return Session(self._setting, drawn, self._state, seed=self._seed, repeat=self._episodes)
 
     def _observation(self) -> dict[str, Any]:
         return {name: table[0] for name, table in self._state.observe().items()}

@@ -71,6 +71,11 @@ class Session:
         state.price(_ONE, drawn.prices)
         self._show()
 
+    @property
+    def open(self) -> bool:
+        """True until the episode is over."""
+        return bool(self.dialogue.open)
+
     def act(self, action: int) -> Played:
         """Play one action."""
         state, dialogue = self._state, self.dialogue

@@ -15,7 +15,9 @@ from birdenv.envs.candidates._layout import MAX_POINTS, Layout
 from birdenv.envs.candidates._predictions import Candidates, read_candidates
 from birdenv.envs.candidates._user import answers_alone
 from birdenv.errors import InputError, SettingError
+from birdenv.tasks import USER
 from birdenv.tasks.interact._profile import PROFILES
+from birdenv.tasks.interact._reward_scheme import RewardScheme
 
 GAME: Final = "c-interact"
 PRICES: Final = (0.02, 0.05, 0.1, 0.2)
@@ -53,6 +55,7 @@ class CandidateSetting:
         prices: the prices of a question.
         refusals: the share of points that the user cannot tell.
         questions: the budget of questions in every task.
+        recorded: the statements of prediction files by task; None if the tasks' own are the candidates.
     """
 
     def __init__(
@@ -78,8 +81,7 @@ class CandidateSetting:
         chosen = {"user": answers_alone, "execute_sql": True, **settings}
         self.arena: Arena = make_game(GAME, questions=questions, **chosen)
         try:
-            recorded = read_candidates(candidates)
-            self._recorded = recorded
+            self.recorded = read_candidates(candidates)
             self.ids = self._playable()
         except BaseException:
             self.arena.close()
@@ -104,6 +106,13 @@ class CandidateSetting:
         return bool(self.arena.settings.execute_sql)  # type: ignore[attr-defined]
 
     @property
+    def can_compile(self) -> bool:
+        """True if tables say all that happens: for the profile strict, its own user and its own rewards."""
+        settings: Any = self.arena.settings
+        own_user = self.arena.players.get(USER) is answers_alone
+        return settings.profile == "strict" and own_user and settings.scheme == RewardScheme()
+
+    @property
     def free_refusals(self) -> int:
         """Moves that are not possible and cost nothing, in each phase after the first submission."""
         return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
@@ -122,16 +131,16 @@ class CandidateSetting:
 
     def first(self, name: str) -> tuple[str, ...]:
         """Return the candidates of a task's request."""
-        if self._recorded is None:
+        if self.recorded is None:
             found: tuple[str, ...] = self.arena._tasks.public(name).candidates
             return found
-        return self._recorded.get(name, Candidates()).first
+        return self.recorded.get(name, Candidates()).first
 
     def shown(self, name: str, extras: Mapping[str, Any], phase: int) -> tuple[str, ...]:
         """Return the candidates of a phase, given what the dialogue shows."""
-        if self._recorded is None:
+        if self.recorded is None:
             return tuple(extras.get("candidates", ()))[: self.layout.candidates]
-        recorded = self._recorded.get(name, Candidates())
+        recorded = self.recorded.get(name, Candidates())
         return (recorded.first if phase == 1 else recorded.follow_up)[: self.layout.candidates]
 
     def draw(self, uniforms: Uniforms) -> Drawn:

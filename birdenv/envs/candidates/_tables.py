@@ -7,7 +7,7 @@ follow-up after each candidate that passes.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, Final
 
 import numpy as np
@@ -44,6 +44,7 @@ class Tables:
         rows: what executing each candidate shows (`rows_shown`).
         results: a number for each result, the same for the same text.
         passes: which candidates pass.
+        statuses: the status of the verdict on each candidate, such as `wrong_result`.
         following: the stage after a candidate that passes, or `END`.
         phases: 1 for a request, 2 for a follow-up.
     """
@@ -58,6 +59,7 @@ class Tables:
     rows: Floats
     results: npt.NDArray[np.int64]
     passes: Flags
+    statuses: npt.NDArray[np.str_]
     following: Indices
     phases: npt.NDArray[np.int64]
 
@@ -68,34 +70,59 @@ def compile_tables(setting: CandidateSetting, progress: Progress | None = None) 
     Raises:
         BenchmarkError: a task cannot be graded.
     """
-    compiler = _Compiler(setting)
-    for place, name in enumerate(setting.ids):
-        compiler.explore(name, (), place)
+    parts = []
+    for name in setting.ids:
+        parts.append(compile_task(setting, name))
         if progress is not None:
-            progress(place + 1, len(setting.ids))
-    return compiler.tables()
+            progress(len(parts), len(setting.ids))
+    return joined(parts)
+
+
+def compile_task(setting: CandidateSetting, name: str) -> Tables:
+    """Play all that can happen in one task, and return it in arrays: its request is stage 0.
+
+    Raises:
+        BenchmarkError: the task cannot be graded, or a candidate cannot be submitted.
+    """
+    compiler = _Compiler(setting, name)
+    compiler.explore(())
+    return _columns(lambda field: np.stack([stage[field] for stage in compiler.stages]))
+
+
+def joined(parts: Sequence[Tables]) -> Tables:
+    """Return the tables of several tasks as those of all: their requests first, then their follow-ups."""
+    moved = []
+    behind = len(parts)
+    for place, part in enumerate(parts):
+        later = len(part.phases) - 1
+        places = np.array([place, *range(behind, behind + later)])
+        behind += later
+        moved.append(replace(part, following=np.where(part.following == END, END, places[part.following])))
+
+    def column(field: str) -> npt.NDArray[Any]:
+        arrays = [getattr(part, field) for part in moved]
+        return np.concatenate([*(array[:1] for array in arrays), *(array[1:] for array in arrays)])
+
+    return _columns(column)
+
+
+def _columns(column: Callable[[str], npt.NDArray[Any]]) -> Tables:
+    return Tables(**{field.name: column(field.name) for field in fields(Tables)})
 
 
 class _Compiler:
-    """Plays one stage after the other."""
+    """Plays the stages of one task, one after the other."""
 
-    def __init__(self, setting: CandidateSetting) -> None:
-        self._setting, self._layout = setting, setting.layout
-        self._first: list[dict[str, Any] | None] = [None] * len(setting.ids)
-        self._later: list[dict[str, Any]] = []
+    def __init__(self, setting: CandidateSetting, name: str) -> None:
+        self._setting, self._layout, self._name = setting, setting.layout, name
+        self.stages: list[dict[str, Any]] = []
 
-    def tables(self) -> Tables:
-        stages = [*self._first, *self._later]
-        return Tables(
-            **{f.name: np.stack([stage[f.name] for stage in stages if stage]) for f in fields(Tables)}
-        )
-
-    def explore(self, name: str, path: Sequence[str], place: int | None = None) -> int:
+    def explore(self, path: Sequence[str]) -> int:
         """Note the stage that submitting the statements of `path` leads to; return its index."""
-        dialogue, _ = self._start(name, path)
+        dialogue, _ = self._start(path)
         view = dialogue.view(SYSTEM)
         setting, layout = self._setting, self._layout
-        sqls = setting.shown(name, view.extras, view.phase)
+        sqls = setting.shown(self._name, view.extras, view.phase)
         stage = ShownPhase(layout, view.message, view.instruction, sqls, setting.dialect)
         size = layout.candidates
         noted: dict[str, Any] = {
@@ -109,28 +136,25 @@ class _Compiler:
             "rows": np.zeros(size, np.float32),
             "results": np.full(size, END, np.int64),
             "passes": np.zeros(size, np.bool_),
+            "statuses": np.full(size, "", "<U24"),
             "following": np.full(size, END, np.intp),
             "phases": np.int64(view.phase),
         }
-        if place is None:
-            index = len(self._first) + len(self._later)
-            self._later.append(noted)
-        else:
-            index = place
-            self._first[place] = noted
+        index = len(self.stages)
+        self.stages.append(noted)
         self._execute(dialogue, stage, noted)
         dialogue.close()
         if not path:
-            self._ask(name, stage, noted)
-        self._submit(name, path, stage, noted)
+            self._ask(stage, noted)
+        self._submit(path, stage, noted)
         return index
 
-    def _start(self, name: str, path: Sequence[str]) -> tuple[Dialogue, list[Player | None]]:
+    def _start(self, path: Sequence[str]) -> tuple[Dialogue, list[Player | None]]:
         arena = self._setting.arena
-        dialogue = arena.start(name)
+        dialogue = arena.start(self._name)
         for sql in path:
             dialogue.apply(SYSTEM, Move("submit_sql", sql))
-        return dialogue, arena.seat_players(dialogue, name, but=SYSTEM)
+        return dialogue, arena.seat_players(dialogue, self._name, but=SYSTEM)
 
     def _execute(self, dialogue: Dialogue, stage: ShownPhase, noted: dict[str, Any]) -> None:
         texts: list[str] = []
@@ -144,14 +168,14 @@ class _Compiler:
             noted["rows"][place] = rows_shown(view.message, view.sender)
             noted["results"][place] = texts.index(view.message)
 
-    def _ask(self, name: str, stage: ShownPhase, noted: dict[str, Any]) -> None:
+    def _ask(self, stage: ShownPhase, noted: dict[str, Any]) -> None:
         """Ask each question, in as many dialogues as the budget needs."""
         questions = {self._layout.useless: USELESS}
         questions |= {i: question_about(phrase.text) for i, phrase in enumerate(stage.phrases)}
         dialogue: Dialogue | None = None
         for place, question in questions.items():
             if dialogue is None or "clarify" not in dialogue.view(SYSTEM).legal:
-                dialogue, players = self._start(name, ())
+                dialogue, players = self._start(())
                 if "clarify" not in dialogue.view(SYSTEM).legal:
                     return
                 terms = points_of(dialogue.rules.private_brief(USER))[:MAX_POINTS]
@@ -165,20 +189,22 @@ class _Compiler:
             dialogue.apply(USER, move)
             noted["fits"][place] = stage.fit(dialogue.view(SYSTEM).message)
 
-    def _submit(self, name: str, path: Sequence[str], stage: ShownPhase, noted: dict[str, Any]) -> None:
+    def _submit(self, path: Sequence[str], stage: ShownPhase, noted: dict[str, Any]) -> None:
         """Submit each candidate, wrong ones two in a dialogue."""
         dialogue: Dialogue | None = None
         for place, sql in enumerate(stage.sqls):
             if dialogue is None or not dialogue.open:
-                dialogue, _ = self._start(name, path)
+                dialogue, _ = self._start(path)
             before = dialogue.rewards[SYSTEM]
             dialogue.apply(SYSTEM, Move("submit_sql", sql))
-            if dialogue.status in _BROKEN:
-                raise BenchmarkError(f"{name} cannot be graded ({dialogue.status}): leave it out")
+            if dialogue.refused or dialogue.status in _BROKEN:
+                why = dialogue.status or f"candidate {place + 1} is too long"
+                raise BenchmarkError(f"{self._name} cannot be graded ({why}): leave it out")
+            noted["statuses"][place] = dialogue.outcome()["attempts"][-1]["status"]
             noted["passes"][place] = dialogue.rewards[SYSTEM] > before
             if noted["passes"][place]:
                 if dialogue.open:
-                    noted["following"][place] = self.explore(name, (*path, sql))
+                    noted["following"][place] = self.explore((*path, sql))
                 dialogue.close()
                 dialogue = None
         if dialogue is not None:

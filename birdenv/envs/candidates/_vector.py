@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,15 +14,10 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from birdenv.envs.candidates._cache import tables_of
-from birdenv.envs.candidates._layout import MAX_POINTS
-from birdenv.envs.candidates._setting import CandidateSetting, order_by
+from birdenv.envs.candidates._compiled import CompiledEpisodes
+from birdenv.envs.candidates._setting import CandidateSetting
 from birdenv.envs.candidates._state import CandidateState, Indices, observation_space
-from birdenv.envs.candidates._tables import END
 from birdenv.errors import InputError
-from birdenv.grading import reward
-
-_EARNED: Final = np.array([[reward(phase, attempt, True) for attempt in (1, 2)] for phase in (1, 2)])
-_BITS: Final = 1 << np.arange(MAX_POINTS)
 
 
 class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
@@ -35,7 +30,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         num_envs: the number of episodes.
         autoreset_mode: `SAME_STEP` starts the next episode in the step that ends one, and puts the last
             observation into `info["final_obs"]`; `DISABLED` waits for `reset(options={"reset_mask": ...})`.
-        **settings: as of `CInteractCandidatesEnv`, with the profile `strict` and the setting's own user.
+        **settings: as of `CInteractCandidatesEnv`, but for those of profile, user and rewards.
 
     Raises:
         InputError: settings or files cannot be used.
@@ -54,14 +49,17 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             raise InputError("autoreset_mode must be SAME_STEP or DISABLED")
         if render_mode is not None:
             raise InputError("a batch has no render_mode; make a single environment")
-        if settings.get("profile", "strict") != "strict" or "user" in settings:
-            raise InputError("a batch is compiled for the profile strict and the setting's own user")
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": mode, "render_modes": []}
         self.render_mode = None
         setting = CandidateSetting(**settings)
         try:
-            self._tables = tables_of(setting)
+            if not setting.can_compile:
+                raise InputError(
+                    "a batch is compiled for the profile strict, and the setting's own user and rewards: "
+                    "leave out profile, user, reward_scheme, question_price and disclosure_price"
+                )
+            tables = tables_of(setting)
         finally:
             setting.close()
         self._setting, self.layout = setting, setting.layout
@@ -70,17 +68,9 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         self.single_action_space = Discrete(self.layout.actions)
         self.action_space = batch_space(self.single_action_space, num_envs)
         self._state = CandidateState(num_envs, self.layout, setting.questions, max(setting.prices))
-        self._state.can_execute[:] = setting.can_execute
+        self._episodes = CompiledEpisodes(setting, tables, self._state)
         self._rngs: list[np.random.Generator | None] = [None] * num_envs
         self._names = np.array(setting.ids, dtype=object)
-        self._tasks = np.zeros(num_envs, np.intp)
-        self._stage = np.zeros(num_envs, np.intp)
-        self._order = np.zeros((num_envs, self.layout.candidates), np.intp)
-        self._later = np.zeros((num_envs, self.layout.candidates))
-        self._price = np.zeros(num_envs)
-        self._refused = np.zeros(num_envs, np.int64)
-        self._attempt = np.zeros(num_envs, np.intp)
-        self._free = np.zeros(num_envs, np.int64)
         self._over = np.ones(num_envs, np.bool_)
 
     @property
@@ -133,7 +123,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             raise InvalidAction(f"actions must be {self.num_envs} whole numbers")
         if actions.min(initial=0) < 0 or actions.max(initial=0) >= self.layout.actions:
             raise InvalidAction(f"an action is out of range: give numbers from 0 to {self.layout.give_up}")
-        earned, over, refused = self._play(actions)
+        earned, over, refused = self._episodes.play(actions)
         infos: dict[str, Any] = {}
         observation = self._state.observe()
         who = np.flatnonzero(over)
@@ -161,108 +151,19 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         """Start episodes with what is drawn for them."""
         if not len(who):
             return
-        size = self.layout.draws
-        uniforms = np.empty((len(who), size))
+        uniforms = np.empty((len(who), self.layout.draws))
         for row, i in zip(uniforms, who, strict=True):
             rng = self._rngs[i]
             assert rng is not None
             rng.random(out=row)
-        drawn = self._setting.draw(uniforms)
-        self._tasks[who] = drawn.tasks
-        self._price[who] = drawn.prices
-        self._later[who] = drawn.orders[1]
-        self._refused[who] = ((drawn.refusals < self._setting.refusals) * _BITS).sum(axis=1)
         self._over[who] = False
-        state = self._state
-        state.price(who, drawn.prices)
-        state.turns_left[who] = self._setting.questions
-        state.can_ask[who] = self._setting.questions > 0
-        self._show(who, drawn.tasks, drawn.orders[0], 1)
-
-    def _show(self, who: Indices, stages: Indices, keys: npt.NDArray[np.float64], phase: int) -> None:
-        """Show a stage to each of some episodes."""
-        tables = self._tables
-        order = order_by(keys, tables.counts[stages])
-        self._stage[who], self._order[who] = stages, order
-        self._attempt[who], self._free[who] = 0, 0
-        at = stages[:, None]
-        candidates, readable = tables.candidates[at, order], tables.readable[at, order]
-        self._state.begin(who, tables.spans[stages], candidates, readable, phase)
-
-    def _play(
-        self, actions: Indices
-    ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Play the actions; return rewards, which episodes are over, and which actions were not possible."""
-        layout, state, tables = self.layout, self._state, self._tables
-        everybody = np.arange(self.num_envs)
-        allowed = state.masks()[everybody, actions]
-        asks = allowed & (actions <= layout.useless)
-        executes = allowed & (actions >= layout.execute) & (actions < layout.submit)
-        submits = allowed & (actions >= layout.submit) & (actions < layout.give_up)
-        over = allowed & (actions == layout.give_up)
-        pays = asks | (~allowed & state.can_ask)
-        earned = np.where(pays, -self._price, 0.0)
-        state.turns_left[pays] -= 1
-        state.can_ask[pays] = state.turns_left[pays] > 0
-        if asks.any():
-            who = np.flatnonzero(asks)
-            stages, questions = self._stage[who], actions[who]
-            order = self._order[who]
-            fits = tables.fits[stages[:, None], questions[:, None], order]
-            if self._setting.refusals:
-                refused = (tables.points[stages, questions] & self._refused[who]) != 0
-                fits = np.where(refused[:, None], tables.refused[stages[:, None], order], fits)
-            state.hear(who, questions, fits)
-        if executes.any():
-            who = np.flatnonzero(executes)
-            shown = actions[who] - layout.execute
-            stages, places = self._stage[who], self._order[who, shown]
-            state.see(who, shown, tables.rows[stages, places], tables.results[stages, places])
-        failed = ~allowed & ~pays & self._uses_attempt(~allowed & ~pays)
-        if submits.any():
-            who = np.flatnonzero(submits)
-            shown = actions[who] - layout.submit
-            stages, places = self._stage[who], self._order[who, shown]
-            passes = tables.passes[stages, places]
-            won = who[passes]
-            earned[won] += _EARNED[tables.phases[stages[passes]] - 1, self._attempt[won]]
-            following = tables.following[stages, places][passes]
-            over[won] = following == END
-            go_on = following != END
-            self._move_on(won[go_on], following[go_on])
-            lost = who[~passes]
-            failed[lost] = True
-            again = self._attempt[lost] == 0
-            state.try_out(lost[again], shown[~passes][again])
-        over |= failed & (self._attempt == 1)
-        again = failed & ~over
-        self._attempt[again] = 1
-        self._close_questions(again)
-        state.debug(np.flatnonzero(again))
-        return np.asarray(np.round(earned, 10), np.float64), over, ~allowed
-
-    def _uses_attempt(self, refused: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Which moves that are not possible count as an empty submission: after one, some are free."""
-        submitted = (self._attempt == 1) | (self._tables.phases[self._stage] == 2)
-        free = refused & submitted & (self._free < self._setting.free_refusals)
-        self._free[free] += 1
-        used: npt.NDArray[np.bool_] = ~free
-        return used
-
-    def _move_on(self, who: Indices, stages: Indices) -> None:
-        if len(who):
-            self._show(who, stages, self._later[who], 2)
-            self._close_questions(who)
-
-    def _close_questions(self, who: Any) -> None:
-        """After a submission no question is possible."""
-        self._state.turns_left[who] = 0
-        self._state.can_ask[who] = False
+        drawn = self._setting.draw(uniforms)
+        self._episodes.begin(who, drawn, drawn.tasks)
 
     def _titles(self, who: Indices) -> dict[str, Any]:
         """The info of some episodes, as Gymnasium has it for batches."""
         names = np.full(self.num_envs, None, dtype=object)
-        names[who] = self._names[self._tasks[who]]
+        names[who] = self._names[self._episodes.tasks[who]]
         told = np.zeros(self.num_envs, np.bool_)
         told[who] = True
         return {"instance_id": names, "_instance_id": told}

@@ -16,7 +16,6 @@ from birdenv.grading.compare._canonical import CanonicalRow, canonical_row
 from birdenv.grading.compare._explain import show
 from birdenv.grading.compare._multiset import Comparison, compare_multiset
 from birdenv.grading.compare._tolerance import Agreement, compare_numbers
-from birdenv.sql import Token, sql_tokens
 
 if TYPE_CHECKING:
     from sqlglot import exp
@@ -28,8 +27,8 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
     Rows that the gold's sort keys leave tied may stand in any order among themselves.
 
     `dialect`: `sqlite` or `postgres`. Flags: `order_only` where nothing but the order differs;
-    `order_unchecked` where the rows stand in another order but a sort key is not in the output, so that ties
-    cannot be told: then the multiset decides.
+    `order_unchecked` where the rows stand in another order but the sort keys cannot all be found in the
+    output, so that ties cannot be told: then the multiset decides.
     """
     comparison = compare_multiset(gold, pred)
     if not comparison.equal or len(gold.rows) < 2:
@@ -67,8 +66,6 @@ def _agree(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> bool:
     return gold == pred or compare_numbers(gold, pred) is Agreement.FULL
 
 
-_AFTER_ORDER_BY: Final = frozenset({"LIMIT", "OFFSET", "FETCH", "FOR", "UNION", "EXCEPT", "INTERSECT", ";"})
-_DIRECTIONS: Final = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST"})
 _LONGEST_PARSED: Final = 100_000  # characters
 
 
@@ -83,13 +80,13 @@ class SortKeys(NamedTuple):
 def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | None:
     """The sort keys of a query whose result has these columns; None without ORDER BY in its outermost query.
 
-    `dialect`: `sqlite` or `postgres`. What sqlglot cannot parse is looked at token by token.
+    `dialect`: `sqlite` or `postgres`. The keys of what sqlglot cannot parse are not known.
     """
     from sqlglot import exp
 
     tree = _parsed(sql, dialect)
     if tree is None:
-        return _sort_keys_of_tokens(sql, dialect, columns)
+        return SortKeys([], is_complete=False)
     while isinstance(tree, exp.Subquery) and tree.args.get("order") is None:
         tree = tree.this
     order = tree.args.get("order")
@@ -102,10 +99,6 @@ def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | No
     if len(outputs) != len(columns) or any(output.is_star for output in outputs):
         outputs = []
     places = [_place(ordered.this, outputs, columns) for ordered in order.expressions]
-    return _found(places)
-
-
-def _found(places: Sequence[int | None]) -> SortKeys:
     return SortKeys([place for place in places if place is not None], None not in places)
 
 
@@ -163,44 +156,3 @@ def _lowered(tree: exp.Expression) -> exp.Expression:
         name.set("this", name.this.lower())
         name.set("quoted", False)
     return copy
-
-
-def _sort_keys_of_tokens(sql: str, dialect: str, columns: Sequence[str]) -> SortKeys | None:
-    try:
-        tokens = sql_tokens(sql, dialect)
-    except ValueError:
-        return None
-    depth, start = 0, None
-    for place, token in enumerate(tokens):
-        depth += (token.text == "(") - (token.text == ")")
-        follows = place + 1 < len(tokens) and tokens[place + 1].text.upper() == "BY"
-        if depth == 0 and token.text.upper() == "ORDER" and token.kind == "word" and follows:
-            start = place + 2
-    if start is None:
-        return None
-    places = [_place_of_tokens(key, columns) for key in _split_keys(tokens[start:])]
-    return _found(places)
-
-
-def _split_keys(tokens: Sequence[Token]) -> list[list[Token]]:
-    keys: list[list[Token]] = [[]]
-    depth = 0
-    for token in tokens:
-        depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and token.kind != "quoted" and token.text.upper() in _AFTER_ORDER_BY:
-            break
-        if depth == 0 and token.text == ",":
-            keys.append([])
-        else:
-            keys[-1].append(token)
-    return keys
-
-
-def _place_of_tokens(key: Sequence[Token], columns: Sequence[str]) -> int | None:
-    words = [token for token in key if token.text.upper() not in _DIRECTIONS]
-    if len(words) != 1:
-        return None
-    text = words[0].text
-    if words[0].kind == "number" and text.isdigit():
-        return int(text) - 1 if 1 <= int(text) <= len(columns) else None
-    return _named(text.strip('"`[]'), columns)

@@ -8,15 +8,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from itertools import chain
-from typing import Final
 
 from birdenv.databases import Row
 from birdenv.grading.compare._canonical import NAN, PLAIN_TYPES, CanonicalRow, canonical_rows, cell_types
-from birdenv.grading.compare._tolerance import ABSOLUTE, RELATIVE, Agreement, compare_numbers
-
-_EXACT: Final = frozenset({type(None), str, bytes})  # types whose values agree only if they are equal
-_NUMBERS: Final = frozenset({int, float})
-_QUICKLY: Final = 100  # rows
+from birdenv.grading.compare._tolerance import Agreement, compare_numbers
 
 
 def unmatched(
@@ -38,32 +33,8 @@ def unmatched(
 
 def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
     """Whether they are the same multiset of rows, numbers within the tolerance."""
-    if are_plain(gold) and are_plain(pred):
-        gold, pred = multiset_difference(gold, pred)
-        if len(gold) != len(pred):
-            return False
-        if not gold:
-            return True
-        if len(pred) <= _QUICKLY and not any(_may_agree(gold[0], row) for row in pred):
-            return False
     missing, extra = unmatched(gold, pred)
     return compare_numbers(missing, extra) is Agreement.FULL
-
-
-def _may_agree(row: Row, other: Row) -> bool:
-    """False only if two rows of plain cells differ beyond the tolerance for numbers: a quick look."""
-    for a, b in zip(row, other, strict=True):
-        if a == b:
-            continue
-        kinds = {type(a), type(b)}
-        if not kinds.isdisjoint(_EXACT):
-            return False
-        try:
-            if kinds <= _NUMBERS and abs(a - b) > max(ABSOLUTE, RELATIVE * max(abs(a), abs(b))):
-                return False
-        except OverflowError:
-            return True
-    return True
 
 
 def multiset_difference(

@@ -11,10 +11,8 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from birdenv.databases import NoAnswerError, QueryError, QueryResult, Result
 from birdenv.grading._answer_cleaning import Cleaned, clean_sql
-from birdenv.grading._second_run import with_memory
 from birdenv.grading.compare._canonical import canonical_row
 from birdenv.grading.compare._multiset import compare_bird, compare_multiset
-from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.compare._normalisation import EXACT, Normalisation, normalised
 from birdenv.grading.compare._ordered import compare_ordered
 from birdenv.grading.em_esm._exact_match import EmLevel, em_keys
@@ -100,15 +98,8 @@ class LocalPairGrader:
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
         """See `PairGrader.grade`."""
         sides = self._cleaned(gold), self._cleaned(pred)
-        cleaned = verdict = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
-        try:
-            verdict = with_memory(
-                lambda: self._by_text(cleaned) or self._with_keys(self._by_results(cleaned, db_id))
-            )
-        except RecursionError:
-            verdict = replace(
-                verdict, em=False, esm=False, bucket="other_error", reason=NESTED_TOO_DEEPLY, side="pred"
-            )
+        cleaned = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
+        verdict = self._by_text(cleaned) or self._with_keys(self._by_results(cleaned, db_id))
         if not self.rules.esm:
             reason = verdict.reason if verdict.bucket == "skipped" else "disabled"
             verdict = replace(verdict, esm=None, bucket="skipped", reason=reason, side="")

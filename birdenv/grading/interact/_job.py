@@ -8,12 +8,12 @@ fresh copy to where a phase starts, and clean up after a script.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
-from birdenv.grading._second_run import NoMemoryError
+from birdenv.grading._no_table import FAILED_AS_DOUBTFUL
 from birdenv.grading.compare._interact_rows import Conditions
 from birdenv.grading.interact._reference_tests import TestWay
 
@@ -29,11 +29,14 @@ class GradingRules:
             was cut, then the gold on the same database; rows agree by `compare_reference`.
         tests: how a Management task's test cases are run. `contract`: BIRD-Interact §4.3, ours. Otherwise as
             `TestWay` says.
+        fail_doubtful: under strict rules, a Query that would pass fails if it reads no table and the gold
+            does, and a Management submission that would pass fails if it leaves another state than the gold.
     """
 
     name: str
     comparison: Literal["strict", "published"]
     tests: Literal["contract"] | TestWay
+    fail_doubtful: bool = False
 
 
 STRICT_RULES: Final = GradingRules("strict", comparison="strict", tests="contract")
@@ -107,6 +110,7 @@ class Grade:
     * `gold_changes_nothing` (Management): it leaves the database as it was;
     * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
     * `state_disagrees` (Management): the test cases, which decide, and the comparison of states differ;
+    * `failed_as_doubtful`: it would have passed but for `GradingRules.fail_doubtful`;
     * `integrity` (published rules): it passes by a hole in them. What it did to the database made the gold,
       which ran there, return other rows than on a pristine copy; or, with `no_usable_test`, a Management task
       was judged without a test;
@@ -122,6 +126,11 @@ class Grade:
     rows_pred: int | None = None
     left: Checkpoint | None = field(default=None, repr=False)
 
+    def failed_as_doubtful(self, reason: str) -> Grade:
+        """Return the grade of a submission that would have passed, under `GradingRules.fail_doubtful`."""
+        flags = (*self.flags, FAILED_AS_DOUBTFUL)
+        return replace(self, passed=False, status="wrong_result", reason=reason, flags=flags)
+
     def noted(self) -> dict[str, Any]:
         """Return what a dialogue depends on, as a JSON value that tells nothing of the gold."""
         about_prediction = self.error is not None and self.status in ("sql_error", "sql_timeout")
@@ -136,20 +145,16 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """The benchmark's own SQL does not run. Raises `NoMemoryError` where that is why."""
+    """The benchmark's own SQL does not run. Raises `MemoryError` where that is why."""
     if is_out_of_memory(error):
-        raise NoMemoryError
-    return Grade(False, "infra_error", f"{what} failed: {_one_line(error)}", error)
+        raise MemoryError
+    return Grade(False, "infra_error", f"{what} failed: {error.line}", error)
 
 
 def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ...] = ()) -> Grade:
     """The prediction does not run."""
     status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
-    return Grade(False, status, f"the SQL failed: {_one_line(error)}", error, flags, rows_gold)
-
-
-def _one_line(error: QueryError) -> str:
-    return " ".join(f"{error.kind}: {error.message}".split())
+    return Grade(False, status, f"the SQL failed: {error.line}", error, flags, rows_gold)
 
 
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:

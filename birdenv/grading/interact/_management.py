@@ -106,6 +106,8 @@ class ManagementGrader:
                 return Grade(False, "test_error", report.reason, None, gold.flags)
             returned = clean_up(database, () if gold.is_worked else job.cleanup, like=gold.state)
             grade = _grade(gold, returned, report) if job.tests else _grade_by_state(gold, returned)
+            if grade.passed and job.rules.fail_doubtful and "state_disagrees" in grade.flags:
+                return grade.failed_as_doubtful(_other_state(gold, returned))
             if not grade.passed or not job.keeps_state:
                 return grade
             left = _left(database, job, gold)
@@ -202,6 +204,11 @@ def _grade(gold: _GoldState, returned: DatabaseState | QueryError, report: TestR
     agrees = not isinstance(returned, QueryError) and not first_difference(gold.state, returned)
     flags = gold.flags if passed == agrees else (*gold.flags, "state_disagrees")
     return Grade(passed, "passed" if passed else "wrong_result", report.reason, flags=flags)
+
+
+def _other_state(gold: _GoldState, returned: DatabaseState | QueryError) -> str:
+    found = "" if isinstance(returned, QueryError) else first_difference(gold.state, returned)
+    return f"the test cases pass, but the state is another than the gold's: {found or 'it cannot be read'}"
 
 
 def _grade_by_state(gold: _GoldState, returned: DatabaseState | QueryError) -> Grade:

@@ -8,6 +8,7 @@ from typing import Final
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
 from birdenv.databases.cache import Key, result_cache
 from birdenv.grading._fetched_rows import whole
+from birdenv.grading._no_table import SPELLED_OUT, spells_out
 from birdenv.grading._volatile_gold import reads_clock
 from birdenv.grading.compare._interact_rows import compare_strict
 from birdenv.grading.compare._sql_cuts import without_outer_distinct
@@ -48,7 +49,7 @@ class StrictQueryGrader:
         if isinstance(pred, QueryError):
             return failed(pred, rows_gold=len(gold.rows))
         comparison = compare_strict(gold, pred, job.conditions)
-        return Grade(
+        grade = Grade(
             passed=comparison.equal,
             status="passed" if comparison.equal else "wrong_result",
             reason=comparison.reason,
@@ -56,6 +57,10 @@ class StrictQueryGrader:
             rows_gold=len(gold.rows),
             rows_pred=len(pred.rows),
         )
+        doubted = grade.passed and job.rules.fail_doubtful
+        if doubted and spells_out(prediction, job.gold[-1], self._source.dialect):
+            return grade.failed_as_doubtful(SPELLED_OUT)
+        return grade
 
     def _gold_rows(self, job: GradingJob) -> Result | Grade:
         """What the last gold statement returns, or why it cannot be asked; remembered if the database is as

@@ -132,12 +132,12 @@ class ReferenceGrader:
         pred_sql, gold_sqls = reference_text(prediction), tuple(map(reference_text, job.gold))
         pred = _run(database, (pred_sql,))
         if isinstance(pred, QueryError):
-            reason = f"the SQL, without comments, DISTINCT and ROUND, failed: {_one_line(pred)}"
+            reason = f"the SQL, without comments, DISTINCT and ROUND, failed: {pred.line}"
             return Grade(False, "wrong_result", reason)
         changed = database.is_private
         gold = _run(database, gold_sqls)
         if isinstance(gold, QueryError):
-            reason = f"the gold, without comments, DISTINCT and ROUND, failed: {_one_line(gold)}"
+            reason = f"the gold, without comments, DISTINCT and ROUND, failed: {gold.line}"
             return Grade(False, "wrong_result", reason, flags=("gold_failed",), rows_pred=len(pred.rows))
         order, texts = job.conditions.order, {"gold_sql": gold_sqls[-1], "pred_sql": pred_sql}
         comparison = compare_reference(gold, pred, order=order, **texts)
@@ -230,7 +230,3 @@ def _run(database: EpisodeDatabase, scripts: tuple[str, ...]) -> Result:
         if database.is_private:
             database.run(("COMMIT",))  # an error where nothing is open, which is as good
     return result
-
-
-def _one_line(error: QueryError) -> str:
-    return " ".join(f"{error.kind}: {error.message}".split())

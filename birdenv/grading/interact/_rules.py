@@ -8,8 +8,6 @@ run is not the model's failure; or those of the published evaluators, on a dispo
 from __future__ import annotations
 
 from birdenv.databases import DatabaseSource, Limits
-from birdenv.grading._second_run import with_memory
-from birdenv.grading.compare._nested import NESTED_TOO_DEEPLY
 from birdenv.grading.interact._job import (
     Grade,
     GradingJob,
@@ -28,12 +26,6 @@ class LocalInteractGrader:
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """See `InteractGrader.grade`; without a second run."""
-        try:
-            return with_memory(lambda: self._grade(job, prediction))
-        except RecursionError:
-            return Grade(False, "sql_error", NESTED_TOO_DEEPLY)
-
-    def _grade(self, job: GradingJob, prediction: str) -> Grade:
         grader: ReferenceGrader | ManagementGrader | StrictQueryGrader
         if job.rules.comparison == "published":
             grader = ReferenceGrader(self._source, self._limits)

@@ -3,7 +3,7 @@
 from birdenv.grading.sandbox._case_report import TestCause, TestOutcome, TestReport, TestStatus, judged
 from birdenv.grading.sandbox._limits import SandboxLimits
 from birdenv.grading.sandbox._runner import run_test_cases
-from birdenv.grading.sandbox._sources import parse_test_cases
+from birdenv.grading.sandbox._sources import parse_test_cases, reads_clock
 
 __all__ = [
     "SandboxLimits",
@@ -13,5 +13,6 @@ __all__ = [
     "TestStatus",
     "judged",
     "parse_test_cases",
+    "reads_clock",
     "run_test_cases",
 ]

@@ -8,7 +8,7 @@ from typing import Any
 from birdenv.databases import EpisodeDatabase, QueryResult, Result
 from birdenv.grading.compare._interact_rows import Conditions, compare_strict
 from birdenv.grading.compare._sql_cuts import without_outer_distinct
-from birdenv.processes._messages import MessageError
+from birdenv.processes.messages import MessageError
 
 _ROW_BYTES, _CELL_BYTES = 64, 16  # that a row and a cell are counted with, besides text and blobs
 

@@ -21,7 +21,7 @@ from typing import Any, NoReturn
 from birdenv.grading.sandbox._confinement import RefusedError, confine, imported, preload
 from birdenv.grading.sandbox._offered_functions import preprocess_results, remove_comments, remove_round
 from birdenv.grading.sandbox._step_outcome import OutputError, outcome_of
-from birdenv.processes._child import OUT_OF_MEMORY, Owner
+from birdenv.processes.child import OUT_OF_MEMORY, Owner
 
 
 def main(owner: Owner) -> NoReturn:

@@ -18,7 +18,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import ModuleType
 from typing import Any, Final
 
-from birdenv.processes._child import die_with_owner, set_limit
+from birdenv.processes.child import die_with_owner, set_limit
 
 OFFERED: Final = frozenset(
     "abc bisect calendar collections copy dataclasses datetime decimal difflib enum fractions functools"

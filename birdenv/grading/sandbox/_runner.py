@@ -23,9 +23,9 @@ from birdenv.grading.sandbox._case_queries import Answers, TooManyQueriesError, 
 from birdenv.grading.sandbox._case_report import CAUSES, TestCause, TestOutcome, TestReport
 from birdenv.grading.sandbox._limits import SandboxLimits
 from birdenv.grading.sandbox._sources import imports_of, names_of_tests, parse_test_cases
-from birdenv.processes._child import OUT_OF_MEMORY
-from birdenv.processes._messages import MessageError
-from birdenv.processes._process import ChildProcess, Death
+from birdenv.processes.child import OUT_OF_MEMORY
+from birdenv.processes.messages import MessageError
+from birdenv.processes.process import ChildProcess, Death
 
 _LONGEST_REQUEST: Final = 16 * 2**20  # bytes
 _LONGEST_REASON: Final = 500

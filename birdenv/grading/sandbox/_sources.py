@@ -21,6 +21,7 @@ _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 _PARAMETERS = "pred_sqls, sol_sqls, db_name, conn"
 _ONE_TREE_AT_A_TIME = threading.RLock()  # a finalizer that runs meanwhile may parse, too
 _TRIES = 100  # threads that are not ours may parse as well
+_CLOCKS = frozenset({"now", "utcnow", "today", "time", "time_ns", "localtime", "gmtime", "ctime"})
 
 
 def compile_source(source: str) -> ast.Module:
@@ -59,6 +60,20 @@ def imports_of(source: str) -> Iterator[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             yield node.module
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+def reads_clock(source: str) -> bool:
+    """Tell whether a source may ask Python for the time or the day, on the safe side.
+
+    >>> reads_clock("year = date.today().year"), reads_clock("day = datetime(2025, 2, 19)")
+    (True, False)
+    """
+    try:
+        nodes = list(ast.walk(compile_source(source)))
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    called = [node.func for node in nodes if isinstance(node, ast.Call)]
+    return any(getattr(each, "attr", getattr(each, "id", "")) in _CLOCKS for each in called)
 
 
 def _problems(source: object) -> list[str]:

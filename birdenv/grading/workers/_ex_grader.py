@@ -28,8 +28,7 @@ class ExGrader:
         limits: of each statement.
         clean: take away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out.
         metrics: beside EX.
-        explain: say how results differ, which takes longer to find out. Without it, `reason`, `flags`,
-            `expected` and `returned` are empty where two results differ.
+        fail_doubtful: a prediction that reads no table fails, by every metric, if the gold reads some.
     """
 
     def __init__(
@@ -39,10 +38,10 @@ class ExGrader:
         clean: bool = False,
         metrics: Sequence[Metric] = (),
         *,
-        explain: bool = True,
+        fail_doubtful: bool = False,
     ) -> None:
         self._limits = limits
-        settings = ExSettings(clean, tuple(metrics), explain)
+        settings = ExSettings(clean, tuple(metrics), fail_doubtful)
         self._under = lru_cache(maxsize=2)(lambda limits: ex_grading(source, limits, settings))
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
@@ -53,8 +52,8 @@ class ExGrader:
 
         Raises:
             InputError: the database cannot be opened.
-            InfrastructureError: there is no memory for grading, nor was after a garbage collection; or no
-                worker can be started.
+            InfrastructureError: there is no memory for grading, nor was in a new worker; or no worker can be
+                started.
         """
         job = (db_id, tuple(golds), prediction)
         return with_second_run(

@@ -8,18 +8,19 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from birdenv.databases import Limits, QueryError
-from birdenv.databases.sqlite.images._protocol import ImageKind
+from birdenv.databases.sqlite import ImageKind
 from birdenv.grading.compare._metrics import Metric
 from birdenv.grading.em_esm._pair_rules import PairRules
 
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """SQLite databases, as of `LocalSource`."""
+    """SQLite databases, as of `LocalSource`, at a reference date if there is one."""
 
     root: Path
     file: Path | None
     image: ImageKind
+    today: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +36,15 @@ class ExSettings:
 
     clean: bool
     metrics: tuple[Metric, ...]
-    explain: bool
+    fail_doubtful: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class PairSettings:
-    """Of `PairGrader`, whose queries the owner runs; `number` tells graders of equal rules apart."""
+    """Of `PairGrader`, whose queries the owner runs."""
 
     rules: PairRules
     has_database: bool
-    number: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,11 +65,13 @@ class Graded:
     """What came of a job.
 
     Attributes:
-        found: what the grader gave; None if it had no memory.
+        found: what the grader gave.
         was_late: a time limit ended a statement.
         state_was_late: a time limit ended the reading of a state.
+        fault: why the grader gave nothing, as values that no program can follow; empty if it did.
     """
 
     found: Any
     was_late: bool = False
     state_was_late: bool = False
+    fault: str = ""

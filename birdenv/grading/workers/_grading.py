@@ -6,24 +6,24 @@ import os
 import pickle
 import tempfile
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from mmap import PAGESIZE
 from typing import Any, Final, TypeAlias
 
-from birdenv.databases import DatabaseSource, QueryError, SqliteSource
-from birdenv.databases._results import Checkpoint, QueryResult
+from birdenv.databases import Checkpoint, DatabaseSource, DatedSource, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import FileId, SqliteFileSource, crash_error
-from birdenv.errors import BirdenvError
+from birdenv.errors import BirdenvError, InfrastructureError
 from birdenv.grading._answer_cleaning import Cleaned
 from birdenv.grading._gold_check import GoldCheck
-from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading._verdict import ExVerdict, ShownCell
 from birdenv.grading.em_esm._pair_rules import PairVerdict
 from birdenv.grading.interact._job import Grade
 from birdenv.grading.workers._graded import Files, Graded, GradingSettings, Server
 from birdenv.grading.workers._page import NO_STATEMENT, Page
 from birdenv.grading.workers._server_source import AnsweringSource, Token
-from birdenv.processes._pool import ProcessPool
-from birdenv.processes._process import ChildProcess, Death
+from birdenv.processes.child import OUT_OF_MEMORY
+from birdenv.processes.pool import ProcessPool
+from birdenv.processes.process import ChildProcess, Death
 
 Uncompared: TypeAlias = Callable[[str], Any]
 """Makes, of a reason, what the grader gives where the rows could not be compared."""
@@ -38,6 +38,7 @@ _GRACE_SECONDS: Final = 60.0
 _LONGEST_ANSWER: Final = 2**30
 _MOST_DEATHS: Final = 8  # of workers over one job: more than it has statements that can kill
 _MOST_STARTUP_DEATHS: Final = 3  # in a row, of workers that had not begun a job
+_NO_MEMORY: Final = "there is no memory left for grading: run fewer episodes at a time, or again"
 _CLASSES: Final = frozenset(
     {
         Checkpoint,
@@ -72,6 +73,8 @@ _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 
 def places_of(source: DatabaseSource) -> Files | Server:
     """Return where a worker finds the databases of a source."""
+    if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
+        return replace(places, today=source.today)
     if isinstance(source, SqliteSource):
         file = source.file if isinstance(source, SqliteFileSource) else None
         return Files(source.root, file, source.image)
@@ -114,7 +117,8 @@ class Grading:
     def do(self, jobs: Sequence[tuple[Any, ...]]) -> list[Graded]:
         """Do jobs, given as arguments of the grader, and return what came of each; nothing after `stop`.
 
-        Where a statement ends the worker, its job is done again with that statement's error.
+        Where a limit ends the worker while a statement runs, its job is done again with that statement's
+        error. A job whose worker dies otherwise, such as for want of memory, is done once more, by a new one.
 
         Raises:
             InputError: a database cannot be opened.
@@ -122,23 +126,31 @@ class Grading:
         """
         known: list[dict[bytes, QueryError]] = [{} for _ in jobs]
         given_up: dict[int, Graded] = {}
+        repeated: set[int] = set()
         startup_deaths = 0
         while not self._is_stopped:
             left = [number for number in range(len(jobs)) if number not in given_up]
             found = self._try([(number, jobs[number], known[number]) for number in left])
             if isinstance(found, list):
                 done = given_up | dict(zip(left, found, strict=True))
-                return [_with_memory(done[number]) for number in range(len(jobs))]
+                return [self._whole(done[number]) for number in range(len(jobs))]
             death, number, statement = found
             if number is None or number not in left:
                 startup_deaths += 1
                 if startup_deaths >= _MOST_STARTUP_DEATHS and not self._is_stopped:
                     raise BirdenvError(f"worker processes die before they do anything: {death.reason}")
+            elif not death.was_late and number not in repeated:
+                repeated.add(number)
+            elif death.exit_code == OUT_OF_MEMORY and statement == NO_STATEMENT:
+                raise InfrastructureError(_NO_MEMORY)
             elif statement in (NO_STATEMENT, *known[number]) or len(known[number]) >= _MOST_DEATHS:
                 given_up[number] = Graded(self._uncompared(_why(death)))
             else:
                 known[number][statement] = crash_error(death, self._limits)
         return []
+
+    def _whole(self, graded: Graded) -> Graded:
+        return Graded(self._uncompared(graded.fault)) if graded.fault else graded
 
     def _try(self, jobs: list[Any]) -> list[Graded] | tuple[Death, int | None, bytes]:
         if not jobs:
@@ -147,6 +159,8 @@ class Grading:
         if process is None:
             return Death("grading was stopped"), None, NO_STATEMENT
         self._at_work.add(process)
+        if self._is_stopped:  # by a thread that has not seen this process
+            process.strike()
         seconds = _GRACE_SECONDS + len(jobs) * _STATEMENTS * self._limits.wall_seconds
         try:
             if self._source is None:
@@ -189,12 +203,6 @@ def _read(values: Any) -> list[Graded]:
     if isinstance(values, list) and all(isinstance(value, Graded) for value in values):
         return values
     raise ValueError("not what came of jobs")
-
-
-def _with_memory(graded: Graded) -> Graded:
-    if graded.found is None:
-        raise NoMemoryError
-    return graded
 
 
 def _why(death: Death) -> str:

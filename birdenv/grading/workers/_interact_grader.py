@@ -35,8 +35,8 @@ class InteractGrader:
 
         Raises:
             InputError: the database cannot be opened.
-            InfrastructureError: there is no memory for grading, nor was after a garbage collection; or no
-                worker can be started.
+            InfrastructureError: there is no memory for grading, nor was in a new worker; or no worker can be
+                started.
         """
         if not prediction.strip():
             return Grade(False, "no_submission", "no SQL was submitted")

@@ -43,9 +43,9 @@ class Page:
         return None if job == _NO_JOB else int(job), bytes(digest)
 
 
-def statement_digest(*texts: str) -> bytes:
-    """Return the digest of a statement, or of several that run together; any text has one."""
-    digest = hashlib.blake2b(digest_size=16)
+def statement_digest(history: bytes, *texts: str) -> bytes:
+    """Return the digest of what runs now, after what has the digest `history`; any text has one."""
+    digest = hashlib.blake2b(history, digest_size=16)
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
         digest.update(len(data).to_bytes(8, "little") + data)

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import count
-from typing import Any, Final, cast
+from typing import Any, cast
 
 from birdenv.databases import Limits
 from birdenv.grading._answer_cleaning import Cleaned
 from birdenv.grading.em_esm._pair_rules import PairRules, PairVerdict, RunQuery
 from birdenv.grading.workers._graded import GradingSettings, PairSettings, Server
 from birdenv.grading.workers._grading import Grading
-
-_numbers: Final = count()
 
 
 class PairGrader:
@@ -34,7 +31,7 @@ class PairGrader:
             sql, db_id = question
             return run(sql, db_id)
 
-        settings = PairSettings(self.rules, run is not None, next(_numbers))
+        settings = PairSettings(self.rules, run is not None)
         self._grading = Grading(
             GradingSettings(Server(dialect), Limits(), settings), lambda reason: reason, answer=answer
         )

@@ -13,6 +13,7 @@ from typing import Any, cast
 
 from birdenv.databases import (
     Checkpoint,
+    ContentId,
     DatabaseSource,
     DatabaseState,
     EpisodeDatabase,
@@ -20,16 +21,15 @@ from birdenv.databases import (
     QueryError,
     Result,
     Row,
+    RowSink,
+    ScannedDatabase,
     Scope,
 )
-from birdenv.databases._fetching import RowSink
-from birdenv.databases._protocols import ScannedDatabase
-from birdenv.databases._results import ContentId
 from birdenv.grading.interact._job import Grade, GradingJob
 from birdenv.grading.workers._graded import Graded
-from birdenv.processes._child import Owner
-from birdenv.processes._messages import MessageError
-from birdenv.processes._process import ChildProcess
+from birdenv.processes.child import Owner
+from birdenv.processes.messages import MessageError
+from birdenv.processes.process import ChildProcess
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,6 @@ class _AskedDatabase:
     @property
     def is_private(self) -> bool:
         return bool(self._ask("is_private"))
-
-    @property
-    def scope(self) -> Scope | None:
-        return cast("Scope | None", self._ask("scope"))
-
-    def execute(self, sql: str, rows: int | None = None) -> Result:
-        return cast(Result, self._ask("execute", sql, rows))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
         return cast(Result, self._ask("query", sql, rows))
@@ -180,8 +173,6 @@ class AnsweringSource:
         match method, *arguments:
             case ["is_private"]:
                 return database.is_private
-            case ["scope"]:
-                return database.scope
             case ["scan", str() as sql]:
                 return "end", database.scan(sql, _PassedOn(self._process))
             case ["checkpoint"]:
@@ -192,7 +183,7 @@ class AnsweringSource:
             case ["close"]:
                 database.close()
                 return None
-            case ["execute" | "query" | "run" | "state", *given]:
+            case ["query" | "run" | "state", *given]:
                 return getattr(database, method)(*given)
         raise MessageError("not a question about a database")
 

@@ -13,10 +13,10 @@ from birdenv.databases import (
     Limits,
     QueryError,
     Result,
+    RowSink,
+    ScannedDatabase,
     Scope,
 )
-from birdenv.databases._fetching import RowSink
-from birdenv.databases._protocols import ScannedDatabase
 from birdenv.grading._second_run import is_late
 from birdenv.grading.workers._page import Page, statement_digest
 
@@ -50,47 +50,46 @@ class WatchedSource:
         return self._source.scope(db_id, limits)
 
     def open(self, db_id: str, limits: Limits) -> WatchedDatabase:
-        return WatchedDatabase(self._source.open(db_id, limits), self)  # type: ignore[arg-type]
+        opened = self._source.open(db_id, limits)
+        return WatchedDatabase(opened, self, statement_digest(b"", "open", db_id))  # type: ignore[arg-type]
 
 
 class WatchedDatabase:
-    """One database of a `WatchedSource`."""
+    """One database of a `WatchedSource`.
 
-    def __init__(self, database: ScannedDatabase, source: WatchedSource) -> None:
+    A statement is known by its text and by all that ran on the same database before: what a prediction has
+    made of a view must not count against the gold, which reads a view of that name, too.
+    """
+
+    def __init__(self, database: ScannedDatabase, source: WatchedSource, history: bytes) -> None:
         self._database = database
         self._source = source
+        self._history = history
 
     @property
     def is_private(self) -> bool:
         return self._database.is_private
 
-    @property
-    def scope(self) -> Scope | None:
-        return self._database.scope
-
-    def execute(self, sql: str, rows: int | None = None) -> Result:
-        return self._run((sql,), lambda: self._database.execute(sql, rows))
-
     def query(self, sql: str, rows: int | None = None) -> Result:
-        return self._run((sql,), lambda: self._database.query(sql, rows))
+        return self._run("query", (sql,), lambda: self._database.query(sql, rows))
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        return self._run((sql,), lambda: self._database.scan(sql, sink))
+        return self._run("query", (sql,), lambda: self._database.scan(sql, sink))
 
     def run(self, statements: Iterable[str]) -> Result:
         scripts = tuple(statements)
-        return self._run(scripts, lambda: self._database.run(scripts))
+        return self._run("run", scripts, lambda: self._database.run(scripts))
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        found = self._announced(("state",), lambda: self._database.state(like))
+        found = self._announced("state", (), lambda: self._database.state(like))
         self._source.state_was_late |= is_late(found)
         return found
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        return self._announced(("checkpoint",), self._database.checkpoint)
+        return self._announced("checkpoint", (), self._database.checkpoint)
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        return self._announced(("restore",), lambda: self._database.restore(checkpoint))
+        return self._announced("restore", (), lambda: self._database.restore(checkpoint))
 
     def close(self) -> None:
         self._database.close()
@@ -103,13 +102,13 @@ class WatchedDatabase:
     ) -> None:
         self.close()
 
-    def _run(self, texts: tuple[str, ...], run: Callable[[], Result]) -> Result:
-        result = self._announced(texts, run)
+    def _run(self, method: str, texts: tuple[str, ...], run: Callable[[], Result]) -> Result:
+        result = self._announced(method, texts, run)
         self._source.was_late |= is_late(result)
         return result
 
-    def _announced(self, texts: tuple[str, ...], run: Callable[[], T]) -> T:
-        digest = statement_digest(*texts)
+    def _announced(self, method: str, texts: tuple[str, ...], run: Callable[[], T]) -> T:
+        digest = self._history = statement_digest(self._history, method, *texts)
         known = self._source.known.get(digest) if self._source.known else None
         if known is not None:
             return cast(T, known)

@@ -10,13 +10,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any, Final, cast
 
-from birdenv.databases import DatabaseSource, QueryError, Result
-from birdenv.databases.sqlite import LocalSource
-from birdenv.databases.sqlite._worker import limit_process
-from birdenv.databases.sqlite.guard._watchdog import watchdog
+from birdenv.databases import DatabaseSource, DatedSource, QueryError, Result
+from birdenv.databases.sqlite import LocalSource, limit_process, watchdog
 from birdenv.grading._ex import LocalExGrader
 from birdenv.grading._gold_check import check_gold_here
-from birdenv.grading._second_run import NoMemoryError
 from birdenv.grading.em_esm._pair_rules import LocalPairGrader
 from birdenv.grading.interact._rules import LocalInteractGrader
 from birdenv.grading.workers._graded import (
@@ -30,7 +27,7 @@ from birdenv.grading.workers._graded import (
 from birdenv.grading.workers._page import Page
 from birdenv.grading.workers._server_source import AskedSource
 from birdenv.grading.workers._watched_source import WatchedSource
-from birdenv.processes._child import Owner
+from birdenv.processes.child import Owner
 
 _MOST_SETTINGS: Final = 4  # whose graders are kept
 
@@ -73,8 +70,8 @@ class _GradingWorker:
         source.begin(known)
         try:
             found = grade(*arguments)
-        except NoMemoryError:
-            return Graded(None)
+        except RecursionError:
+            return Graded(None, fault="its values are nested too deeply to be compared")
         return Graded(found, source.was_late, source.state_was_late)
 
     def _grader(self, pickled: bytes) -> tuple[WatchedSource, Callable[..., Any]]:
@@ -91,14 +88,15 @@ class _GradingWorker:
         databases: DatabaseSource
         if isinstance(places, Files):
             databases = LocalSource(places.root, places.file, places.image)
+            databases = databases if places.today is None else DatedSource(databases, places.today)
         else:
             databases = cast(DatabaseSource, AskedSource(self._owner, places.dialect))
         watched = WatchedSource(databases, self._page)
         source = cast(DatabaseSource, watched)
         match settings.grader:
-            case ExSettings(clean, metrics, explain):
-                return watched, LocalExGrader(source, limits, clean, metrics, explain).grade
-            case PairSettings(rules, has_database, _):
+            case ExSettings(clean, metrics, fail_doubtful):
+                return watched, LocalExGrader(source, limits, clean, metrics, fail_doubtful).grade
+            case PairSettings(rules, has_database):
                 run = self._ask_owner if has_database else None
                 return watched, LocalPairGrader(run, databases.dialect, rules).grade
             case "interact":

@@ -11,20 +11,17 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import Arena, make_game
+from birdenv.dialogue.measures import PARTNER_ERROR, UNRATED
 from birdenv.errors import InputError
-from birdenv.files import read_json, write_text
+from birdenv.files import write_text
 from birdenv.grading import InteractGrader
-from birdenv.runs._episode_status import PARTNER_ERROR, UNRATED
 from birdenv.runs._run_folder import RunDirectory, episode_name
-from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, classify
+from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, PointState, classify, point_states
 from birdenv.runs.blame._execution import Execution
 from birdenv.runs.regrade._data import place_of
-from birdenv.runs.summaries._recorded_run import RecordedRun, read_run, recorded_run
+from birdenv.runs.summaries._recorded_run import BLAME, RecordedRun, read_run, recorded_run
 from birdenv.tasks.c_interact import InteractTasks, grading_job
 from birdenv.users import Brief
-
-BLAME = "private_blame.json"
-"""The file of a run folder that says whose fault each failure was. Private: it names annotated terms."""
 
 _GAMES = ("c-interact", "a-interact")
 
@@ -121,6 +118,11 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
         return _blamed(run, arena)
 
 
+def has_user_to_blame(arena: Arena) -> bool:
+    """Return True if the game has a user whose answers may be at fault."""
+    return isinstance(arena._tasks, InteractTasks)
+
+
 def record_blame(arena: Arena, folder: Path) -> None:
     """Write into a run folder whose fault its failures were.
 
@@ -133,17 +135,6 @@ def record_blame(arena: Arena, folder: Path) -> None:
     """
     found = _blamed(recorded_run(RunDirectory(folder)), arena)
     write_text(folder / BLAME, json.dumps(found.to_json(), indent=2, ensure_ascii=False) + "\n")
-
-
-def recorded_culprits(folder: Path) -> dict[str, dict[str, Any]]:
-    """Return `{"culprit": ...}` of each failed episode; nothing where a run does not say."""
-    if not (folder / BLAME).is_file():
-        return {}
-    try:
-        episodes = read_json(folder / BLAME)["by_episode"]
-        return {name: {"culprit": str(episode["culprit"])} for name, episode in episodes.items()}
-    except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{folder / BLAME}: damaged; `birdenv blame` makes it anew") from None
 
 
 def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
@@ -171,11 +162,26 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
     return RunBlame(run.agent, count, failed, void)
 
 
+def open_terms(arena: Arena, record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[PointState, ...]:
+    """Return what became of each annotated term of an episode's request, by the texts alone.
+
+    Args:
+        arena: the game of the run, of which `has_user_to_blame` is true.
+        record: the public record of the episode.
+        private: its private record.
+    """
+    task = arena._tasks.private(record["instance_id"])
+    submitted = [e["data"] for e in record["example"]["events"] if e["action"] == "submit_sql"]
+    in_phase_1 = sum(each["phase"] == 1 for each in record["attempts"])
+    texts = [sql for sql in submitted if isinstance(sql, str)][:in_phase_1]
+    return point_states(task.brief, _exchanges(record, private), texts[-1] if texts else "")
+
+
 def _executions(arena: Arena) -> Callable[[str, str], Execution]:
     tasks = arena._tasks
     assert isinstance(tasks, InteractTasks)
     grader = InteractGrader(tasks.source, tasks.settings.limits)
-    profile = tasks.settings.profiles()[tasks.settings.profile]
+    profile = tasks.settings.chosen_profile
 
     def execution(name: str, submission: str) -> Execution:
         job = replace(grading_job(tasks.tasks[name], profile, 1), keeps_state=False)

@@ -129,6 +129,20 @@ def classify(
     return Blame("wrong SQL", points)
 
 
+def point_states(brief: Brief, exchanges: Sequence[Exchange], last: str) -> tuple[PointState, ...]:
+    """Return what became of each annotated point of a request, by the texts alone.
+
+    Args:
+        brief: what the user knew.
+        exchanges: the questions with their answers.
+        last: the last SQL submitted; empty if there was none.
+    """
+    critical = [point for point in brief.ambiguities if point.kind != "non_critical"]
+    return tuple(
+        PointState(p.term, _state(p, brief, exchanges, last), uses(last, p.snippet)) for p in critical
+    )
+
+
 _ORDER: Final[tuple[tuple[State, Class], ...]] = (
     ("never asked", "never asked"),
     ("misled", "misled"),

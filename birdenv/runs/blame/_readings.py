@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
 from birdenv.runs.blame._sql_tokens import bare_snippet, tokens
-from birdenv.users._segments import quiet_parser
+from birdenv.sql import quiet_parser
 
 _MOST_NODES: Final = 24
 

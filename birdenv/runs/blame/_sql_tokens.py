@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from typing import Final, NamedTuple
 
-_TOKEN: Final = re.compile(r"'(?:[^']|'')*'|\"[^\"]*\"|\d+(?:\.\d+)?|\w+|[<>=!]+|[^\s\w]")
+from birdenv.sql import tokens as sql_tokens
+from birdenv.sql import unquoted
+
 _ALIAS: Final = re.compile(r"(?i)(?<!\s)\s++AS\s++\w++\s*+$")
 _CLAUSE: Final = re.compile(r"(?i)^\s*(WHERE|HAVING|ORDER\s+BY|GROUP\s+BY)\s+")
+_NAMES: Final = ("word", "quoted")
 
 
 class Token(NamedTuple):
@@ -21,18 +24,16 @@ class Token(NamedTuple):
 def tokens(sql: str) -> list[Token]:
     """Return the tokens of SQL; the qualifier of a name belongs to the name."""
     found: list[Token] = []
-    for match in _TOKEN.finditer(sql):
-        text, start = match[0], match.start()
-        if len(found) > 1 and found[-1].key == "." and _is_name(found[-2].key) and _is_name(text.casefold()):
+    kinds: list[str] = []
+    for kind, text, end in sql_tokens(sql):
+        start = end - len(text)
+        if kinds[-2:] in (["word", "."], ["quoted", "."]) and kind in _NAMES:
             start = found[-2].start
-            del found[-2:]
-        key = text if text.startswith("'") else text.strip('"').casefold()
-        found.append(Token(key, start, match.end()))
+            del found[-2:], kinds[-2:]
+        key = text if kind == "string" else (unquoted(text) if kind == "quoted" else text).casefold()
+        found.append(Token(key, start, end))
+        kinds.append("." if text == "." else kind)
     return found
-
-
-def _is_name(key: str) -> bool:
-    return not key[:1].isdigit() and key.strip('"').replace("_", "a").isalnum()
 
 
 def bare_snippet(snippet: str) -> str:

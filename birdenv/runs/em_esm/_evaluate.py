@@ -12,12 +12,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-import birdenv
+from birdenv._version import __version__
 from birdenv.databases import DatabaseSource, Limits, NoAnswerError, QueryError, Result
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_records, write_text
-from birdenv.grading import GRADER_VERSION, PairGrader
-from birdenv.grading._second_run import is_late, with_second_run
+from birdenv.grading import GRADER_VERSION, PairGrader, is_late, with_second_run
 from birdenv.grading.em_esm import BUCKETS, PairVerdict, RunQuery
 from birdenv.runs.em_esm._pairs import ScoredPair, write_lines
 from birdenv.runs.em_esm._postgres_note import postgres_note
@@ -103,7 +102,7 @@ def evaluate_pairs(
 
 
 def _versions() -> dict[str, str]:
-    return {"birdenv": birdenv.__version__, "grader": GRADER_VERSION}
+    return {"birdenv": __version__, "grader": GRADER_VERSION}
 
 
 def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import Arena, Event, make_game, seen_by
 from birdenv.dialogue.chat import chat_messages, tool_schemas
 from birdenv.dialogue.games import find_game
+from birdenv.dialogue.measures import UNRATED
 from birdenv.llm import RecordedDialogue, recorded_dialogues
-from birdenv.runs._episode_status import UNRATED
 from birdenv.runs.regrade._data import place_of
 from birdenv.runs.summaries._recorded_run import read_run
 
@@ -27,6 +27,8 @@ class ExportedEpisode:
         tools: schemas of the tools.
         turn_rewards: for each message, what was earned by it.
         reward: all that was earned.
+        status: how the episode ended.
+        usage: what the agent's model took, as far as it is known.
     """
 
     task: str
@@ -35,6 +37,8 @@ class ExportedEpisode:
     tools: list[dict[str, Any]]
     turn_rewards: list[float]
     reward: float
+    status: str = "completed"
+    usage: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def first(self) -> int:
@@ -65,7 +69,10 @@ def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
             if found is None:
                 continue
             rewards = _turn_rewards(found.messages, record)
-            yield ExportedEpisode(task, repeat, found.messages, found.tools, rewards, record["reward"])
+            status, usage = str(record["status"]), record.get("usage") or {}
+            yield ExportedEpisode(
+                task, repeat, found.messages, found.tools, rewards, record["reward"], status, usage
+            )
 
 
 def arena_of(config: Mapping[str, Any]) -> Arena:
@@ -92,7 +99,7 @@ def played_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     data = str(place_of(config, "data_file", "the same place as before", None))
     databases = str(place_of(config, "db_dir", "the same place as before", None))
     places = {"data": data, "data_dir": databases, "data_file": data, "db_dir": databases}
-    told = ("profile", "patience", "execute_sql", "evidence", "max_turns", "dialect")
+    told = ("profile", "patience", "execute_sql", "evidence", "max_turns", "dialect", "today")
     settings = {name: config[name] for name in told if name in fields and config.get(name) is not None}
     return settings | {name: path for name, path in places.items() if name in fields}
 

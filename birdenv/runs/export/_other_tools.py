@@ -7,14 +7,14 @@ from math import inf
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
-from birdenv.dialogue.cocoa._dialogue_files import exact
 from birdenv.dialogue.games import find_game
 from birdenv.dialogue.transcript import Example
 from birdenv.runs.export._episodes import exported_episodes
 from birdenv.runs.summaries._recorded_run import read_run
 
 DialogueFormat: TypeAlias = Literal["cocoa", "openai", "potato"]
-DIALOGUE_FORMATS: Final[tuple[DialogueFormat, ...]] = ("cocoa", "openai", "potato")
+DIALOGUE_FORMATS: Final[tuple[DialogueFormat, ...]] = ("openai", "potato")
+"""Those that `birdenv export` writes itself."""
 
 
 def dialogue_rows(
@@ -24,8 +24,9 @@ def dialogue_rows(
 
     Args:
         folder: the run's folder.
-        form: `cocoa`: a line of CoCoA's `examples.json`; `openai`: the messages and tools of the evaluated
-            seat, as fine-tuning takes them; `potato`: an item to annotate, with both seats' words.
+        form: `cocoa`: the dialogue as it was recorded, with the keys of CoCoA's `examples.json`; `openai`:
+            the messages and tools of the evaluated seat, as fine-tuning takes them; `potato`: an item to
+            annotate, with both seats' words.
         min_reward: leaves out dialogues in which the evaluated seat earned less.
 
     Raises:
@@ -43,7 +44,7 @@ def dialogue_rows(
     for record in run.records:
         if "example" in record and record["reward"] >= least:
             if form == "cocoa":
-                yield exact(record["example"])
+                yield record["example"]
                 continue
             example = Example.from_json(record["example"])
             repeat = f"/{record['repeat']}" if "repeat" in record else ""

@@ -9,8 +9,8 @@ from typing import Any, Final, TypeVar
 
 from birdenv.errors import InputError
 from birdenv.files import exists, lines_of, parse_json
-from birdenv.runs.measures._interact import task_groups
 from birdenv.runs.official._pipeline_turns import MARKER
+from birdenv.tasks.interact.measures import task_groups
 
 CALLS: Final = {
     "labeled": "labelled",

@@ -16,7 +16,6 @@ from statistics import fmean
 from birdenv.errors import InputError
 from birdenv.files import exists
 from birdenv.runs._run_folder import run_folder
-from birdenv.runs.official._phase_counts import EpisodeScore
 from birdenv.runs.official._published_lines import (
     CALLS,
     Notes,
@@ -27,6 +26,7 @@ from birdenv.runs.official._published_lines import (
     record_groups,
 )
 from birdenv.runs.official.write import OFFICIAL_FOLDER, STAGES
+from birdenv.tasks.interact.phase_counts import EpisodeScore
 
 _FILES = [f"{stage}_output_with_status.jsonl" for stage in STAGES]
 _FIRST, _DEBUG, _FOLLOW_UP, _FOLLOW_UP_DEBUG = _FILES

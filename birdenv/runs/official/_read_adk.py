@@ -12,12 +12,12 @@ from typing import Any, Final
 
 from birdenv.errors import InputError
 from birdenv.files import read_json
-from birdenv.runs.official._phase_counts import EpisodeScore, FollowUpKind
 from birdenv.runs.official._published_lines import (
     Notes,
     record_groups,
 )
 from birdenv.runs.official._read import OfficialResults
+from birdenv.tasks.interact.phase_counts import EpisodeScore, FollowUpKind
 
 _ADK_FIRST: Final = "first"
 _ADK_DEBUG: Final = "debug"

@@ -10,11 +10,11 @@ from typing import Any
 from birdenv.errors import InputError
 from birdenv.files import is_directory
 from birdenv.runs._run_episodes import run_episodes
-from birdenv.runs.measures._interact import passed
-from birdenv.runs.official._phase_counts import EpisodeScore
 from birdenv.runs.official._published_lines import Notes, record_groups
 from birdenv.runs.official._read import OfficialResults, official_folder
 from birdenv.runs.official.score import OfficialScore
+from birdenv.tasks.interact.measures import passed
+from birdenv.tasks.interact.phase_counts import EpisodeScore
 
 
 def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings: Any) -> OfficialScore:

@@ -10,16 +10,16 @@ from typing import Any
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
 from birdenv.runs._report_lines import rule
-from birdenv.runs.measures._interact import GROUPS
-from birdenv.runs.official._phase_counts import EpisodeScore, group_figures, official_figures
 from birdenv.runs.official._published_lines import Notes, record_groups
 from birdenv.runs.official._read import OfficialResults, is_stage_folder, official_folder, read_stage_folder
 from birdenv.runs.official._read_adk import read_adk_file
-from birdenv.runs.official._score_text import (
+from birdenv.tasks.interact.measures import GROUPS
+from birdenv.tasks.interact.phase_counts import EpisodeScore, group_figures, official_figures
+from birdenv.tasks.interact.score_text import (
     answers_line,
     group_table,
     official_lines,
-    questions_line,
+    questions_text,
     rate_lines,
 )
 
@@ -55,7 +55,7 @@ class OfficialScore:
         lines += [*official_lines(made["official"]), *rate_lines(made["official"])]
         asked, allowed = made["questions_asked"], made["questions_allowed"]
         if asked is not None:
-            lines.append(questions_line(asked, allowed))
+            lines.append(f"{'Questions per task':<31}{questions_text(asked, allowed)}")
         if made["answers"] is not None:
             lines.append(answers_line(made["answers"]))
         for kind, title in GROUPS.items():

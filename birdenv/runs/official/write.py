@@ -36,9 +36,9 @@ from birdenv.errors import InputError
 from birdenv.files import exists, read_records
 from birdenv.llm import CALLS, CallFile
 from birdenv.runs._run_folder import RunDirectory, episode_name
-from birdenv.runs.measures._interact import passed
 from birdenv.runs.official._pipeline_turns import Dialogue, read_dialogue
 from birdenv.tasks.c_interact import InteractTasks
+from birdenv.tasks.interact.measures import passed
 from birdenv.tasks.sql._markup_reading import fence_of
 
 OFFICIAL_FOLDER = "private_official"

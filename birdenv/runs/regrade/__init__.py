@@ -1,7 +1,7 @@
 """Grading recorded runs again under other profiles."""
 
 from birdenv.runs.regrade._bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
-from birdenv.runs.regrade._interact import AS_PLAYED, Regrade, regrade_c_interact
+from birdenv.runs.regrade._interact import AS_PLAYED, Regrade, regrade_interact
 from birdenv.runs.regrade._interact_text import regrade_record, regrade_text
 
 __all__ = [
@@ -11,7 +11,7 @@ __all__ = [
     "bird_regrade_record",
     "bird_regrade_text",
     "regrade_bird",
-    "regrade_c_interact",
+    "regrade_interact",
     "regrade_record",
     "regrade_text",
 ]

@@ -9,14 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from birdenv.dialogue.measures import UNRATED
 from birdenv.errors import InputError
 from birdenv.grading import ExGrader
-from birdenv.runs._episode_status import UNRATED
-from birdenv.runs._report_lines import rate_line, rule
+from birdenv.runs._report_lines import rule
 from birdenv.runs._run_folder import RunDirectory
-from birdenv.runs.measures.bird import EX_BIRD_NOTE, EX_NOTE
 from birdenv.runs.regrade._data import check_unchanged, data_notes, limits_of, place_of, source_of
+from birdenv.statistics import rate_line
 from birdenv.tasks.bird import BirdTask, load_tasks
+from birdenv.tasks.bird.measures import EX_BIRD_NOTE, EX_NOTE
 
 _NOT_RATED = UNRATED | {"gold_error"}
 
@@ -29,6 +30,7 @@ class BirdRegrade:
     played: Mapping[str, Mapping[str, Any]]
     now: Mapping[str, Mapping[str, Any]]
     clean: bool
+    fail_doubtful: bool
     changes: tuple[str, ...]
     left_out: tuple[str, ...]
 
@@ -49,14 +51,16 @@ def regrade_bird(
     data_file: Path | None = None,
     db_dir: Path | None = None,
     allow_changed: bool = False,
+    fail_doubtful: bool = False,
     parallel: int = 1,
 ) -> BirdRegrade:
     """Grade a stored run again: EX (cleaned if `clean`, or if the run was played so), and EX by the set rule.
 
-    Paths and changed data are treated as in `regrade_c_interact`.
+    Paths, changed data and `fail_doubtful` are treated as in `regrade_interact`.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
+    fail_doubtful = fail_doubtful or bool(config.get("fail_doubtful"))
     file = place_of(config, "data_file", "--data", data_file)
     source = source_of(config, place_of(config, "db_dir", "--data-dir", db_dir))
     tasks = {task.public.instance_id: task for task in load_tasks(file, source.dialect)}
@@ -65,7 +69,7 @@ def regrade_bird(
     names = sorted({tasks[run["instance_id"]].public.db_id for run in there.values()})
     changes = check_unchanged(config, file, source, names, allow_changed)
     limits = limits_of(config)
-    grader = ExGrader(source, limits, clean=clean)
+    grader = ExGrader(source, limits, clean=clean, fail_doubtful=fail_doubtful)
 
     def judge(name: str) -> Mapping[str, Any]:
         task, sql = tasks[there[name]["instance_id"]], _submitted(there[name], directory, name)
@@ -79,6 +83,7 @@ def regrade_bird(
         played={name: _as_played(run) for name, run in there.items()},
         now=now,
         clean=clean,
+        fail_doubtful=fail_doubtful,
         changes=tuple(changes),
         left_out=tuple(name for name in runs if name not in there),
     )
@@ -113,7 +118,8 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
     """EX as played and now, the tasks that differ, and notes. Only `reasons` are private."""
     cleaned = ", cleaned" if regrade.clean else ""
-    lines = [rule("="), "BIRD, graded again", rule("=")]
+    doubtful = ", with fail_doubtful" if regrade.fail_doubtful else ""
+    lines = [rule("="), f"BIRD, graded again{doubtful}", rule("=")]
     for title, metric in (("EX", "ex"), ("EX (BIRD set)", "ex_bird")):
         lines.append(rate_line(f"{title}, as played", _rate(regrade.played.values(), metric)))
         now = f"{title}, now{cleaned if metric == 'ex' else ''}"
@@ -133,6 +139,7 @@ def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
     """The same for `regraded.json`, without reasons."""
     return {
         "clean": regrade.clean,
+        "fail_doubtful": regrade.fail_doubtful,
         "figures": {
             when: {metric: _rate(records.values(), metric) for metric in ("ex", "ex_bird")}
             for when, records in (("as played", regrade.played), ("now", regrade.now))

@@ -28,8 +28,9 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 
 
 def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
-    """The databases of a folder on the engine of the run; on the server that `open_source` finds."""
-    return open_source(folder, str(config.get("dialect", "sqlite")))
+    """The databases of a folder on the engine of the run, and at its day, if it has one; on the server that
+    `open_source` finds."""
+    return open_source(folder, str(config.get("dialect", "sqlite")), today=config.get("today"))
 
 
 def check_unchanged(

@@ -1,4 +1,4 @@
-"""Grading the submissions of a stored c-Interact run again, under several profiles, without playing.
+"""Grading the submissions of a stored run of BIRD-Interact again, under several profiles, without playing.
 
 What was submitted is judged; what the agent would have done after another verdict nobody knows. Where a
 profile's verdict leads to something that was never played (a debug attempt, phase 2), that counts as not
@@ -14,14 +14,14 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Final
 
+from birdenv.dialogue.measures import UNRATED
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import GradingJob
-from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._run_folder import RunDirectory
-from birdenv.runs.official._phase_counts import EpisodeScore, count_phases
 from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
 from birdenv.runs.regrade._submissions import Submission, submissions_of
-from birdenv.tasks.c_interact import CInteractTask, Profile, grading_job, load_benchmark
+from birdenv.tasks.c_interact import AttemptName, CInteractTask, Profile, grading_job, load_benchmark
+from birdenv.tasks.interact.phase_counts import EpisodeScore, count_phases
 
 AS_PLAYED: Final = "as played"
 _WITHOUT_SQL: Final = frozenset({"malformed", "no_submission"})
@@ -42,7 +42,7 @@ class Figures:
     """A column of the table: passes by phase, first and after debug, over the tasks that count.
 
     Phase 2 is over the tasks less those whose follow-up has no gold. `cut_short`: episodes whose end under
-    this profile was never played.
+    this profile was never played. In a-Interact, where every attempt is worth the same, all count as first.
     """
 
     tasks: int
@@ -62,7 +62,7 @@ class Disagreement:
 
     episode: str
     phase: int
-    attempt: str
+    attempt: AttemptName
     verdicts: Mapping[str, Verdict]
 
 
@@ -75,7 +75,9 @@ class Regrade:
     cut_short: Mapping[str, Mapping[str, str]]
     """Why, by profile and episode."""
     changes: tuple[str, ...]
+    game: str
     played_profile: str
+    fail_doubtful: bool
     submissions: int
     left_out: tuple[str, ...]
     """Episodes whose task is not in the task file any more."""
@@ -85,30 +87,39 @@ class Regrade:
 class _Replay:
     """An episode as a profile judges it. `passes` are (phase, attempt)."""
 
-    passes: frozenset[tuple[int, str]]
-    verdicts: Mapping[tuple[int, str], Verdict]
+    passes: frozenset[_Place]
+    verdicts: Mapping[_Place, Verdict]
     is_rated: bool
     cut_short: str
 
+    @property
+    def counted_passes(self) -> frozenset[tuple[int, str]]:
+        return frozenset((phase, name if isinstance(name, str) else "first") for phase, name in self.passes)
 
+
+_Place = tuple[int, AttemptName]
 _Judge = Callable[[GradingJob, str], Verdict]
 
 
-def regrade_c_interact(
+def regrade_interact(
     directory: RunDirectory,
     profiles: Sequence[Profile],
     *,
     folder: Path | None = None,
     task_file: Path | None = None,
     allow_changed: bool = False,
+    fail_doubtful: bool = False,
     parallel: int = 1,
 ) -> Regrade:
-    """Grade a stored run again.
+    """Grade a stored run of c-Interact or a-Interact again.
 
-    `folder` and `task_file` stand in for those that the run was played on. Raises `InputError` if the folder
-    is no c-Interact run, or if data are missing or, unless `allow_changed`, have changed.
+    `folder` and `task_file` stand in for those that the run was played on. What is doubtful fails under the
+    profile `strict` if `fail_doubtful`, or if the run was played so. Raises `InputError` if data are missing
+    or, unless `allow_changed`, have changed.
     """
     config = directory.read_config(hint="")
+    fail_doubtful = fail_doubtful or bool(config.get("fail_doubtful"))
+    profiles = [replace(p, grading=replace(p.grading, fail_doubtful=fail_doubtful)) for p in profiles]
     runs = directory.read("runs")
     root = place_of(config, "db_dir", "--data-dir", folder)
     data_file = place_of(config, "data_file", "--data", task_file)
@@ -154,7 +165,9 @@ def regrade_c_interact(
             for profile in profiles
         },
         changes=tuple(changes),
+        game=str(config.get("game", "")),
         played_profile=str(config.get("profile", "")),
+        fail_doubtful=fail_doubtful,
         submissions=sum(map(len, played.values())),
         left_out=tuple(name for name in runs if name not in there),
     )
@@ -162,8 +175,8 @@ def regrade_c_interact(
 
 def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission], judge: _Judge) -> _Replay:
     """The episode's way under one profile, as far as it was played."""
-    verdicts: dict[tuple[int, str], Verdict] = {}
-    passes: dict[tuple[int, str], None] = {}
+    verdicts: dict[_Place, Verdict] = {}
+    passes: dict[_Place, None] = {}
     accepted: str | None = None
     cut_short = ""
     for phase in (1, 2) if task.has_gold else ():
@@ -172,7 +185,7 @@ def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission],
             break
         submitted = [submission for submission in played if submission.phase == phase]
         job = replace(grading_job(task, profile, phase, accepted), keeps_state=False)
-        has_passed = False
+        has_passed = has_ended = False
         for submission in submitted:
             place = (phase, submission.attempt)
             if submission.status in _WITHOUT_SQL:
@@ -180,11 +193,12 @@ def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission],
                 continue
             verdicts[place] = judge(job, submission.sql)
             if verdicts[place].status == "passed" and not has_passed:
-                has_passed = True
+                has_passed, has_ended = True, submission.is_last
                 passes[place] = None
                 accepted = submission.sql if phase == 1 else accepted
         if not has_passed:
             cut_short = _missing(phase, submitted, played)
+        if has_ended or not has_passed:
             break
     is_rated = task.has_gold and not any(v.status in _NOBODYS for v in verdicts.values())
     return _Replay(frozenset(passes), verdicts, is_rated, cut_short)
@@ -192,8 +206,11 @@ def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission],
 
 def _missing(phase: int, submitted: Sequence[Submission], played: Sequence[Submission]) -> str:
     """What the run never played because its own verdicts were others; empty if the agent had its chance."""
-    if submitted and submitted[-1].passed and submitted[-1].attempt == "first":
+    last = submitted[-1] if submitted else None
+    if last is not None and last.passed and last.attempt == "first":
         return f"its first attempt in phase {phase} fails, and the debug attempt was never made"
+    if last is not None and last.passed and isinstance(last.attempt, int) and not last.is_last:
+        return f"its attempt {last.attempt} in phase {phase} fails, and no further one was made"
     if phase == 2 and not submitted and not any(s.passed for s in played if s.phase == 1):
         return "it passes phase 1, and phase 2 was never played"
     return ""
@@ -209,7 +226,9 @@ def _figures(episodes: Iterable[tuple[Mapping[str, Any], _Replay]]) -> Figures:
     valid = [(run, replay) for run, replay in episodes if replay.is_rated]
     counts = count_phases(
         [
-            EpisodeScore(run["instance_id"], run["status"], replay.passes, run.get("follow_up", "none"))
+            EpisodeScore(
+                run["instance_id"], run["status"], replay.counted_passes, run.get("follow_up", "none")
+            )
             for run, replay in valid
         ]
     )

@@ -1,4 +1,4 @@
-"""What regrading c-Interact found, for people and for machines."""
+"""What regrading c-Interact or a-Interact found, for people and for machines."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ from birdenv.runs.regrade._data import data_notes
 from birdenv.runs.regrade._interact import AS_PLAYED, Disagreement, Figures, Regrade, Verdict
 
 _NAME, _COLUMN = 24, 17
-_ROWS: Final = (
-    ("Phase 1, first try", "phase_1_first", "tasks"),
-    ("Phase 1, after debug", "phase_1", "tasks"),
-    ("Phase 2, first try", "phase_2_first", "followed"),
-    ("Phase 2, after debug", "phase_2", "followed"),
-)
+_ROWS: Final = {
+    "c-interact": (
+        ("Phase 1, first try", "phase_1_first", "tasks"),
+        ("Phase 1, after debug", "phase_1", "tasks"),
+        ("Phase 2, first try", "phase_2_first", "followed"),
+        ("Phase 2, after debug", "phase_2", "followed"),
+    ),
+    "a-interact": (("Phase 1", "phase_1", "tasks"), ("Phase 2", "phase_2", "followed")),
+}
 _CUT_SHORT: Final = (
-    "Cut short: under that profile the episode goes on where it was never played (a debug attempt, or\n"
+    "Cut short: under that profile the episode goes on where it was never played (another attempt, or\n"
     "phase 2, after another verdict). Nobody knows what the agent would have done: it counts as not passed,\n"
     "so the profile's figures are lower bounds."
 )
@@ -27,9 +30,10 @@ _CUT_SHORT: Final = (
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
     """The table, the submissions that are judged differently, and notes. Only `reasons` are private."""
     columns = list(regrade.figures)
-    lines = [rule("="), f"c-Interact, graded again (played under {regrade.played_profile})", rule("=")]
+    title = f"{regrade.game}, graded again (played under {regrade.played_profile})"
+    lines = [rule("="), title, *(["strict with fail_doubtful"] if regrade.fail_doubtful else []), rule("=")]
     lines.append(" " * _NAME + "".join(f"{column:>{_COLUMN}}" for column in columns))
-    for title, passed, total in _ROWS:
+    for title, passed, total in _ROWS[regrade.game]:
         cells = [_rate(regrade.figures[column], passed, total) for column in columns]
         lines.append(f"{title:<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cells))
     rewards = [f"{figures.mean_reward:.3f}" if figures.tasks else "-" for figures in regrade.figures.values()]
@@ -46,8 +50,10 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
 def regrade_record(regrade: Regrade) -> dict[str, Any]:
     """The same for `regraded.json`, without reasons."""
     return {
+        "game": regrade.game,
         "played_profile": regrade.played_profile,
-        "figures": {column: asdict(figures) for column, figures in regrade.figures.items()},
+        "fail_doubtful": regrade.fail_doubtful,
+        "figures": {column: _figures(regrade, column) for column in regrade.figures},
         "disagreements": [
             {
                 "episode": found.episode,
@@ -63,6 +69,14 @@ def regrade_record(regrade: Regrade) -> dict[str, Any]:
     }
 
 
+def _figures(regrade: Regrade, column: str) -> dict[str, Any]:
+    """Without first attempts in a-Interact, where they are worth no more than others."""
+    found = asdict(regrade.figures[column])
+    if regrade.game == "a-interact":
+        del found["phase_1_first"], found["phase_2_first"]
+    return found
+
+
 def _rate(figures: Figures, passed: str, total: str) -> str:
     count, of = getattr(figures, passed), getattr(figures, total)
     return f"{count}/{of} {100 * count / of:5.1f} %" if of else "-"
@@ -74,7 +88,8 @@ def _different(disagreements: Sequence[Disagreement], reasons: bool) -> list[str
     lines = ["", f"Judged differently: {len(disagreements)} submission(s)"]
     for found in disagreements:
         verdicts = "; ".join(f"{column}: {_shown(verdict)}" for column, verdict in found.verdicts.items())
-        lines.append(f"  {found.episode:<16} phase {found.phase} {found.attempt:<6} {verdicts}")
+        attempt = found.attempt if isinstance(found.attempt, str) else f"attempt {found.attempt}"
+        lines.append(f"  {found.episode:<16} phase {found.phase} {attempt:<6} {verdicts}")
         if reasons:
             told = [(column, verdict.reason) for column, verdict in found.verdicts.items() if verdict.reason]
             lines += [f"      {column}: {reason}" for column, reason in told]

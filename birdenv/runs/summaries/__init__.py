@@ -1,18 +1,26 @@
-"""Summaries of runs: their figures, repeats, comparisons of runs, plots."""
+"""Summaries of runs: their figures, repeats, comparisons of runs."""
 
-from birdenv.runs.summaries._comparison import RunComparison, compare
+from birdenv.runs.summaries._comparison import RunComparison, compare, run_letter
 from birdenv.runs.summaries._comparison_text import comparison_text
-from birdenv.runs.summaries._plot import forest_plot
-from birdenv.runs.summaries._recorded_run import RecordedRun, read_run
+from birdenv.runs.summaries._episode_figures import Outcome
+from birdenv.runs.summaries._first_screen import breakdown, first_screen, reference_block
+from birdenv.runs.summaries._means_over_tasks import Estimate
+from birdenv.runs.summaries._recorded_run import RecordedRun, read_run, recorded_run
 from birdenv.runs.summaries._run_report import RunReport, report
 
 __all__ = [
+    "Estimate",
+    "Outcome",
     "RecordedRun",
     "RunComparison",
     "RunReport",
+    "breakdown",
     "compare",
     "comparison_text",
-    "forest_plot",
+    "first_screen",
     "read_run",
+    "recorded_run",
+    "reference_block",
     "report",
+    "run_letter",
 ]

@@ -14,11 +14,10 @@ from typing import Any
 
 from birdenv.dialogue.measures import Measure
 from birdenv.errors import InputError
-from birdenv.runs.statistics._intervals import Interval, bootstrap_test, mcnemar, paired_difference
-from birdenv.runs.statistics._statistic import rounded
 from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate, values_of
 from birdenv.runs.summaries._recorded_run import RecordedRun
+from birdenv.statistics import Interval, bootstrap_test, mcnemar, paired_difference, rounded
 
 MCNEMAR = "McNemar's test, exact"
 """The test of a rate of tasks that both runs played once: a task is solved by one, both or neither."""

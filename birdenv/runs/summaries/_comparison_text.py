@@ -5,17 +5,33 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.runs._report_lines import rule
-from birdenv.runs.statistics._interval_text import between, in_digits
-from birdenv.runs.statistics._intervals import Interval
 from birdenv.runs.summaries._comparison import MCNEMAR, Difference, RunComparison, run_letter
 from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._figure_lines import figure_line
 from birdenv.runs.summaries._means_over_tasks import Estimate
 from birdenv.runs.summaries._run_report import FEW_DATABASES, interval_heads, method_notes, on_databases
+from birdenv.statistics import Interval, between, in_digits, percent
 
 
-def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:
-    """Figures, differences and tests, a block for each measure; with `tasks` also which tasks differ."""
+def comparison_text(comparison: RunComparison, *, tasks: bool = False, everything: bool = False) -> str:
+    """Return a table of each later run against the first, by measure.
+
+    Args:
+        comparison: the runs.
+        tasks: name the tasks on which the runs differ, for each measure.
+        everything: further blocks with both intervals, both tests and how all is made.
+    """
+    lines = _head(comparison)
+    for number in range(1, len(comparison.runs)):
+        lines += _table(comparison, number)
+    if tasks and not everything:
+        for difference in comparison.differences:
+            name = f"{difference.measure.title}, {run_letter(difference.run)} and A"
+            lines += ["", name, *_task_lines(difference, tasks=True)]
+    return "\n".join([*lines, *(_blocks(comparison, tasks) if everything else _end(comparison))]) + "\n"
+
+
+def _head(comparison: RunComparison) -> list[str]:
     lines = [rule("="), f"{comparison.runs[0].game}: {len(comparison.runs)} runs", rule("=")]
     for number, run in enumerate(comparison.runs):
         times = f", {run.repeats} repeats" if run.repeats > 1 else ""
@@ -25,8 +41,47 @@ def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:
     lines.append(f"{len(comparison.tasks)} tasks compared{on_databases(comparison.databases)}")
     measures = [of_measure[0].measure for of_measure in zip(*comparison.figures, strict=True)]
     notes = [*comparison.notes, *(measure.note for measure in measures if measure.note)]
-    lines += [f"Note: {note}." for note in notes]
-    lines += ["", interval_heads(comparison.databases)]
+    return lines + [f"Note: {note}." for note in notes]
+
+
+def _table(comparison: RunComparison, number: int) -> list[str]:
+    """Hold run `number` against the first: both figures, the difference, its interval over tasks, its p."""
+    letter = run_letter(number)
+    gap = f"{letter} - A"
+    lines = ["", f"{'':<26}{'A':>8}{letter:>10}{gap:>10}   {'95 % over tasks':<18}       p"]
+    for of_measure in zip(*comparison.figures, strict=True):
+        measure = of_measure[0].measure
+        found = [d for d in comparison.differences if d.measure == measure and d.run == number]
+        for difference in found:
+            values = "".join(
+                f"{_plain(of.value, measure.is_rate):>{width}}"
+                for of, width in ((of_measure[0], 8), (of_measure[number], 10))
+            )
+            value = "-" if difference.value is None else _signed(difference.value, measure.is_rate).strip()
+            interval = _signed_between(difference.over_tasks, measure.is_rate)
+            p = _p(difference.p_over_tasks).removeprefix("= ")
+            lines.append(f"{measure.title:<26}{values}{value:>10}   {interval:<18}{p:>8}".rstrip())
+    return lines
+
+
+def _plain(value: float | None, share: bool) -> str:
+    return "-" if value is None else f"{percent(value)} %" if share else in_digits(value)
+
+
+def _end(comparison: RunComparison) -> list[str]:
+    count = len(comparison.differences)
+    many = [f"Of {count} tests; the p values are not corrected for that."] if count > 1 else []
+    return [
+        "",
+        "p: the chance of a difference at least this large if the runs were equally good.",
+        *many,
+        "Next: --all for intervals and tests over databases, --tasks for the tasks on which the runs differ.",
+    ]
+
+
+def _blocks(comparison: RunComparison, tasks: bool) -> list[str]:
+    """Figures, differences and tests, a block for each measure."""
+    lines = ["", interval_heads(comparison.databases)]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
         found = [d for d in comparison.differences if d.measure == measure]
@@ -34,8 +89,7 @@ def comparison_text(comparison: RunComparison, *, tasks: bool = False) -> str:
         lines += _figures(of_measure)
         for difference in found:
             lines += _difference_lines(difference, tasks)
-    lines += ["", *_foot(comparison), rule("=")]
-    return "\n".join(lines) + "\n"
+    return [*lines, "", *_foot(comparison), rule("=")]
 
 
 def _figures(of_measure: Sequence[Estimate]) -> list[str]:
@@ -57,11 +111,16 @@ def _difference_lines(difference: Difference, tasks: bool) -> list[str]:
         f"    over tasks p {_p(difference.p_over_tasks)} ({difference.test}), "
         f"over databases p {_p(difference.p_over_databases)} (paired bootstrap)",
     ]
+    return lines + _task_lines(difference, tasks)
+
+
+def _task_lines(difference: Difference, tasks: bool) -> list[str]:
+    letter = run_letter(difference.run)
     said = "solved by {} only" if difference.test == MCNEMAR else "better in {}"
     sides = ((said.format(letter), difference.better), (said.format("A"), difference.worse))
     if tasks:
-        return lines + [f"    {side}: {', '.join(names) or '-'}" for side, names in sides]
-    return [*lines, "    " + ", ".join(f"{side}: {len(names)}" for side, names in sides)]
+        return [f"    {side}: {', '.join(names) or '-'}" for side, names in sides]
+    return ["    " + ", ".join(f"{side}: {len(names)}" for side, names in sides)]
 
 
 def _p(value: float | None) -> str:

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any, Final
 
-from birdenv.dialogue.measures import GameMeasures, Measure, Record
-from birdenv.runs._episode_status import UNRATED
+from birdenv.dialogue.measures import UNRATED, GameMeasures, Measure, Record
 from birdenv.runs.summaries._model_figures import USAGE_TITLES
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, Final
 
-from birdenv.runs._episode_status import PARTNER_ERROR
+from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.runs._run_folder import episode_name
 from birdenv.runs.summaries._recorded_run import RecordedRun
 

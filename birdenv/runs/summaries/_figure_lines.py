@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from birdenv.runs.statistics._interval_text import between, in_digits, percent
 from birdenv.runs.summaries._means_over_tasks import Estimate
+from birdenv.statistics import between, in_digits, percent
 
 NAME_WIDTH = 24
 

@@ -12,9 +12,8 @@ from math import fsum
 from typing import Any
 
 from birdenv.dialogue.measures import Measure
-from birdenv.runs.statistics._intervals import RESAMPLES, Interval, bootstrap, wilson
-from birdenv.runs.statistics._statistic import rounded
 from birdenv.runs.summaries._episode_figures import Outcome
+from birdenv.statistics import RESAMPLES, Interval, bootstrap, rounded, wilson
 
 METHODS = {
     "none": "a run of one episode: no interval",

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
-from birdenv.dialogue.measures import GameMeasures, Measure, Record
+from birdenv.dialogue.games import find_game, game_names
+from birdenv.dialogue.measures import REWARD, GameMeasures, Measure, Record
 from birdenv.errors import InputError
+from birdenv.files import exists, read_json
 from birdenv.runs._run_folder import RunDirectory, run_folder
-from birdenv.runs.measures._games import game_measures
+from birdenv.runs.speeds import read_speeds
 from birdenv.runs.summaries._episode_figures import Outcome, measures_of, outcome
+
+BLAME: Final = "private_blame.json"
+"""The file of a run folder that says whose fault each failure was. Private: it names annotated terms."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,8 +82,8 @@ def recorded_run(directory: RunDirectory) -> RecordedRun:
         raise InputError(f"{where}: the field `tasks` must be a list of texts")
     if type(repeats) is not int or repeats < 1:
         raise InputError(f"{where}: the field `repeats` must be a number from 1")
-    measured = game_measures(game)
-    further, private = measured.fields(directory.path), directory.read("private")
+    measured = find_game(game).measures if game in game_names() else REWARD
+    further, private = _further_fields(directory.path), directory.read("private")
     records = {n: {**record, **further.get(n, {})} for n, record in directory.read("runs").items()}
     measures = measures_of(measured, list(records.values()))
     file = directory.file("runs")
@@ -102,6 +108,27 @@ def recorded_run(directory: RunDirectory) -> RecordedRun:
         tuple(records[name] for name, _ in order),
         tuple(private.get(name, {}) for name, _ in order),
     )
+
+
+def _further_fields(folder: Path) -> Mapping[str, Record]:
+    """Return fields of the public records, by episode name, that other files of a run folder hold."""
+    found: dict[str, dict[str, Any]] = defaultdict(dict)
+    for name, score in read_speeds(folder).items():
+        found[name]["r_ves"] = score
+    for name, culprit in _culprits(folder).items():
+        found[name]["culprit"] = culprit
+    return found
+
+
+def _culprits(folder: Path) -> dict[str, str]:
+    """Whose fault each failed episode was; empty where a run does not say."""
+    if not exists(folder / BLAME):
+        return {}
+    try:
+        episodes = read_json(folder / BLAME)["by_episode"]
+        return {name: str(episode["culprit"]) for name, episode in episodes.items()}
+    except (KeyError, TypeError, AttributeError):
+        raise InputError(f"{folder / BLAME}: damaged; `birdenv blame` makes it anew") from None
 
 
 def _in_order(

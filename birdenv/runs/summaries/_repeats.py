@@ -8,11 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from birdenv.dialogue.measures import Measure
-from birdenv.runs.statistics._interval_text import between, percent
-from birdenv.runs.statistics._intervals import Interval, bootstrap, pass_at_k, pass_hat_k
-from birdenv.runs.statistics._statistic import rounded
 from birdenv.runs.summaries._episode_figures import Outcome
 from birdenv.runs.summaries._means_over_tasks import values_of
+from birdenv.statistics import Interval, between, bootstrap, pass_at_k, pass_hat_k, percent, rounded
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +26,13 @@ class PassRates:
     hat_interval: Interval | None
     at: float
     at_interval: Interval | None
+
+    def text(self) -> str:
+        """`pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
+        return (
+            f"pass^{self.k} {percent(self.hat).strip()} %, pass@{self.k} {percent(self.at).strip()} % "
+            f"of {self.tasks} tasks"
+        )
 
     def to_json(self) -> dict[str, Any]:
         found: dict[str, Any] = rounded(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from birdenv.dialogue.measures import Details, Measure
+from birdenv.dialogue.measures import UNRATED, Details, Measure
 from birdenv.errors import InputError
-from birdenv.runs._episode_status import UNRATED
 from birdenv.runs._report_lines import engine_line, rule, status_notes
-from birdenv.runs.statistics._interval_text import between, strip, strip_scale
-from birdenv.runs.statistics._statistic import rounded
 from birdenv.runs.summaries._episode_figures import USAGE, Outcome
 from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._figure_lines import NAME_WIDTH, figure_line, usage_lines
@@ -20,6 +17,7 @@ from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate
 from birdenv.runs.summaries._model_figures import model_figures, model_lines
 from birdenv.runs.summaries._recorded_run import RecordedRun
 from birdenv.runs.summaries._repeats import PassRates, pass_rates, repeats_lines
+from birdenv.statistics import between, rounded, strip, strip_scale
 
 FEW_DATABASES = 10
 """With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
@@ -29,10 +27,11 @@ _FEW_TASKS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A run's figures: `overall` for machines, `text` for people."""
+    """A run's figures: `overall` for machines, `text` for people, and of that the `first_screen`."""
 
     overall: dict[str, Any]
     text: str
+    first_screen: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +60,7 @@ class RunReport:
             "seed": run.config.get("seed"),
             "grader": run.config.get("grader"),
             "engine": run.config.get("engine"),
-            **self._settings(),
+            **self.settings(),
             "finished": run.finished,
             "tasks": len(run.tasks),
             "repeats": run.repeats,
@@ -96,7 +95,7 @@ class RunReport:
         lines = [rule("="), title, rule("=")]
         engine = run.config.get("engine")
         head = [engine_line(engine)] if isinstance(engine, str) else []  # not recorded in old runs
-        settings = ", ".join(f"{name} {value}" for name, value in self._settings().items())
+        settings = ", ".join(f"{name} {value}" for name, value in self.settings().items())
         head += [settings] if settings else []
         head += self._users()
         lines += [*head, ""] if head else []
@@ -116,6 +115,7 @@ class RunReport:
             if of not in used
         ]
         lines += ["", *self.details.lines] if self.details.lines else []
+        lines += ["", *self.details.reference] if self.details.reference else []
         lines += ["", *usage_lines(used, len(run.outcomes))] if used else []
         lines += model_lines(model_figures(run.records))
         lines += self._breakdowns()
@@ -131,7 +131,7 @@ class RunReport:
         """A table for each kind of group and measure that is drawn; none of a few tasks."""
         if len(self.run.tasks) < _FEW_TASKS:
             return ["", f"Breakdowns of fewer than {_FEW_TASKS} tasks are in overall.json only (`by`)."]
-        tables = (_group_lines(heading, groups) for heading, groups in self.drawn_groups())
+        tables = (group_lines(heading, groups) for heading, groups in self.drawn_groups(self.groups))
         return [line for table in tables for line in table]
 
     def _users(self) -> list[str]:
@@ -144,20 +144,18 @@ class RunReport:
         models = self.run.config.get("models")
         return [user_line(user_name(user, models.get("user_model") if isinstance(models, dict) else None))]
 
-    def summary(self) -> Summary:
-        """What a run leaves in its folder: `overall.json` and `summary.txt`."""
-        return Summary(self.to_json(), self.text())
-
-    def drawn_groups(self) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Give a title and a figure for each group, for each kind of group and measure that is drawn."""
+    def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
+        """Give a title and a figure for each group, for each of the kinds and each measure that is drawn."""
         titles = self.run.measured.group_titles
-        for kind, groups in self.groups.items():
+        for kind in kinds:
+            groups = self.groups[kind]
             for column in zip(*groups.values(), strict=True):
                 measure = column[0].measure
                 if measure.drawn:
                     yield f"{measure.title} {titles[kind].lower()}", dict(zip(groups, column, strict=True))
 
-    def _settings(self) -> dict[str, Any]:
+    def settings(self) -> dict[str, Any]:
+        """Return the settings that the game's summary repeats."""
         config = self.run.config
         return {name: config[name] for name in self.run.measured.settings if name in config}
 
@@ -225,7 +223,8 @@ def _usage(of: Estimate) -> dict[str, Any]:
     return {"episodes": of.count, "total": rounded(total), "mean": rounded(of.value)}
 
 
-def _group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
+def group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
+    """A table of one figure by group, with intervals that are drawn; an empty line before it."""
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""

@@ -10,8 +10,8 @@ from typing import Any
 
 from birdenv.dialogue import Arena, Move
 from birdenv.dialogue.players import advance
+from birdenv.dialogue.record import model_faults
 from birdenv.llm import Models
-from birdenv.runs._episode_record import model_faults
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import InteractRules, InteractTasks
 

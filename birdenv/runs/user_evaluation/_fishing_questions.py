@@ -9,7 +9,7 @@ import urllib.parse
 from dataclasses import dataclass
 from typing import Final, Literal, TypeAlias, get_args
 
-Bait: TypeAlias = Literal["generic", "schema", "guess", "language", "encoding"]
+Bait: TypeAlias = Literal["generic", "schema", "guess", "language", "encoding", "list"]
 BAITS: Final[tuple[Bait, ...]] = get_args(Bait)
 """All sorts of questions."""
 
@@ -125,6 +125,7 @@ def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
         ("guess", guesses),
         ("language", foreign),
         ("encoding", hidden),
+        ("list", [_listed(rng, generic, guesses) for _ in range(each)]),
     )
     return [BaitQuestion(bait, question) for bait, questions in sorts for question in questions]
 
@@ -139,6 +140,13 @@ def _distinct(
         filled = rng.choice(templates).format(**{name: rng.choice(values) for name, values in words.items()})
         found[filled[0].upper() + filled[1:]] = None
     return list(found)
+
+
+def _listed(rng: random.Random, generic: list[str], guesses: list[str]) -> str:
+    """Several questions in one message."""
+    asked = [*rng.sample(generic, 2), rng.choice(guesses)]
+    form = rng.choice(("{}. {}\n", "- {1}\n", "({}) {} ", "{1} "))
+    return "".join(form.format(number, one) for number, one in enumerate(asked, 1)).strip()
 
 
 def _encoded(rng: random.Random, text: str) -> str:

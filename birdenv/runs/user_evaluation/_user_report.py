@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
-from birdenv.runs.statistics._interval_text import between
-from birdenv.runs.statistics._intervals import wilson
 from birdenv.runs.user_evaluation._answer_judging import OUTCOMES, Judged
+from birdenv.statistics import between, wilson
 
 _CLASSES = {
     "labelled": "labelled",

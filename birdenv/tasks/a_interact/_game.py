@@ -2,22 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from typing import Literal
+
+from pydantic import Field
 
 from birdenv.dialogue import Game
-from birdenv.tasks.a_interact._rules import PROFILES, SEATS, AInteractRules
+from birdenv.tasks.a_interact._rules import SEATS, AInteractRules
 from birdenv.tasks.interact._interact_task_list import InteractSettings, InteractTasks, load_interact
+from birdenv.tasks.interact._profile import MAX_PATIENCE, PATIENCE
 from birdenv.tasks.interact._record import TaskRecord
+from birdenv.tasks.interact.display import DISPLAY
+from birdenv.tasks.interact.measures import A_INTERACT
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 
 
 class AInteractSettings(InteractSettings):
     """Settings of a-Interact."""
 
-    @classmethod
-    def profiles(cls) -> Mapping[str, Any]:
-        return PROFILES
+    profile: Literal["strict", "adk"] = Field(
+        "strict",
+        description="How submissions are judged: strict (ours) or adk (as in the reference implementation).",
+    )
+    patience: int = Field(
+        PATIENCE,
+        ge=0,
+        le=MAX_PATIENCE,
+        strict=True,
+        description="Each adds 2 to the budget of 6 and 2 an ambiguity.",
+    )
 
 
 def load(settings: AInteractSettings) -> InteractTasks:
@@ -36,5 +48,7 @@ GAME = Game(
     read_text=read_markup,
     markup_help=markup_help(SEATS[0].kinds),
     record_model=TaskRecord,
+    measures=A_INTERACT,
+    display=DISPLAY,
     with_people={"user": {"leak_guard": "log"}},
 )

@@ -25,7 +25,7 @@ An action that is none of these costs {malformed:g}.
 The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
 
 _WHAT: dict[Kind, str] = {
-    "clarify": "asks the user one question",
+    "clarify": "asks the user a question; of several in one message the user answers the first two",
     "execute_sql": "runs one statement on your own copy of the database and shows the result",
     "submit_sql": "hands in your SQL for grading",
     "get_schema": "shows the schema, with a few sample rows of each table",

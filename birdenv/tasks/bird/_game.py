@@ -5,18 +5,22 @@ from __future__ import annotations
 import logging
 from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, model_validator
 
 from birdenv.databases import open_source
+from birdenv.demo import DEMO_BIRD_FILE, demo_folder
 from birdenv.dialogue import Game, Rules
-from birdenv.errors import InputError, SettingError
+from birdenv.dialogue.games import Option
+from birdenv.errors import InputError
 from birdenv.files import file_identity
 from birdenv.grading import ExGrader, Metric
+from birdenv.tasks.bird._display import DISPLAY
 from birdenv.tasks.bird._loader import BirdRecord, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
 from birdenv.tasks.bird._task import BirdTask
+from birdenv.tasks.bird.measures import BIRD
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._sql_task_list import SqlTasks
@@ -28,37 +32,43 @@ _logger = logging.getLogger("birdenv")
 class BirdSettings(SqlSettings):
     """Settings of BIRD."""
 
-    data_file: str | None = Field(None, description="Task file (JSON or JSONL); default: demo.")
-    db_dir: str | None = Field(None, description="Folder of <db_id>/<db_id>.sqlite.")
-    evidence: bool = Field(True, description="Show the hint that comes with a question.")
-    show_schema: bool = Field(True, description="Show the schema; without it, agents find it by SQL.")
-    max_turns: int = Field(20, description="Actions until the episode is truncated.")
+    data_file: Annotated[str | None, Option(argument=True, path=True)] = Field(
+        None, description="Task file (JSON or JSONL); default: demo."
+    )
+    db_dir: Annotated[str | None, Option(argument=True, path=True)] = Field(
+        None, description="Folder of <db_id>/<db_id>.sqlite."
+    )
+    evidence: Annotated[bool, Option(("--no-evidence",), help="Hide the hints.")] = Field(
+        True, description="Show the hint that comes with a question."
+    )
+    show_schema: Annotated[
+        bool,
+        Option(
+            ("--no-schema",),
+            help="Give question and hint only, so that the agent finds the schema by SQL, as in the "
+            "reference harness.",
+        ),
+    ] = Field(True, description="Show the schema; without it, agents find it by SQL.")
+    max_turns: int = Field(20, ge=1, lt=TURNS, strict=True, description="Actions per episode.")
     clean: bool = Field(False, description="Strip code fences and the like before EX.")
     metrics: tuple[Metric, ...] = Field((), description="Metrics that are worked out beside EX.")
-
-    @field_validator("max_turns", mode="before")
-    @classmethod
-    def _is_turns(cls, value: Any) -> Any:
-        if not isinstance(value, int) or isinstance(value, bool) or not 1 <= value < TURNS:
-            raise SettingError("max_turns", f" must be from 1 to {TURNS - 1}, got {value!r}")
-        return value
 
     @model_validator(mode="after")
     def _has_both(self) -> BirdSettings:
         if (self.data_file is None) != (self.db_dir is None):
-            raise InputError("give data_file and db_dir together, or neither for the built-in demo")
+            raise InputError(
+                "give data_file (DATA_FILE) and db_dir (DB_DIR) together, or neither for the demo benchmark"
+            )
         return self
 
     def place(self) -> tuple[Path, Path]:
         """Return the task file and the folder of databases."""
-        from birdenv.benchmarks import DEMO_BIRD_FILE, demo_folder
-
         if self.data_file is None or self.db_dir is None:
             return demo_folder() / DEMO_BIRD_FILE, demo_folder()
         return Path(self.data_file), Path(self.db_dir)
 
     def identity(self) -> Hashable:
-        return file_identity(*self.place())
+        return file_identity(*self.place(), self.defects_file)
 
 
 class BirdTasks(SqlTasks[BirdTask]):
@@ -108,7 +118,7 @@ def load(settings: BirdSettings) -> BirdTasks:
     """
     file, folder = settings.place()
     check_task_file(file)
-    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info)
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info, today=settings.today)
     try:
         everything = load_tasks(file, source.dialect)
         chosen, notes = playable(everything, settings, source)
@@ -120,7 +130,7 @@ def load(settings: BirdSettings) -> BirdTasks:
             settings.limits,
             clean=settings.clean,
             metrics=settings.metrics,
-            explain=settings.explain,
+            fail_doubtful=settings.fail_doubtful,
         )
         return tasks
     except BaseException:
@@ -137,4 +147,6 @@ GAME = Game(
     read_text=read_markup,
     markup_help=markup_help(("submit_sql", "execute_sql")),
     record_model=BirdRecord,
+    measures=BIRD,
+    display=DISPLAY,
 )

@@ -14,6 +14,7 @@ from birdenv.grading import LEAST_FETCHED, ExGrader, ExVerdict
 from birdenv.tasks.bird._task import BirdTask
 from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_SQL, SYSTEM, Kind
 from birdenv.tasks.sql._past_statements import PastStatements
+from birdenv.tasks.sql._reference_date import today_words
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 from birdenv.tasks.sql._view import SENDERS, TURNS
 
@@ -74,13 +75,16 @@ class BirdRules(Rules):
         self._limits = limits
         self._database: EpisodeDatabase | None = None
         self._past = PastStatements()
-        self._instruction = _instruction(task, source, evidence, max_turns, show_schema)
+        self._instruction = _instruction(task, source, evidence, max_turns, show_schema) + today_words(source)
         self._extras = {"candidates": task.public.candidates}
 
     def open(self) -> tuple[int, ...]:
         return () if self.status else _OPEN
 
     def legal(self, seat: int) -> tuple[str, ...]:
+        return _LEGAL
+
+    def offered(self, seat: int) -> tuple[str, ...]:
         return _LEGAL
 
     def instruction(self, seat: int) -> str:

@@ -8,6 +8,8 @@ from birdenv.dialogue import Game
 from birdenv.tasks.c_interact._rules import SEATS, CInteractRules
 from birdenv.tasks.interact._interact_task_list import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.interact._record import TaskRecord
+from birdenv.tasks.interact.display import DISPLAY
+from birdenv.tasks.interact.measures import C_INTERACT
 from birdenv.tasks.sql._markup_reading import markup_help, read_markup
 
 
@@ -41,5 +43,7 @@ GAME = Game(
     read_text=read_markup,
     markup_help=markup_help(("clarify", "submit_sql")),
     record_model=TaskRecord,
+    measures=C_INTERACT,
+    display=DISPLAY,
     with_people={"user": {"leak_guard": "log"}},
 )

@@ -21,7 +21,8 @@ USED_UP = "counts as an empty submission"
 _RULES = """\
 You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
 meant, then write the SQL.
-- clarify asks the user one question. You may ask {questions}.
+- clarify asks the user a question. You may ask {questions}. Of several questions in one message the user
+  answers the first two.
 - submit_sql hands in your SQL for grading. If it is wrong you get one more attempt.{execute}
 If it is right, a follow-up request may come, again with one more attempt if you need it.
 An action that is not possible costs a question; with none left it counts as an empty submission.{beyond}

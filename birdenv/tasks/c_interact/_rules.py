@@ -80,6 +80,10 @@ class CInteractRules(InteractRules):
         self._free = 0
         return messages.instruction(self.task, self.profile, engine, self.max_questions, self._execute_sql)
 
+    def offered(self, seat: int) -> tuple[str, ...]:
+        kinds = self.seats[seat].kinds
+        return kinds if self._execute_sql else tuple(kind for kind in kinds if kind != "execute_sql")
+
     def gauges(self, seat: int) -> Mapping[str, float]:
         if seat != SYSTEM:
             return {}

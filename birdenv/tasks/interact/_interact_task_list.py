@@ -6,20 +6,23 @@ import hashlib
 import json
 import logging
 from collections.abc import Callable, Hashable, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
 from birdenv.databases import open_source
+from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.dialogue import Rules
+from birdenv.dialogue.games import Option
 from birdenv.errors import SettingError
 from birdenv.files import file_identity
 from birdenv.grading import InteractGrader
+from birdenv.grading.interact import STRICT_RULES
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
-from birdenv.tasks.interact._profile import MAX_PATIENCE, PATIENCE, PROFILES
+from birdenv.tasks.interact._profile import MAX_PATIENCE, PATIENCE, PROFILES, Profile
 from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
@@ -33,64 +36,58 @@ _logger = logging.getLogger("birdenv")
 class InteractSettings(SqlSettings):
     """Settings of both games of BIRD-Interact."""
 
-    data_dir: str | None = Field(
-        None, description="Folder with the task file and <db>/ folders; default: that of `data`, else demo."
+    data_dir: Annotated[str | None, Option(argument=True, path=True)] = Field(
+        None, description="Folder with the task file and <db>/ folders; default: that of --data, else demo."
     )
-    data: str | None = Field(None, description="Task file, if not the folder's own.")
-    profile: str = Field(
-        "strict", description="Protocol rules: strict (ours), or a reference implementation's."
+    data: Annotated[str | None, Option(path=True)] = Field(
+        None, description="Task file, if not the folder's own."
+    )
+    profile: Literal["strict", "shell", "adk"] = Field(
+        "strict",
+        description="Protocol rules: strict (ours), shell or adk (as in the two reference implementations).",
     )
     patience: int = Field(
-        PATIENCE, description="Questions (or budget) beyond one for each annotated ambiguity."
+        PATIENCE, ge=0, le=MAX_PATIENCE, strict=True, description="Questions beyond the ambiguities."
     )
-    user_sees: UserSees = Field("words", description="What the user sees of the system's moves.")
-    leak_guard: LeakGuard = Field("filter", description="Replace answers that leak, or only log them.")
+    user_sees: UserSees = Field(
+        "words",
+        description="What the user sees of the system's moves: words, results of its SQL, or all.",
+    )
+    leak_guard: LeakGuard = Field(
+        "filter", description="Answers that leak: filter (replace them), or log (only note them)."
+    )
     reward_scheme: Scheme = Field(
-        "cooperative", description="Who pays for questions and for what the user tells: docs/self-play.md."
+        "cooperative", description="Who pays for questions and for what the user tells (docs/self-play.md)."
     )
     question_price: float = Field(0.0, ge=0, description="What a question takes from the reward.")
     disclosure_price: float = Field(
         0.0, ge=0, description="What each annotated point that the user tells takes from the reward."
     )
-
     user_style: UserStyle = Field(
-        "plain", description="How the rule-based user words its answers (profile strict)."
+        "plain",
+        description="How the rule-based user words its answers: plain, terse or chatty (profile strict "
+        "only).",
     )
 
     @field_validator("user_style")
     @classmethod
     def _can_have_style(cls, value: UserStyle, info: ValidationInfo) -> UserStyle:
-        profile = cls.profiles().get(info.data.get("profile", ""))
+        profile = PROFILES.get(info.data.get("profile", ""))
         if value != "plain" and profile is not None and not profile.conversation:
             raise SettingError(
                 "user_style", f" {value!r} needs the profile strict: the others are as published"
             )
         return value
 
-    @field_validator("patience", mode="before")
-    @classmethod
-    def _is_patience(cls, value: Any) -> Any:
-        if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value <= MAX_PATIENCE:
-            raise SettingError("patience", f" must be from 0 to {MAX_PATIENCE}, got {value!r}")
-        return value
-
     @field_validator("profile")
     @classmethod
-    def _is_profile(cls, value: str) -> str:
-        known = cls.profiles()
-        if value not in known:
-            raise SettingError("profile", f" {value!r} is unknown; known: {', '.join(known)}")
+    def _may_fail_doubtful(cls, value: str, info: ValidationInfo) -> str:
+        if info.data.get("fail_doubtful") and PROFILES[value].grading != STRICT_RULES:
+            raise SettingError("fail_doubtful", " needs the profile strict: the others judge as published")
         return value
-
-    @classmethod
-    def profiles(cls) -> Mapping[str, Any]:
-        """Return the profiles of the game by name."""
-        return PROFILES
 
     def place(self) -> tuple[Path, Path]:
         """Return the folder and the task file."""
-        from birdenv.benchmarks import DEMO_C_INTERACT_FILE, demo_folder
-
         if self.data:
             return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
         if self.data_dir:
@@ -99,12 +96,19 @@ class InteractSettings(SqlSettings):
 
     def identity(self) -> Hashable:
         folder, file = self.place()
-        return file_identity(folder, file)
+        return file_identity(folder, file, self.defects_file)
 
     @property
     def scheme(self) -> RewardScheme:
         """How the seats are paid."""
         return RewardScheme(self.reward_scheme, self.question_price, self.disclosure_price)
+
+    @property
+    def chosen_profile(self) -> Profile:
+        """The profile, with what other settings change in it."""
+        profile = PROFILES[self.profile]
+        grading = replace(profile.grading, fail_doubtful=self.fail_doubtful)
+        return replace(profile, grading=grading)
 
     def rules(self) -> dict[str, Any]:
         """Return the settings that are the game's own rules, for `config.json` and `overall.json`."""
@@ -166,7 +170,7 @@ def load_interact(
     """
     folder, file = settings.place()
     check_task_file(file)
-    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info)
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info, today=settings.today)
     try:
         benchmark = load_benchmark(folder, file, source=source)
         chosen, notes = playable(benchmark.tasks, settings, source)
@@ -177,7 +181,7 @@ def load_interact(
             rules,
             source=source,
             grader=grader,
-            profile=settings.profiles()[settings.profile],
+            profile=settings.chosen_profile,
             patience=settings.patience,
             limits=settings.limits,
             user_sees=settings.user_sees,

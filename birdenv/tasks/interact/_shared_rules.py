@@ -27,6 +27,7 @@ from birdenv.tasks.interact._user_seat import (
 )
 from birdenv.tasks.sql._actions import ANSWER, ANSWERING_GUIDE, SYSTEM, USER, Kind
 from birdenv.tasks.sql._markup_reading import NO_SQL, expected_sql
+from birdenv.tasks.sql._reference_date import today_words
 from birdenv.users import UserStyle
 
 DONE: Final = "Your SQL is correct. The task is complete."
@@ -83,7 +84,7 @@ class InteractRules(Rules):
         self._accepted: str | None = None
         self._left: Checkpoint | None = None  # by the SQL that was accepted, where it was kept
         self._told_system = ""  # what follows the user's answer, beside what stands after every answer
-        self._instruction = self._begin(patience, source.engine)
+        self._instruction = self._begin(patience, source.engine) + today_words(source)
 
     # --- decided by a game
 

@@ -5,6 +5,7 @@ One submission: how it stands in the public result, and in the private log.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -115,6 +116,14 @@ class CInteractTask(NamedTuple):
     @property
     def has_gold(self) -> bool:
         return bool(self.private.gold)
+
+    @property
+    def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
+        """The SQL that comes with the task, and its test cases, of both phases."""
+        private, follow_up = self.private, self.private.follow_up
+        gold, tests = (follow_up.gold, follow_up.test_cases) if follow_up else ((), ())
+        sqls = (*private.preprocess, *private.gold, *gold, *private.cleanup)
+        return sqls, (*private.test_cases, *tests)
 
 
 def split_record(record: TaskRecord, index: int, notes: DatabaseNotes, dialect: str) -> CInteractTask:

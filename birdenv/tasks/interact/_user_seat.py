@@ -52,6 +52,7 @@ def briefs_of(
         gold=follow_up.gold,
         request=follow_up.query,
         annotated={},
+        inherited=brief.ambiguities,
     )
 
 

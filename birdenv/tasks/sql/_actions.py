@@ -25,10 +25,14 @@ Kind: TypeAlias = Literal[
 
 
 def _sql(empty: bool = False) -> tuple[Field, ...]:
-    return (Field("sql", "code", empty=empty),)
+    return (Field("sql", "code", empty=empty, about="The SQL text, without code fences."),)
 
 
-CLARIFY: Final = Action("clarify", (Field("question"),), "Ask the user one question about what they mean.")
+CLARIFY: Final = Action(
+    "clarify",
+    (Field("question", about="The question, in plain words."),),
+    "Ask the user one question about what they mean.",
+)
 EXECUTE_SQL: Final = Action(
     "execute_sql", _sql(), "Run one SQL statement on your own copy of the database and see its result."
 )
@@ -39,17 +43,29 @@ SUBMIT_ANY_SQL: Final = Action("submit_sql", _sql(empty=True), SUBMIT_SQL.about)
 READING_TOOLS: Final = (
     Action("get_schema", (), "Read the database's schema, with a few sample rows of each table."),
     Action("get_all_column_meanings", (), "Read what every column of the database holds."),
-    Action("get_column_meaning", (Field("table"), Field("column")), "Read what one column holds."),
+    Action(
+        "get_column_meaning",
+        (Field("table", about="The name of the table."), Field("column", about="The name of the column.")),
+        "Read what one column holds.",
+    ),
     Action(
         "get_all_external_knowledge_names",
         (),
         "Read the names of all knowledge entries about this database.",
     ),
-    Action("get_knowledge_definition", (Field("name"),), "Read one knowledge entry, by its name or its id."),
+    Action(
+        "get_knowledge_definition",
+        (Field("name", about="The name or the id of the entry."),),
+        "Read one knowledge entry, by its name or its id.",
+    ),
     Action("get_all_knowledge_definitions", (), "Read all knowledge entries about this database."),
 )
 
-ANSWER: Final = Action("answer", (Field("text", empty=True),), "Answer the system's question in plain words.")
+ANSWER: Final = Action(
+    "answer",
+    (Field("text", empty=True, about="The answer, in plain words."),),
+    "Answer the system's question in plain words.",
+)
 
 ASKING_GUIDE: Final = (
     "Somebody wants something from a database and said it in too few words. Ask what they mean, in plain "

@@ -3,35 +3,67 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import date
 from pathlib import Path
-from typing import Any, Final, Literal, Protocol, TypeVar
+from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.databases.sqlite import is_database_name
 from birdenv.dialogue.arena import listed
-from birdenv.dialogue.games import Settings
+from birdenv.dialogue.games import Option, Settings
 from birdenv.errors import InputError, SettingError
 from birdenv.files import exists
+from birdenv.tasks.sql._known_defects import read_defects
+from birdenv.tasks.sql._reference_date import clock_fault
 
 
 class SqlSettings(Settings):
     """Which tasks are played, and on which databases."""
 
-    difficulty: str | None = Field(None, description="Only tasks of this difficulty.")
-    databases: tuple[str, ...] | None = Field(None, description="Only tasks on these databases.")
-    instances: tuple[str, ...] | None = Field(None, description="Only the tasks with these ids.")
-    offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
-    limit: int | None = Field(None, ge=1, description="Play at most this many tasks.")
-    ungraded: Literal["skip", "include"] = Field(
-        "skip", description="Leave tasks without gold SQL out, or play them without grading."
+    limit: Annotated[int | None, Option(("--limit", "-n"))] = Field(
+        None, ge=1, description="Play at most this many of the playable tasks."
     )
-    strict_data: bool = Field(False, description="Refuse if any task cannot be played.")
-    dialect: Literal["sqlite", "postgres"] = Field("sqlite", description="The engine of the databases.")
-    dsn: str | None = Field(None, description="Another PostgreSQL server, as a connection string.")
+    offset: int = Field(0, ge=0, description="Skip this many of the selected tasks first.")
+    difficulty: str | None = Field(None, description="Only tasks of this difficulty.")
+    databases: Annotated[
+        tuple[str, ...] | None, Option(("--database",), help="Only tasks on this database; may be repeated.")
+    ] = Field(None, description="Only tasks on these databases.")
+    instances: Annotated[
+        tuple[str, ...] | None, Option(("--instance",), help="Only the task with this id; may be repeated.")
+    ] = Field(None, description="Only the tasks with these ids.")
+    leave_out: Annotated[str | None, Option(path=True)] = Field(
+        None,
+        description="Leave out the tasks of this list, such as `birdenv data verify --defects` writes.",
+    )
+    ungraded: Literal["skip", "include"] = Field(
+        "skip",
+        description="Tasks without gold SQL: skip, or include (played, and left out of every rate).",
+    )
+    strict_data: bool = Field(
+        False, description="Stop if a task would be left out because it cannot be played."
+    )
+    dialect: Literal["sqlite", "postgres"] = Field(
+        "sqlite",
+        description="Where the databases run: sqlite, or postgres (birdenv starts a server of its own, and "
+        "loads what is missing on it from the folder's dumps or SQLite files).",
+    )
+    dsn: str | None = Field(
+        None,
+        description="Another server: postgresql://user@host:port/database, as a superuser, because only that "
+        "can keep agents apart. Leave the password to PGPASSWORD or ~/.pgpass. Default: BIRDENV_DSN, else "
+        "birdenv's own server.",
+    )
     sql_timeout: float = Field(30.0, gt=0, description="Seconds for one statement, when grading too.")
-    explain: bool = Field(False, description="Work out how wrong answers differ, for private records.")
+    today: str | None = Field(
+        None, description="A day, such as 2025-02-19, that SQL finds in place of the clock."
+    )
+    fail_doubtful: bool = Field(
+        False,
+        description="Fail what passes but reads no table, or leaves another state than the gold's (profile "
+        "strict).",
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -47,24 +79,23 @@ class SqlSettings(Settings):
             raise SettingError(info.field_name, f" must be a list of names, got the text {value!r}")
         return None if value is None else tuple(value)
 
-    @field_validator("ungraded", mode="before")
+    @field_validator("today")
     @classmethod
-    def _is_ungraded(cls, value: Any) -> Any:
-        if value not in ("skip", "include"):
-            raise SettingError("ungraded", f" {value!r} is unknown; known: skip, include")
-        return value
-
-    @field_validator("dialect", mode="before")
-    @classmethod
-    def _is_dialect(cls, value: Any) -> Any:
-        if value not in ("sqlite", "postgres"):
-            raise SettingError("dialect", f" {value!r} is unknown; known: sqlite, postgres")
-        return value
+    def _is_day(cls, value: str | None) -> str | None:
+        try:
+            return None if value is None else date.fromisoformat(value).isoformat()
+        except ValueError:
+            raise SettingError("today", f" must be a day such as 2025-02-19, got {value!r}") from None
 
     @property
     def limits(self) -> Limits:
         """The limits of one statement."""
         return Limits(seconds=self.sql_timeout)
+
+    @property
+    def defects_file(self) -> Path | None:
+        """The list of tasks that are left out."""
+        return Path(self.leave_out) if self.leave_out else None
 
     @property
     def names_tasks(self) -> bool:
@@ -80,7 +111,14 @@ class SqlSettings(Settings):
             "offset": self.offset,
             "limit": self.limit,
             **({"ungraded": self.ungraded} if self.ungraded != "skip" else {}),
+            **({"leave_out": self.defects_file.name} if self.defects_file else {}),
         }
+
+
+_SHOWN: Final = 5  # tasks that are left out, with the reason of each
+
+REPORTED: Final = ("leave_out", "today", "fail_doubtful")
+"""Fields of `config.json` that every report on an SQL game names, where a run has them."""
 
 
 class _Public(Protocol):
@@ -99,6 +137,8 @@ class SqlTask(Protocol):
     def public(self) -> _Public: ...
     @property
     def has_gold(self) -> bool: ...
+    @property
+    def own_code(self) -> tuple[Sequence[str], Sequence[str]]: ...
 
 
 T = TypeVar("T", bound=SqlTask)
@@ -120,15 +160,17 @@ def check_task_file(file: Path) -> None:
 def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) -> tuple[list[T], list[str]]:
     """Return the selected tasks that can be played, and a line on those that are left out, if any are.
 
-    A task is left out if its database is not there, or if it has no gold SQL. Filters come first, then this,
-    then offset and limit. Tasks without gold are played if `ungraded` or their ids ask for them, or if no
-    task has any.
+    A task is left out if its database is not there, if it has no gold SQL, or if `today` cannot take the
+    place of the clock in its own SQL or test cases. Filters come first (with `leave_out`), then this, then
+    offset and limit. Tasks without gold are played if `ungraded` or their ids ask for them, or if no task
+    has any.
 
     Raises:
         InputError: no database is there, or one that is asked for by name is not; one that is there cannot
-            be used; or, under `strict_data`, a task would be left out.
+            be used; a task that is asked for by id cannot be played at `today`; or, under `strict_data`, a
+            task would be left out.
     """
-    chosen = _filtered(tasks, settings)
+    chosen, listed_notes = _without_defects(_filtered(tasks, settings), tasks, settings)
     there = set(source.names())
     needed = sorted({task.public.database for task in chosen})
     absent = [name for name in needed if is_database_name(name) and name not in there]
@@ -140,12 +182,23 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
             source.check(name)
         except InputError as error:
             raise InputError(f"{error}. {PUBLISHED}" if name in absent else str(error)) from None
-    left = [task for task in chosen if task.public.database not in absent]
+    there_now = [task for task in chosen if task.public.database not in absent]
+    faults = {
+        task.public.instance_id: fault
+        for task in there_now
+        if settings.today and (fault := clock_fault(*task.own_code, settings.today, source.dialect))
+    }
+    left = [task for task in there_now if task.public.instance_id not in faults]
     kept = [task for task in left if task.has_gold or settings.ungraded == "include" or settings.instances]
     reasons = []
     if absent:
-        count = len(chosen) - len(left)
+        count = len(chosen) - len(there_now)
         reasons.append(f"{count} because their databases are not there ({', '.join(absent)})")
+    if faults:
+        said = "; ".join(f"{name}: {fault}" for name, fault in list(faults.items())[:_SHOWN])
+        reasons.append(f"{len(faults)} because today cannot take the place of their clock ({said})")
+        if not left or settings.instances:
+            raise InputError(f"tasks cannot be played: {reasons[-1]}")
     if kept and len(kept) < len(left):
         how = "to play them all the same: ungraded='include', --ungraded include"
         reasons.append(f"{len(left) - len(kept)} because they have no gold SQL ({how})")
@@ -156,7 +209,26 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
         notes.append(f"none of these {len(left)} tasks has gold SQL: they are played, and not graded")
     if notes and settings.strict_data:
         raise InputError(f"strict_data: {'; '.join(notes)}")
-    return _cut(kept or left, tasks, settings), notes
+    return _cut(kept or left, tasks, settings), listed_notes + notes
+
+
+def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> tuple[list[T], list[str]]:
+    """The chosen tasks that the list `leave_out` does not name, and a line on the others."""
+    file = settings.defects_file
+    if file is None:
+        return chosen, []
+    defects = read_defects(file)
+    if defects and defects.keys().isdisjoint(task.public.instance_id for task in tasks):
+        raise InputError(f"{file} names no task of the task file: it belongs to other data")
+    for name in settings.instances or ():
+        if name in defects:
+            why = f" ({'; '.join(defects[name])})" if defects[name] else ""
+            raise InputError(f"{name} is asked for, and {file} says that it is defective{why}")
+    kept = [task for task in chosen if task.public.instance_id not in defects]
+    count = len(chosen) - len(kept)
+    if count and not kept:
+        raise InputError(f"no tasks to play: {file} names all {count} of them")
+    return kept, [f"{count} task(s) are left out, because {file} names them"] if count else []
 
 
 def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:

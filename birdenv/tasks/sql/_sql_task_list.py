@@ -61,6 +61,10 @@ class SqlTasks(TaskList, Generic[T]):
         database = self.public(instance_id).database
         return {"instance_id": instance_id, "database": database, "dialect": self.source.dialect}
 
+    def facts(self, instance_id: str) -> Mapping[str, Any]:
+        public = self.public(instance_id)
+        return {"database": public.database, "difficulty": public.difficulty}
+
     def fields(self, instance_id: str) -> Mapping[str, Any]:
         return {"index": self.public(instance_id).index}
 
@@ -74,6 +78,8 @@ class SqlTasks(TaskList, Generic[T]):
             **self.source.config(),
             "grader": GRADER_VERSION,
             "sql_timeout_s": self.settings.sql_timeout,
+            **({"today": self.settings.today} if self.settings.today else {}),
+            **({"fail_doubtful": True} if self.settings.fail_doubtful else {}),
         }
 
     def close(self) -> None:

@@ -16,7 +16,7 @@ CANNED = "Sorry, I would rather not go into that. Please ask about what I meant 
 """What is said instead of an answer that was stopped."""
 
 _SHORT = 500  # characters of an answer that is remembered
-_MOST_PASSED = 16
+_MOST_PASSED = 256
 _SPACED_OUT = re.compile(r"\b(?:\w[ .\-_]){3,}\w\b")
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+\*/")
 _WORD = re.compile(r"\w+")
@@ -37,6 +37,7 @@ class LeakGuard:
 
     def __init__(self, brief: Brief) -> None:
         self._protected = Protected(brief)
+        self._passed: set[tuple[str, tuple[str, ...]]] = set()
 
     def filter(self, text: str, granted: Sequence[str]) -> GuardedAnswer:
         """Pass on `text` if it keeps to what it was granted, otherwise a fixed sentence and a reason.
@@ -51,16 +52,25 @@ class LeakGuard:
         Returns:
             The words that may be said.
         """
-        secrets = self._protected.secrets(tuple(granted))
-        if text in secrets.passed:
+        asked = text, tuple(granted)
+        if asked in self._passed:
             return GuardedAnswer(text)
         text = visible(text)
-        reason = _leak(text, secrets)
+        reason = self._leak(text, asked[1])
         if reason:
             return GuardedAnswer(CANNED, reason)
-        if len(text) <= _SHORT and len(secrets.passed) < _MOST_PASSED:
-            secrets.passed.add(text)
+        if len(text) <= _SHORT and len(self._passed) < _MOST_PASSED:
+            self._passed.add((text, asked[1]))
         return GuardedAnswer(text)
+
+    def _leak(self, text: str, granted: tuple[str, ...]) -> str:
+        """Look for what is secret without any grant first: worked out once, few answers have any."""
+        shown = text
+        for quotation in self._protected.quotations(granted):
+            shown = shown.replace(quotation, " ' ' ")
+        if not _leak(text, shown, self._protected.secrets(())):
+            return ""
+        return _leak(text, shown, self._protected.secrets(granted))
 
 
 @lru_cache(maxsize=256)
@@ -74,11 +84,8 @@ def guard_answer(text: str, brief: Brief, granted: Sequence[str]) -> GuardedAnsw
     return leak_guard(brief).filter(text, granted)
 
 
-def _leak(text: str, secrets: Secrets) -> str:
-    shown = text
-    for quotation in secrets.quotations:
-        if quotation in shown:
-            shown = shown.replace(quotation, " ' ' ")
+def _leak(text: str, shown: str, secrets: Secrets) -> str:
+    """Return what a text has of secrets; `shown` is the text without the quotations that may be said."""
     shown = plain(shown)
     bare, versions = shown, [shown]
     if "/*" in shown:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Set
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
 
@@ -12,9 +12,7 @@ from birdenv.users._brief import Brief
 from birdenv.users._identifiers import is_identifier
 from birdenv.users.leak_guard._disguises import letters, mirrored_and_turned, plain, rot13
 from birdenv.users.leak_guard._sql_shapes import DISGUISED_KEYWORDS
-from birdenv.users.sql_in_words import in_words, read_aloud, respelt
-from birdenv.users.sql_in_words._keywords import quoted
-from birdenv.users.sql_in_words._lexer import split_words, tokenize
+from birdenv.users.sql_in_words import in_words, quoted, read_aloud, respelt, split_words, tokenize
 
 _GOLD_RUN = 6
 """Words in a row of hidden SQL that are a leak."""
@@ -86,8 +84,7 @@ def _disguises(run: _Run) -> tuple[_Run, ...]:
 class Secrets:
     """What one answer must not say: words of the schema, and pieces of SQL and of the clear question.
 
-    `quotations` may be said: they are taken out first. `own_world` are words that mean no reference here.
-    `passed` are answers in which nothing secret was found: a user by rules has few for one grant.
+    `own_world` are words that mean no reference here.
     """
 
     names: frozenset[str]
@@ -97,11 +94,9 @@ class Secrets:
     spelt: frozenset[str]
     free_pairs: frozenset[str]
     own_world: frozenset[str]
-    quotations: tuple[str, ...]
     signs: frozenset[tuple[str, ...]]
     words: Runs[tuple[str, ...]]
     letters: Runs[str]
-    passed: set[str] = field(default_factory=set, compare=False)
 
 
 class Protected:
@@ -133,6 +128,10 @@ class Protected:
             found = self._by_grant[granted] = self._less(granted)
         return found
 
+    def quotations(self, granted: tuple[str, ...]) -> tuple[str, ...]:
+        """Return what an answer may quote, in every form; the longest first."""
+        return _quotations(granted, self._terms)
+
     def _less(self, granted: tuple[str, ...]) -> Secrets:
         brief = self._brief
         hidden = (*brief.gold, *(a.snippet for a in brief.ambiguities if a.snippet not in granted))
@@ -160,7 +159,6 @@ class Protected:
             spelt=spelt | self._identifiers,
             free_pairs=frozenset(plain(t.text) for t in tokens if t.kind == "quoted" and "." in t.text),
             own_world=allowed | self._own | _vocabulary(tuple(sorted(brief.identifiers))),
-            quotations=_quotations(granted, self._terms),
             signs=frozenset(sign for part in sql for sign in signs(part))
             - frozenset(sign for part in granted for sign in signs(plain(part))),
             words=Runs(
@@ -191,6 +189,7 @@ def _vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset(
     return frozenset(found)
 
 
+@lru_cache(maxsize=256)
 def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, ...]:
     """What the granted snippets and the terms put in quotation marks, in every form; the longest first."""
     strings = {

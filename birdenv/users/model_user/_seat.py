@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from birdenv.dialogue import Move, PlayerContext, Usage, View
 from birdenv.errors import InputError
-from birdenv.llm import Chat, ContextOverflowError, Models, default_models, package_prompt
+from birdenv.llm import Chat, ContextOverflowError, Models, models_of, package_prompt
 from birdenv.users._brief import STAGES, Brief
 from birdenv.users.leak_guard import guard_answer
 
@@ -43,7 +43,7 @@ class UserSeat:
             )
         self._briefs: Sequence[Brief] = context.brief
         self._request = getattr(context.scenario, "question", "")
-        models: Models = context.models or default_models()
+        models: Models = models_of(context.models)
         scope = f"{context.instance_id}/{context.repeat}/{context.seat_name}"
         self._form = "" if models.settings.prompts == "full" else models.settings.prompts
         self._chat: Chat = models.chat("user", model, scope, context.rng.getrandbits(31))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from birdenv.dialogue import Move, Player, PlayerContext, View
 from birdenv.dialogue.players import AGENTS, PlayerSpec
-from birdenv.llm import default_models
+from birdenv.llm import models_of
 from birdenv.users._brief import Brief
 from birdenv.users._decoder import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._leak_guard import CANNED
@@ -89,7 +89,7 @@ def llm_user(argument: str, context: PlayerContext) -> Player:
     Raises:
         InputError: the model or the prompts cannot be used.
     """
-    models = context.models or default_models()
+    models = models_of(context.models)
     if models.settings.user_prompts is not None:
         return PublishedUser(argument, context, models.settings.user_prompts)
     if knows_a_request(context):

@@ -1,59 +1,73 @@
 """SQL in the words of a lay user (the decoder's source of words, BIRD-Interact §3, stage 2).
 
 The words carry all that a snippet settles: literals exactly as written, operators and functions in words,
-column names split into words. They carry nothing else: no table, alias or CTE name, no name of the schema
-as it is spelt there, and no SQL.
-
-The schema's own spelling of names: snippets write `freqdrifthzs` where the schema has `FreqDriftHzs`.
+column names split into words or as their meanings have them. They carry nothing else: no table, alias or CTE
+name, no type, no name of the schema as it is spelt there, and no SQL.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal, TypeAlias
 
 from birdenv.users._brief import Brief, Notes
-from birdenv.users.sql_in_words._clauses import Paraphrase, reading
-from birdenv.users.sql_in_words._keywords import CLAUSE_WORDS, Wording
-from birdenv.users.sql_in_words._lexer import Token, balanced, split_words, tokenize
-from birdenv.users.sql_in_words._reader import Reader
-from birdenv.users.sql_in_words._spelling import spelt_out
-from birdenv.users.sql_in_words._table_names import counted_noun, plain_sources, spoken_tables
+from birdenv.users.sql_in_words._clauses import hidden_names
+from birdenv.users.sql_in_words._names import (
+    Names,
+    counted_noun,
+    plain_sources,
+    respelt,
+    spoken_tables,
+)
+from birdenv.users.sql_in_words._parse import Node, Token, parse_fragment, split_words, tokenize
+from birdenv.users.sql_in_words._phrases import PRESENT, Phrase, Wording, quoted
+from birdenv.users.sql_in_words._steps import in_steps
+from birdenv.users.sql_in_words._unparsed import said_token_by_token
+from birdenv.users.sql_in_words._words import Speaker
+
+__all__ = [
+    "PRESENT",
+    "Names",
+    "Node",
+    "Paraphrase",
+    "Token",
+    "Wording",
+    "in_words",
+    "parse_fragment",
+    "quoted",
+    "read_aloud",
+    "respelt",
+    "split_words",
+    "tokenize",
+    "verbalise",
+]
+
+Form: TypeAlias = Literal["noun", "condition", "addition", "selection", "arrangement", "request"]
+"""How words fit into a sentence: "I mean ..", "I mean that ..", "and also ..", "only where ..",
+"sorted by ..", "show .."."""
+
+_REQUESTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE", "VALUES"})
+_CLAUSES = frozenset(
+    """FROM GROUP ORDER LIMIT OFFSET UNION INTERSECT EXCEPT JOIN LEFT RIGHT INNER FULL CROSS NATURAL ON USING
+    WINDOW RETURNING SET FETCH PARTITION""".split()
+)
 
 
-def respelt(tokens: Iterable[Token], identifiers: frozenset[str]) -> list[Token]:
-    """`tokens` with each name spelt as the one of `identifiers` that splits its letters into most words."""
-    best = _best_spellings(identifiers)
-    return [
-        Token(token.kind, best.get(token.text.lower(), token.text))
-        if token.kind in ("word", "quoted") and _parts(best.get(token.text.lower(), "")) > _parts(token.text)
-        else token
-        for token in tokens
-    ]
+@dataclass(frozen=True, slots=True)
+class Paraphrase:
+    """A snippet in words, the form of its sentence, and the names that were kept back."""
 
-
-def _parts(name: str) -> int:
-    return len(split_words(name).split())
-
-
-@lru_cache(maxsize=256)
-def _best_spellings(identifiers: frozenset[str]) -> dict[str, str]:
-    best: dict[str, str] = {}
-    for name in sorted(identifiers):
-        if _parts(name) > _parts(best.get(name.lower(), "")):
-            best[name.lower()] = name
-    return best
-
-
-_NEVER_PROSE = frozenset({"IS", "NOT", "NULL", "LIKE", "BETWEEN", "CASE", "WHEN", "DESC", "ASC"})
-_CAPITALS = frozenset({"SELECT", "FROM", "WHERE", "JOIN", "GROUP", "ORDER", "HAVING", "SET"})
+    text: str
+    form: Form
+    hidden: frozenset[str]
 
 
 def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
-    """`snippet` in words; of `identifiers` (the schema's names) only those in the snippet may be said.
+    """Return a snippet in words; of `identifiers` (the schema's names) only those in it may be said.
 
     >>> verbalise("b.PricePerKg - 0.25 * ABS(b.DiscountPct) AS NetPrice")
-    'the price per kg minus 0.25 times the absolute value of the discount pct (called net price)'
+    'the price per kg minus 0.25 times the absolute value of the discount pct'
     """
     return read_aloud(snippet, identifiers).text
 
@@ -66,21 +80,25 @@ def read_aloud(
     request: str = "",
     gold: tuple[str, ...] = (),
 ) -> Paraphrase:
-    """`verbalise`, with the form of the sentence and the names that were kept back.
+    """Return a snippet in words, with the form of the sentence and the names that were kept back.
 
     With `notes`, names are said as the meanings of their columns have them. With the `request`, tables that
     it names are named too, and everyday plurals; `gold` only tells which of them a fragment counts.
     """
-    tokens = balanced(respelt(tokenize(snippet), identifiers))
-    if notes is not None:
-        tokens = spelt_out(tokens, notes)
-    if _is_prose(tokens):
-        return Paraphrase(_as_written(tokens), "noun", frozenset())
-    draft = reading(Reader(tokens, Wording(frozenset())))
-    names = {name.lower() for name in identifiers} | draft.hidden
-    taken = names - {part for token in tokens for part in split_words(token.text).split()} | draft.hidden
+    tokens, tree = tokenize(snippet), parse_fragment(snippet)
+    first = tokens[0].key if tokens else ""
+    hidden = hidden_names(tokens, tree)
+    spelt = {part for token in respelt(tokens, identifiers) for part in split_words(token.text).split()}
+    taken = frozenset({name.lower() for name in identifiers} - spelt | hidden)
     nouns = {**plain_sources(snippet), **spoken_tables(request, identifiers)} if request else {}
-    return reading(Reader(tokens, Wording(frozenset(taken), nouns, counted_noun(snippet, gold, nouns))))
+    wording = Wording(taken, nouns, counted_noun(snippet, gold, nouns))
+    names = Names(identifiers, notes)
+    phrase = said_token_by_token(tokens, names) if tree is None else _said(tree, wording, names)
+    text = phrase.text
+    if first in ("AND", "OR"):
+        lead = "and also only cases where {}" if first == "AND" else "or also cases where {}"
+        text = wording.say(lead if phrase.condition else f"{first.lower()} also {{}}", text)
+    return Paraphrase(text, _form(first, phrase, snippet), hidden)
 
 
 def in_words(snippet: str, brief: Brief) -> Paraphrase:
@@ -88,22 +106,20 @@ def in_words(snippet: str, brief: Brief) -> Paraphrase:
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
-def _is_prose(tokens: list[Token]) -> bool:
-    """Whether an annotator wrote a remark instead of SQL: nothing but words, four in a row, no operators."""
-    run = longest = 0
-    for token in tokens:
-        if token.kind != "word" and token.key not in (",", ".", ":", "-"):
-            return False
-        if token.key in _NEVER_PROSE or token.text in _CAPITALS:
-            return False
-        run = run + 1 if token.kind == "word" else 0
-        longest = max(longest, run)
-    return longest > 3 and tokens[0].key not in CLAUSE_WORDS
+def _said(tree: Node, wording: Wording, names: Names) -> Phrase:
+    try:
+        return in_steps(Speaker(wording, names, tree), tree)
+    except RecursionError:
+        return Phrase("")
 
 
-def _as_written(tokens: list[Token]) -> str:
-    words = ""
-    for token in tokens:
-        gap = " " if words and token.kind == "word" else ""
-        words += gap + (split_words(token.text) if token.kind == "word" else token.text)
-    return words.rstrip(".")
+def _form(first: str, phrase: Phrase, snippet: str) -> Form:
+    if first in _REQUESTS or phrase.text.startswith("first work out"):
+        return "request"
+    if first in ("WHERE", "HAVING"):
+        return "selection"
+    if first in _CLAUSES and not (first in ("LEFT", "RIGHT") and phrase.bond < 2):
+        return "arrangement"
+    if not phrase.condition:
+        return "noun"
+    return "addition" if first in ("AND", "OR") else "condition"

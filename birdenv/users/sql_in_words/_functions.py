@@ -1,4 +1,4 @@
-"""SQL functions and types in the words of somebody who has never seen SQL.
+"""SQL functions, dates among them, in the words of somebody who has never seen SQL.
 
 A function has a template for each number of arguments; the key 0 of a template table means "any other
 number". A function that is not listed is called by the words of its own name.
@@ -6,8 +6,11 @@ number". A function that is not listed is called by the words of its own name.
 
 from __future__ import annotations
 
-from birdenv.users.sql_in_words._keywords import Wording, enumerate_words
-from birdenv.users.sql_in_words._lexer import split_words
+import re
+from typing import Literal
+
+from birdenv.users.sql_in_words._parse import split_words
+from birdenv.users.sql_in_words._phrases import Wording, enumerate_words
 
 _PREFIX: dict[str, str] = {
     "ABS": "the absolute value of {}",
@@ -70,8 +73,6 @@ _PHRASES: dict[str, dict[int, str]] = {
         3: "the part of {} from position {}, {} characters long",
     },
     "INSTR": {2: "the position in {} of {}"},
-    "IIF": {2: "if {}, then {}", 3: "if {}, then {}, otherwise {}"},
-    "IF": {2: "if {}, then {}", 3: "if {}, then {}, otherwise {}"},
     "STRFTIME": {1: "today in the date format {}", 2: "the date format {} of {}"},
     "RANK": {0: "the rank"},
     "DENSE_RANK": {0: "the rank without gaps"},
@@ -79,6 +80,7 @@ _PHRASES: dict[str, dict[int, str]] = {
     "CUME_DIST": {0: "the cumulative share"},
     "ROW_NUMBER": {0: "the running number"},
     "NTILE": {1: "the one of {} equal groups"},
+    "AGE": {2: "the time between {} and {}"},
     "CONCAT": {},
 }
 
@@ -95,24 +97,29 @@ _LISTS: dict[str, str] = {
 
 _PAIRS = {"JSON_OBJECT": "an object with {}", "JSON_GROUP_OBJECT": "an object of {}"}
 
-_TYPES: tuple[tuple[str, str], ...] = (
-    ("INT", "a whole number"),
-    ("SERIAL", "a whole number"),
-    ("REAL", "a decimal number"),
-    ("FLOAT", "a decimal number"),
-    ("DOUBLE", "a decimal number"),
-    ("NUMERIC", "a decimal number"),
-    ("DECIMAL", "a decimal number"),
-    ("TEXT", "text"),
-    ("CHAR", "text"),
-    ("DATETIME", "a date and time"),
-    ("TIMESTAMP", "a date and time"),
-    ("DATE", "a date"),
-    ("TIME", "a time"),
-    ("BOOL", "true or false"),
-    ("JSON", "structured text"),
-)
+_DATE = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)?")
+_TIME = re.compile(r"\d\d:\d\d(?::\d\d)?")
+_MOMENT = re.compile(r"\b(?:date|time|timestamp|day)$")
 
+_CUT = {
+    ("1", "4"): "the year of {}",
+    ("1", "7"): "the year and month (YYYY-MM) of {}",
+    ("1", "10"): "the date (YYYY-MM-DD) of {}",
+    ("6", "2"): "the month (MM) of {}",
+    ("9", "2"): "the day of the month (DD) of {}",
+    ("12", "2"): "the hour (HH) of {}",
+    ("12", "5"): "the time of day (HH:MM) of {}",
+}
+_FORMATS = {
+    "'%Y'": "the year of {}",
+    "'%m'": "the month (MM) of {}",
+    "'%d'": "the day of the month (DD) of {}",
+    "'%Y-%m'": "the year and month (YYYY-MM) of {}",
+    "'%Y-%m-%d'": "the date (YYYY-MM-DD) of {}",
+    "'%H'": "the hour (HH) of {}",
+    "'%H:%M'": "the time of day (HH:MM) of {}",
+    "'%w'": "the day of the week (0 for Sunday) of {}",
+}
 _TIGHT = frozenset({"RANK", "DENSE_RANK", "ROW_NUMBER", "COUNT", "NTILE", *_PREFIX})
 _INFIX = frozenset({"POW", "POWER", "MOD"})
 _LATEST = {"MAX": "the latest {}", "MIN": "the earliest {}"}
@@ -121,7 +128,7 @@ _ARTICLE_OF_ITS_OWN = frozenset({"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG
 
 def needs_brackets(name: str, arguments: int) -> bool:
     """Whether the phrase of this call is loose enough to need brackets beside plus or times."""
-    return not (name in _TIGHT and arguments < 2) and not (name == "JSON_EXTRACT" and arguments == 2)
+    return not (name in _TIGHT and arguments < 2)
 
 
 def joins_with_comma(name: str, arguments: int) -> bool:
@@ -152,9 +159,6 @@ def function_words(wording: Wording, name: str, arguments: list[str]) -> str:
             template = None if count else template.replace(" of {}", "")
     if template is not None:
         return wording.say(template, *arguments)
-    if name == "JSON_EXTRACT" and count > 1:
-        noun = "the {} entry of {}" if count == 2 else "the {} entries of {}"
-        return wording.say(noun, enumerate_words(list(map(entry_words, arguments[1:]))), arguments[0])
     if name in _PAIRS and count:
         pairs = [": ".join(arguments[i : i + 2]) for i in range(0, count, 2)]
         return wording.say(_PAIRS[name], "; ".join(pairs))
@@ -170,14 +174,32 @@ def _decimals(places: str) -> str:
     return {"1": "one decimal", "2": "two decimals"}.get(places, f"{places} decimals")
 
 
-def entry_words(said: str) -> str:
-    """The path of a JSON entry, a quoted literal, as words: '$.size.tank_l' is "size tank l"."""
-    return split_words(said.strip("'")) or said.removeprefix("the ") if said.startswith("'") else said
+def kind_of_text(text: str) -> Literal["date", "time", "string"]:
+    """Return "date", "time" or "string".
+
+    >>> [kind_of_text(text) for text in ("2024-01-01", "16:00", "open")]
+    ['date', 'time', 'string']
+    """
+    return "date" if _DATE.fullmatch(text) else "time" if _TIME.fullmatch(text) else "string"
 
 
-def type_words(wording: Wording, name: str) -> str:
-    """A data type in words: INTEGER is "a whole number"."""
-    for part, words in _TYPES:
-        if part in name.upper():
-            return wording.say(words)
-    return split_words(name)
+def cut_of_date(name: str, arguments: list[str]) -> str:
+    """The template for a part of a date; "" if the call takes none."""
+    if name in ("SUBSTR", "SUBSTRING") and len(arguments) == 3 and _MOMENT.search(arguments[0]):
+        return _CUT.get((arguments[1], arguments[2]), "")
+    if name == "STRFTIME" and len(arguments) == 2:
+        return _FORMATS.get(arguments[0], "")
+    return ""
+
+
+def days_between(later: str, earlier: str) -> str:
+    """Return the difference of two days in words.
+
+    >>> days_between("'now'", "the start date")
+    'the number of days from the start date to now'
+    """
+    return f"the number of days from {_now(earlier)} to {_now(later)}"
+
+
+def _now(moment: str) -> str:
+    return "now" if moment == "'now'" else moment

@@ -5,11 +5,20 @@
 * something that a user does not tell ("unanswerable"),
 * or nothing that can be made out: the user asks back ("unclear").
 
-Everything that the question may be about is ranked together, by a linear model over a few dozen features. Its
-weights are in `weights.json`; `birdenv_baselines.user_questions.train` makes them.
+`understand_parts` takes a message with several questions apart. Three files decide whether one is refused:
+`_choice` (the order of the decisions, and what a mistake costs), `vocabulary/_scope` (phrases), and
+`_ranking`, a linear model of all that the question may be about. Its weights are in `weights.json`;
+`birdenv_baselines.user_questions.train` makes them.
 """
 
-from birdenv.users.understanding._choice import Choice, named_points, understand
+from birdenv.users.understanding._choice import (
+    ANSWERED,
+    Choice,
+    Part,
+    named_points,
+    understand,
+    understand_parts,
+)
 from birdenv.users.understanding._question import take_apart
 
-__all__ = ["Choice", "named_points", "take_apart", "understand"]
+__all__ = ["ANSWERED", "Choice", "Part", "named_points", "take_apart", "understand", "understand_parts"]

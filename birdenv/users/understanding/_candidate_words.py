@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from birdenv.users._brief import Ambiguity, Brief, Notes
 from birdenv.users._segments import Segment
-from birdenv.users.sql_in_words import read_aloud, respelt
-from birdenv.users.sql_in_words._lexer import split_words, tokenize
+from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding.vocabulary._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
 
 _KEYWORDS = frozenset(
@@ -92,21 +91,6 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
     return found
 
 
-def function_stems(sql: str) -> set[str]:
-    """The stems of the words by which people call the aggregates of a snippet."""
-    keys = {token.key for token in tokenize(sql)}
-    return {stem(word) for key in keys for word in _AGGREGATES.get(key, ())}
-
-
-_AGGREGATES = {
-    "MIN": ("earliest", "smallest", "lowest"),
-    "MAX": ("latest", "largest", "highest"),
-    "AVG": ("average", "mean", "median"),
-    "SUM": ("total", "sum"),
-    "COUNT": ("number", "count"),
-}
-
-
 def all_stems(sql: str) -> set[str]:
     """The stems of a snippet's names, those of tables included."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
@@ -152,35 +136,6 @@ def noted_stems(notes: Notes | None, items: list[Ambiguity]) -> set[str]:
     ids = sorted({number for item in items for number in item.deleted_knowledge})
     text = " ".join(notes.knowledge[number] for number in ids if number in notes.knowledge)
     return stems_in(text[:4000]) | meaning_stems(notes, " ".join(item.snippet for item in items))
-
-
-_SHORT_NAME = re.compile(r"((?:[A-Z][\w&/-]* ){1,6}?)\(([A-Z][A-Za-z0-9]{1,9})\)")
-
-
-def long_names(brief: Brief) -> dict[str, set[str]]:
-    """What short names stand for: "ssf" for the words of "Structural Safety Factor (SSF)".
-
-    They are those of the knowledge and of the request, and the names that annotated snippets are given.
-    """
-    found: dict[str, set[str]] = {}
-    entries = sorted(brief.notes.knowledge.items()) if brief.notes is not None else []
-    for text in (brief.request, *(entry[:200] for _, entry in entries)):
-        for words_, short in _SHORT_NAME.findall(text):
-            found.setdefault(short.lower(), set()).update(stems_in(words_))
-    for item in brief.ambiguities:
-        if item.kind != "non_critical" and (match := _GIVEN.search(item.snippet)):
-            found.setdefault(match[1].lower(), set()).update(stems_of(clean(item.term)))
-    return found
-
-
-_GIVEN = re.compile(r"(?i)\bAS\s+(\w+)\s*$")
-
-
-def named_stems(sql: str, names: Mapping[str, set[str]]) -> set[str]:
-    """The words of the long names of what a snippet calls by a short one."""
-    said = {token.text.lower() for token in tokenize(sql) if token.kind in ("word", "quoted")}
-    given = match[1].lower() if (match := _GIVEN.search(sql)) else ""
-    return set[str]().union(*(names[one] for one in said & names.keys() if one != given))
 
 
 _CLEAR_WINDOW = 5

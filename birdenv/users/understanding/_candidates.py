@@ -10,16 +10,13 @@ from typing import Literal, TypeAlias
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users._segments import Segment, segments
-from birdenv.users.sql_in_words._lexer import tokenize
+from birdenv.users.sql_in_words import tokenize
 from birdenv.users.understanding._candidate_words import (
     all_stems,
     beside_terms,
     clear_stems,
-    function_stems,
     literals_of,
-    long_names,
     meaning_stems,
-    named_stems,
     names_of,
     noted_stems,
     numbers_in,
@@ -31,7 +28,7 @@ from birdenv.users.understanding._candidate_words import (
     tables_joined,
 )
 from birdenv.users.understanding._changes import KINDS_OF_CHANGE, SAID_OF_CHANGE, changes
-from birdenv.users.understanding._gold_parts import is_set_to, telling_parts
+from birdenv.users.understanding._gold_parts import bare_text, is_set_to, telling_parts
 from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
 from birdenv.users.understanding._left_open import (
     attributed,
@@ -42,7 +39,7 @@ from birdenv.users.understanding._left_open import (
     single_figure,
     unused_columns,
 )
-from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PLAIN_KINDS
+from birdenv.users.understanding.vocabulary._scope import KINDS, PLAIN_KINDS
 from birdenv.users.understanding.vocabulary._word_forms import clean, stem, words
 
 GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
@@ -50,7 +47,15 @@ GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 Field: TypeAlias = Literal["term", "sql", "notes", "values"]
 FIELDS: tuple[Field, ...] = ("term", "sql", "notes", "values")
 
-_MISSING = re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b")
+_SETTLED = {
+    "null": re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b"),
+    "round": re.compile(
+        r"\bround|\btrunc|\b(?:ceil|floor|printf|format|to_char)|\bas (?:int|decimal\(|numeric\()"
+    ),
+    "limit": re.compile(r"\b(?:row_number|rank|dense_rank|ntile)\b|\bfetch first\b"),
+    "distinct": re.compile(r"\bdistinct\b|\bunion\b(?! all)"),
+}
+"""What settles a kind of thing anywhere in a gold SQL, so that "no preference" would be false."""
 FACETS: tuple[str, ...] = (
     *GROUPS,
     *KINDS,
@@ -115,7 +120,6 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         if clean(item.term):
             by_term.setdefault(clean(item.term), []).append(item)
     contents: dict[frozenset[str], int] = {}
-    long = long_names(brief)
     for term, items in by_term.items():
         spoken = spoken_stems(" ".join(item.snippet for item in items), brief.identifiers)
         content = frozenset(
@@ -126,8 +130,6 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         notes = set[str]()
         if items[0].kind != "non_critical":
             notes = noted_stems(brief.notes, items) | clear_stems(brief.clear_query, items)
-        notes |= named_stems(" ".join(item.snippet for item in items), long)
-        notes |= function_stems(" ".join(item.snippet for item in items))
         if any(item.snippet.lstrip()[:4].upper() == "ELSE" for item in items):
             notes |= _OF_THE_REST
         kinds = frozenset[str]().union(*map(settled_kinds, items))
@@ -173,35 +175,47 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
     if not any(brief.gold):
         return
     parts = gold_parts(brief.gold, brief.dialect)
-    long = long_names(brief)
     for number, (part, terms) in enumerate(telling_parts(parts, brief.ambiguities), 1000):
         if part.clause == "join":
             continue
+        called = [*terms, *_inherited(part, brief.inherited)]
         candidate = Candidate(
             group="part",
             target=part.id,
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
             segments=(part,),
-            names=tuple(name for term in terms for name in names_of(clean(term))),
+            names=tuple(name for term in called for name in names_of(clean(term))),
             literals=literals_of(part.sql, short=part.clause == "limit"),
             same=number,
             main_kinds=PLAIN_KINDS
             & {part.clause, *_MAIN_KINDS.get(part.clause, ()), _missing(part), _rounded(part)},
         )
         notes = meaning_stems(brief.notes, part.sql) | beside_terms(brief.request, terms)
-        if part.clause not in ("output", "group"):
-            notes |= named_stems(part.sql, long)
+        notes |= set[str]().union(*(stems_of(term) for term in called[len(terms) :]))
         if part.clause not in ("output", "group", "order"):
             notes |= stems_near(brief.clear_query, literals_of(part.sql))
         spoken = spoken_stems(part.sql, brief.identifiers)
-        if part.clause == "select":
-            notes |= function_stems(part.sql)
         if part.clause == "limit":
             notes |= stems_near(brief.request, candidate.literals)
         if part.clause == "create":
             spoken |= {stem(word) for word in words(clean(part.sql)) if word in ("view", "table", "index")}
         yield candidate, {"sql": spoken, "notes": notes, "values": sibling_stems(brief.notes, part.sql)}
+
+
+def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
+    """The terms of an earlier phase whose SQL is in a part."""
+    if part.clause in ("output", "group"):
+        return []
+    sql = f" {bare_text(part.sql)} "
+    return [one.term for one in points if (core := bare_text(one.snippet)) and f" {core} " in sql]
+
+
+def _dropped_stems(brief: Brief) -> set[str]:
+    """The words of an earlier phase's points that are not in this one's SQL: "still only the roomy ones?"."""
+    sql = f" {' '.join(map(bare_text, brief.gold))} "
+    dropped = [one for one in brief.inherited if f" {bare_text(one.snippet)} " not in sql]
+    return set[str]().union(*(stems_of(clean(one.term)) for one in dropped)) if brief.gold else set()
 
 
 def _missing(part: Segment) -> str:
@@ -231,8 +245,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
     kinds_of_points = [settled_kinds(item) for item in brief.ambiguities if item.kind == "non_critical"]
     settled = set[str]().union(*kinds_of_points, *(clause_kinds(item.snippet) for item in brief.ambiguities))
     settled |= {part.clause for part in parts}
-    settled |= {"round"} if "round" in gold else set()
-    settled |= {"null"} if _MISSING.search(gold) else set()
+    settled |= {kind for kind, said in _SETTLED.items() if said.search(gold)}
     settled |= {"tie"} if any(part.clause == "order" and "," in part.sql for part in parts) else set()
     joins, answer = kept(parts)
     if joins and "unmatched" not in settled:
@@ -254,6 +267,8 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
     for number, (kind, answer) in enumerate(settled_as_a_whole(parts, gold, settled), 1990):
         kinds = frozenset({kind})
         yield Candidate("part", "", kinds, kind, same=number, main_kinds=kinds, answer=answer), {}
+    if any(part.clause == "statement" and not _is_cut(part, parts) for part in parts):
+        return  # a statement that could not be parsed may settle anything
     if gold:
         found = [(kind, answer, "") for kind, answer in left_open(settled)]
     else:
@@ -270,7 +285,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
         if kind == "limit":
             fields["sql"] = stems_near(said_words, numbers_in(said_words))
         if kind == "filter":
-            fields = {"sql": stems_in(unused_columns(brief))}
+            fields = {"sql": stems_in(unused_columns(brief)) | _dropped_stems(brief)}
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",
@@ -282,6 +297,10 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             answer=answer,
         )
         yield candidate, fields
+
+
+def _is_cut(statement: Segment, parts: Iterable[Segment]) -> bool:
+    return any(part.id.startswith(f"{statement.id}.") for part in parts)
 
 
 def _changed(brief: Brief, parts: Iterable[Segment]) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:

@@ -7,8 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Brief
 from birdenv.users._segments import Segment
-from birdenv.users.sql_in_words import in_words
-from birdenv.users.sql_in_words._lexer import split_words
+from birdenv.users.sql_in_words import in_words, split_words
 
 _ADDED = re.compile(r"(?is)\bADD (?:COLUMN )?[\"`]?(?P<name>\w+)[\"`]? (?P<type>\w+)(?P<rest>.*)")
 _DEFAULT = re.compile(r"(?i)\bDEFAULT\s+(\(.*?\)|'[^']*'|[-\w.]+)")

@@ -1,39 +1,43 @@
-"""The choice: rules for what is certain, the ranking for the rest, and what a mistake costs."""
+"""The choice: refusals that hold in any case, the ranking for the rest, and what a mistake costs."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users._segments import Segment
 from birdenv.users.understanding._candidates import Candidate
-from birdenv.users.understanding._features import Evidence, evidence
 from birdenv.users.understanding._index import Index, index_of
-from birdenv.users.understanding._naming import find_named, is_refused, needs_no_ranking
-from birdenv.users.understanding._question import (
-    SHORT_NAME,
-    Question,
-    called,
-    questions_in,
-    take_apart,
-)
-from birdenv.users.understanding._ranking import Weights, load_weights, probabilities
-from birdenv.users.understanding.vocabulary._kind_asked_for import PLAIN_KINDS
+from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
+from birdenv.users.understanding._question import SHORT_NAME, Question, called, questions_in, take_apart
+from birdenv.users.understanding._ranking import Evidence, Weights, evidence, load_weights, probabilities
 from birdenv.users.understanding.vocabulary._scope import (
+    PLAIN_KINDS,
+    Said,
     asks_for_output,
-    asks_only_for_places,
+    is_never_answered,
+    is_out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding.vocabulary._word_forms import clean
+from birdenv.users.understanding.vocabulary._word_forms import (
+    FRAME_STEMS,
+    GENERIC_STEMS,
+    clean,
+    content_words,
+    stem,
+    words,
+)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
     """What a question is about: the call, its target, and the items or the parts that may be used.
 
-    `answer` is the whole answer, where it is not read from SQL.
+    Attributes:
+        answer: the whole answer, where it is not read from SQL.
+        share: how sure the choice is, from 0 to 1.
     """
 
     call: Call
@@ -41,6 +45,7 @@ class Choice:
     items: tuple[Ambiguity, ...] = ()
     parts: tuple[Segment, ...] = ()
     answer: str = ""
+    share: float = field(default=1.0, compare=False)
 
     def granted(self) -> tuple[str, ...]:
         """Return the SQL that an answer may draw on."""
@@ -52,6 +57,18 @@ class Choice:
         return self.call in ("labelled", "unlabelled")
 
 
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One question of a message, and what it is about; None if nobody has looked yet.
+
+    `asked` is the question taken apart, where that is at hand.
+    """
+
+    text: str
+    choice: Choice | None = None
+    asked: Question | None = field(default=None, compare=False, repr=False)
+
+
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
@@ -60,27 +77,120 @@ _WRONGLY_OPEN = 1.4
 
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
+ANSWERED = 2
+"""So many questions of a message are answered; the others wait."""
 
 
 def understand(brief: Brief, question: str | Question, weights: Weights | None = None) -> Choice:
-    """Decide what a question is about, with the package's weights or others; no history is used.
+    """Decide what a message is about, with the package's weights or others; no history is used.
 
-    Of two questions in one, both are answered if both may be.
+    Of several questions the first two count. A `Question` is understood whole.
     """
-    asked = take_apart(question) if isinstance(question, str) else question
-    whole = _understand_one(brief, asked, weights)
-    if whole is REFUSED:
-        return whole
-    if whole.tells and " and " in asked.asked and (two := _two_named(brief, asked)):
-        return _both(*two)
-    pieces = questions_in(asked.asked)
-    if len(pieces) != 2:
-        return whole
-    choices = (_understand_one(brief, take_apart(piece), weights) for piece in pieces)
-    found = [choice for choice in choices if choice.tells]
-    if len(found) == 2:
-        return _both(*found)
-    return whole if whole.tells or not found else found[0]
+    if isinstance(question, Question):
+        return _understand_one(brief, question, weights)
+    choices = [part.choice for part in understand_parts(brief, question, weights)[:ANSWERED] if part.choice]
+    return together([one for one in choices if one.tells] or choices[:1])
+
+
+def together(choices: Sequence[Choice]) -> Choice:
+    """Return one choice that tells what several tell."""
+    first, *others = choices
+    for other in others:
+        first = _both(first, other)
+    return first
+
+
+def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
+    """Take a message apart, and decide what each question is about; later ones are not looked at."""
+    pieces = pieces_of(message)
+    if len(pieces) == 1:
+        return _clauses(brief, message, weights)
+    parts: list[Part] = []
+    for number, piece in enumerate(pieces):
+        known = len(parts) if piece.lead is None else len(parts) + 1
+        if known > ANSWERED or number >= _MOST_LOOKED_AT:
+            rest = [Part(one.text) for one in pieces[number:] if not one.goes_on]
+            return parts + rest
+        if piece.lead is not None:
+            parts.append(Part(piece.text, _understand_item(brief, piece, weights)))
+            continue
+        choice = _understand_whole(brief, piece.text, weights)
+        if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].text, parts[-1].choice):
+            parts[-1] = _joined(brief, parts[-1], Part(piece.text, choice), weights)
+        else:
+            parts.append(Part(piece.text, choice))
+    if any(piece.lead is not None for piece in pieces):
+        return parts
+    return [one for part in parts for one in _clauses(brief, part.text, weights, part.choice)]
+
+
+_MOST_LOOKED_AT = 12
+"""So many sentences that ask are looked at, to find out what the first two questions are."""
+
+_SURE = 0.9
+"""Likelier than this, a choice holds against doubts."""
+
+
+def _telling(text: str) -> set[str]:
+    return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
+
+
+def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
+    """Whether a sentence that asks is about what the question before it asks."""
+    if choice is NEVER:
+        return False
+    if not begins_as_question(piece.text) and not _telling(piece.text).isdisjoint(_telling(asked)):
+        return True
+    if piece.goes_on or (choice.tells and choice.target == before.target and choice.target):
+        return True
+    return piece.refers and (not choice.tells or choice.share < _SURE)
+
+
+def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Part:
+    """A question with the sentence that goes on with it; the surer of the two understandings holds.
+
+    Two sentences of which neither tells anything tell nothing together: each may be a guess.
+    """
+    text = f"{part.text} {more.text}"
+    before, choice = part.choice or UNCLEAR, _understand_whole(brief, text, weights)
+    if not before.tells and not (more.choice or UNCLEAR).tells:
+        return Part(text, choice if choice.call == "unanswerable" else before)
+    fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
+    keep = before.tells and (fair or before.share > choice.share)
+    return Part(text, before if keep else choice)
+
+
+def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
+    """What an item of a list is about: by itself, or else with what introduces the list."""
+    choice = _understand_whole(brief, piece.text, weights)
+    if choice.call == "unclear" and piece.lead and named_points(brief, take_apart(piece.lead)):
+        with_lead = _understand_whole(brief, f"{piece.lead} {piece.text}", weights)
+        choice = with_lead if with_lead.tells else choice
+    return choice
+
+
+def _understand_whole(brief: Brief, text: str, weights: Weights | None) -> Choice:
+    return _understand_one(brief, take_apart(text), weights)
+
+
+def _clauses(brief: Brief, text: str, weights: Weights | None, known: Choice | None = None) -> list[Part]:
+    """The questions of one sentence, "A, and B?", if they are about different things."""
+    asked = take_apart(text)
+    whole = known or _understand_one(brief, asked, weights)
+    if whole is not NEVER and whole.tells and " and " in text and (two := _two_named(brief, asked)):
+        return [Part(choice.target, choice) for choice in two]
+    pieces = questions_in(text)
+    if len(pieces) > 1 and (whole is not NEVER or all(map(begins_as_question, pieces))):
+        parts = [Part(piece, _understand_whole(brief, piece, weights)) for piece in pieces[: ANSWERED + 2]]
+        told = {
+            part.choice.target or part.choice.answer for part in parts if part.choice and part.choice.tells
+        }
+        never = any(part.choice is NEVER for part in parts)
+        if len(told) + never == len(parts) and told:
+            return parts + [Part(piece) for piece in pieces[ANSWERED + 2 :]]
+        if len(parts) == 2 and not whole.tells and told:
+            return [Part(text, next(part.choice for part in parts if part.choice and part.choice.tells))]
+    return [Part(text, whole, asked)]
 
 
 def _two_named(brief: Brief, asked: Question) -> list[Choice]:
@@ -95,115 +205,110 @@ def _two_named(brief: Brief, asked: Question) -> list[Choice]:
 
 def named_points(brief: Brief, asked: Question) -> list[Choice]:
     """Return the annotated points that a question names, in the order of the question."""
-    spaced = asked.spaced
-    index = index_of(brief)
+    spaced, index = asked.spaced, index_of(brief)
     found = [
-        (
-            min(spaced.find(f" {name} ") for name in index.candidates[number].names if f" {name} " in spaced),
-            number,
-        )
-        for number in called(index.names, asked)
-        if index.candidates[number].items
+        (min(at for name in index.candidates[n].names if (at := spaced.find(f" {name} ")) >= 0), n)
+        for n in called(index.names, asked)
+        if index.candidates[n].items
     ]
     return [choice_of(index.candidates[number]) for _, number in sorted(found)]
 
 
 def _both(one: Choice, other: Choice) -> Choice:
-    items = tuple(dict.fromkeys(one.items + other.items))
-    parts = tuple(dict.fromkeys(one.parts + other.parts))
     if not other.target or other.target == one.target:
         return one if one.target else other
     if not one.target:
         return other
+    items = tuple(dict.fromkeys(one.items + other.items))
+    parts = tuple(dict.fromkeys(one.parts + other.parts))
     return Choice("labelled" if items else "unlabelled", f"{one.target} + {other.target}", items, parts)
+
+
+NEVER = Choice("unanswerable")
+"""Refused without a look at the ranking: SQL, secrets, or everything is asked for."""
 
 
 def _understand_one(brief: Brief, asked: Question, weights: Weights | None) -> Choice:
     index = index_of(brief)
     if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
-        return REFUSED
-    named = find_named(index, asked)
-    if named is not None and asked.guesses and len(named.said) <= SHORT_NAME:
-        named = None
-    refused = is_refused(named, asked)
-    if refused and not asks_only_for_places(asked.said):
-        return REFUSED
-    if not refused and named is not None and needs_no_ranking(named, asked):
-        return choice_of(named.candidate)
-    return choose(index, asked, weights or load_weights(), _HARDLY_REFUSED if refused else 1.0)
+        return NEVER
+    named, doubtful = _named_for_certain(index, asked), False
+    if is_never_answered(asked.said) or is_out_of_scope(asked.said):
+        rest = _without_names(index, asked)
+        doubtful = is_out_of_scope(rest, about_a_term=named is not None)
+        if is_never_answered(rest):
+            return NEVER
+    if named is not None and not doubtful:
+        return choice_of(named)
+    return choose(index, asked, weights or load_weights(), doubtful)
 
 
-def choose(index: Index, asked: Question, weights: Weights, most: float = 1.0) -> Choice:
+_FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by| with)?\b|\byou mean by\b")
+
+
+def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
+    """The point that a question names in quotation marks, or beside words that frame any question."""
+    quotes, unframed = "'" in asked.text, _FRAMES.sub(" ", asked.spaced)
+    found: list[tuple[int, int]] = []
+    for number in range(len(index.candidates)) if quotes else sorted(called(index.names, asked)):
+        candidate = index.candidates[number]
+        names = [name for name in candidate.names if not asked.guesses or len(name) > SHORT_NAME]
+        in_quotes = quotes and bool(names) and f"'{clean(candidate.target)}'" in asked.text
+        found += [
+            (-len(name), number)
+            for name in names
+            if in_quotes
+            or (quotes and f"'{name}'" in asked.text)
+            or (f" {name} " in unframed and _is_bare(unframed.replace(f" {name} ", " ")))
+        ]
+    return index.candidates[min(found)[1]] if found else None
+
+
+def _is_bare(rest: str) -> bool:
+    """Whether a text has only words that frame any question."""
+    return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
+
+
+def _without_names(index: Index, asked: Question) -> Said:
+    """What a question asks for without the longest name in it: a term may be called "query"."""
+    names = [name for number in called(index.names, asked) for name in index.candidates[number].names]
+    longest = max((name for name in names if f" {name} " in asked.spaced), key=len, default="")
+    return Said.of(asked.spaced.replace(f" {longest} ", " ").strip()) if longest else asked.said
+
+
+def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:
     """Rank all that the question may be about, and take the first if it is sure enough.
 
-    If a refusal is likelier than `most`, the question is refused.
+    A `doubtful` question has words for what a user does not tell: it is answered only if the ranking is sure.
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
-    best = shares.index(max(shares[:-2])) if index.candidates else -1
-    if best >= 0 and index.candidates[best].group == "open" and shares[best] < _SURELY_OPEN:
-        named = [i for i in _named_in(index, asked) if index.candidates[i].items]
-        if named:
-            best = max(named, key=lambda i: (shares[i], -i))
-            shares = _without_open(index, shares)
     refuse, ask = shares[-2:]
-    if refuse > most:
+    best = shares.index(max(shares[:-2])) if index.candidates else -1
+    told = shares[best] if best >= 0 else 0.0
+    if doubtful and told < _SURE:
         return REFUSED
-    best = _longest(index, best, asked, shares)
-    told = 0.0
-    if best >= 0:
-        alike = _alike(index, best, asked)
-        told = sum(shares[i] for i in alike)
     is_open = best >= 0 and index.candidates[best].group == "open"
-    cost = _WRONGLY_OPEN if is_open else _WRONG
     costs = (
-        (round(cost * (1 - told), 6), 0),
+        (round((_WRONGLY_OPEN if is_open else _WRONG) * (1 - told), 6), 0),
         (round(_ASKED_BACK * (1 - ask - refuse) + _BACK_NOT_REFUSED * refuse, 6), 1),
         (round(_REFUSED_FAIR * (1 - refuse), 6), 2),
     )
     action = min(costs)[1]
     if action == 0 and best >= 0:
-        return _unless_nameless(index, found, best)
+        return _unless_nameless(index, found, best, told)
     if asks_for_output(asked.said):
         shown = [i for i, one in enumerate(index.candidates) if "output" in one.main_kinds]
         if len(shown) == 1:
-            return _unless_nameless(index, found, shown[0])
-    of_nothing = _is_of_nothing(found, asked)
-    says_little = asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found)
-    if refuse > (_SURELY_REFUSED_FAIR if of_nothing or found.only >= 0 else _SURELY_REFUSED):
-        return UNCLEAR if says_little else REFUSED
+            return _unless_nameless(index, found, shown[0], shares[shown[0]])
+    if action == 2:
+        says_little = asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found)
+        return UNCLEAR if says_little or (refuse < _SURE and _CLARIFIES.search(asked.text)) else REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
-    if last >= 0:
-        return _unless_nameless(index, found, last)
-    return REFUSED if action == 2 and not (of_nothing or says_little) else UNCLEAR
+    if last >= 0 and refuse < _MAY_BE_REFUSED:
+        return _unless_nameless(index, found, last, shares[last])
+    return UNCLEAR
 
-
-def _unless_nameless(index: Index, found: Evidence, chosen: int) -> Choice:
-    """Ask back where a question names nothing, and the request does not speak of the kind of thing either.
-
-    Else a handful of fixed questions would bring out the gold SQL of any task. Columns and the number of rows
-    may be asked for in any words.
-    """
-    candidate = index.candidates[chosen]
-    spoken_of = (index.mentioned - {"group"}) | {"output", "limit"}
-    nameless = candidate.segments and not found.names and spoken_of.isdisjoint(candidate.main_kinds)
-    return UNCLEAR if nameless else choice_of(candidate)
-
-
-_SURELY_REFUSED, _SURELY_REFUSED_FAIR = 0.35, 0.6
-"""Likelier than this, a refusal holds also if one candidate only is of the kind that is asked for.
-
-The second one is for questions that have most words of one candidate, or ask for a kind of thing.
-"""
-
-
-def _is_of_nothing(found: Evidence, asked: Question) -> bool:
-    """Whether a kind of thing is asked for that a task may have, and this one has not."""
-    return not any(found.allowed) and not asked.kinds.isdisjoint(PLAIN_KINDS)
-
-
-_HARDLY_REFUSED = 0.05
-"""Likelier than this, a refusal holds for words that mention columns or names of the database."""
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
@@ -216,55 +321,30 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
     return found[0] if alone else -1
 
 
-_SURELY_OPEN = 0.75
-"""Less likely than this, "no preference" is not said to a question that names a point."""
+_MAY_BE_REFUSED = 0.35
+"""Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
+
+_CLARIFIES = re.compile(r"\b(?:mean\w*|counts? as|counted|defin\w+|consider\w*|qualif\w+|regard\w*)\b")
+"""Asks for the meaning of words: where nobody knows them, the user asks back."""
 
 
-def _without_open(index: Index, shares: list[float]) -> list[float]:
-    """The probabilities if "no preference" is no answer."""
-    is_open = [candidate.group == "open" for candidate in index.candidates] + [False, False]
-    rest = sum(share for share, left in zip(shares, is_open, strict=True) if not left)
-    return [
-        0.0 if left or not rest else round(share / rest, 6)
-        for share, left in zip(shares, is_open, strict=True)
-    ]
+def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -> Choice:
+    """Ask back where a question names nothing, and the request does not speak of the kind of thing either.
+
+    Else a handful of fixed questions would bring out the gold SQL of any task. Columns and the number of rows
+    may be asked for in any words.
+    """
+    candidate = index.candidates[chosen]
+    spoken_of = (index.mentioned - {"group"}) | {"output", "limit"}
+    nameless = candidate.segments and not found.names and spoken_of.isdisjoint(candidate.main_kinds)
+    return UNCLEAR if nameless else choice_of(candidate, share)
 
 
-def _named_in(index: Index, asked: Question) -> list[int]:
-    """The candidates that a question names."""
-    return sorted(called(index.names, asked))
-
-
-def _longest(index: Index, best: int, asked: Question, shares: Sequence[float]) -> int:
-    """The candidate that a question names by a longer name than the best's, if a third as likely."""
-    named = called(index.names, asked)
-    if best not in named:
-        return best
-
-    def length(i: int) -> int:
-        return max(len(name) for name in index.candidates[i].names if f" {name} " in asked.spaced)
-
-    name = max(index.candidates[best].names, key=len)
-    longer = [
-        i
-        for i in sorted(named)
-        if 3 * shares[i] >= shares[best]
-        and any(f" {name} " in f" {other} " for other in index.candidates[i].names)
-    ]
-    return max(longer, key=length, default=best)
-
-
-def _alike(index: Index, best: int, asked: Question) -> set[int]:
-    """Which candidates speak for the best one: those that its answer holds; of several named, all of them."""
-    alike, named = set(index.covers[best]), called(index.names, asked)
-    return alike | named if best in named else alike
-
-
-def choice_of(candidate: Candidate) -> Choice:
+def choice_of(candidate: Candidate, share: float = 1.0) -> Choice:
     """Return the choice that a candidate stands for."""
     if candidate.items:
-        return Choice("labelled", candidate.target, candidate.items)
-    return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer)
+        return Choice("labelled", candidate.target, candidate.items, share=share)
+    return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer, share)
 
 
 def _is_spelt(asked: Question) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 from birdenv.users._brief import Ambiguity
 from birdenv.users._segments import Segment
-from birdenv.users.sql_in_words._lexer import Token, tokenize
+from birdenv.users.sql_in_words import Token, tokenize
 
 _ANSWERABLE = frozenset(
     """order limit group distinct output where having join set assign values create select columns
@@ -29,20 +30,20 @@ def telling_parts(
     snippets.sort(key=lambda pair: -len(pair[1]))
     for part in _ranges_joined([part for part in parts if part.clause in _ANSWERABLE]):
         if part.clause == "order" and (further := _further_keys(part.sql, snippets)):
-            yield Segment(part.id, "tie", further), ()
+            yield replace(part, clause="tie", sql=further), ()
             continue
         tokens, replaced = _bare(tokenize(part.sql)), list[str]()
-        if part.clause != "output":
-            for item, core in snippets:
+        for item, core in snippets:
+            if part.clause != "output" or len(core) > 1:
                 tokens, found = _replaced(tokens, core, item.term)
                 replaced += [item.term] * found
-        if replaced and _says_nothing(tokens, points):
+        if replaced and part.clause != "output" and _says_nothing(tokens, points):
             continue
         if part.clause not in ("output", "group", "order") and _tells(tokens, points):
             continue
         if part.clause in ("where", "having") and _is_piece(_core(part.sql), snippets):
             continue
-        yield (Segment(part.id, part.clause, _text(tokens)) if replaced else part), tuple(replaced)
+        yield (replace(part, sql=_text(tokens)) if replaced else part), tuple(replaced)
 
 
 def _further_keys(sql: str, snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]]) -> str:
@@ -85,7 +86,7 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
             kept.append(part)
         else:
             rest = part.sql.removeprefix("WHERE ").removeprefix("HAVING ")
-            kept[twin] = Segment(kept[twin].id, kept[twin].clause, f"{kept[twin].sql} AND {rest}")
+            kept[twin] = replace(kept[twin], sql=f"{kept[twin].sql} AND {rest}")
     return kept
 
 

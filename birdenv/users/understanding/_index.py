@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import math
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
@@ -13,21 +12,20 @@ from typing import TypeAlias
 from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
-from birdenv.users.understanding._gold_parts import bare_text
 from birdenv.users.understanding._left_open import mentioned_in
-from birdenv.users.understanding.vocabulary._thesaurus import SYNONYMS
 from birdenv.users.understanding.vocabulary._word_forms import (
     ASIDE_STEMS,
     MEASURE_WORDS,
     NAMING_STEMS,
+    SYNONYMS,
     clean,
     stem,
     trigrams,
     words,
 )
 
-ITSELF, SYNONYM, BEGUN = 1.0, 0.6, 0.5
-"""How surely a word means another: itself, a synonym or the opposite, its beginning."""
+ITSELF, SYNONYM = 1.0, 0.6
+"""How surely a word means another: itself, a synonym or the opposite."""
 
 Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
 """By the first word: words with spaces around, and the number of the candidate that they call."""
@@ -45,8 +43,7 @@ class Index:
     `named` are the everyday words that it has, which name something by that;
     `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
     letters; `plain_kinds` can be asked for in this task without naming anything; the request itself speaks of
-    those `mentioned`; `linked` are parts with
-    the points whose terms they have in them; `conditions` counts the parts that are conditions.
+    those `mentioned`; `restricting` are the candidates that restrict what is counted in.
     """
 
     candidates: tuple[Candidate, ...]
@@ -64,34 +61,8 @@ class Index:
     spellings: Mapping[str, tuple[str, ...]]
     plain_kinds: frozenset[str]
     mentioned: frozenset[str]
-    linked: tuple[tuple[int, int], ...]
     facets: tuple[tuple[int, ...], ...]
-    covers: tuple[tuple[int, ...], ...]
-    conditions: int
-
-
-def _covers(candidates: Sequence[Candidate]) -> tuple[tuple[int, ...], ...]:
-    """For each candidate, all whose answers its own holds: those that say the same, and pieces of it."""
-    said = [
-        frozenset(_SENTENCES.split(one.answer.removeprefix("As I said: "))) if one.group == "said" else None
-        for one in candidates
-    ]
-    sql = [[f" {bare_text(text)} " for text in one.sql] if one.answer == "" else [] for one in candidates]
-    found = []
-    for i, one in enumerate(candidates):
-        found.append(
-            tuple(
-                j
-                for j, other in enumerate(candidates)
-                if one.same == other.same
-                or ((whole := said[i]) is not None and (part := said[j]) is not None and part <= whole)
-                or (sql[j] and sql[i] and all(any(p in w for w in sql[i]) for p in sql[j]))
-            )
-        )
-    return tuple(found)
-
-
-_SENTENCES = re.compile(r"(?<=[.?!]) ")
+    restricting: tuple[int, ...]
 
 
 def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tuple[str, float], ...]]:
@@ -118,6 +89,13 @@ def _calls(called: Iterable[Iterable[str]]) -> Calls:
         for form in forms:
             found[form.partition(" ")[0]].append((f" {form} ", number))
     return {word: tuple(calls) for word, calls in found.items()}
+
+
+def _restricts(candidate: Candidate) -> bool:
+    """Whether a candidate is a condition, annotated or not."""
+    if candidate.items:
+        return not candidate.kinds.isdisjoint(("category", "threshold", "period"))
+    return candidate.group == "part" and candidate.clause in ("where", "having")
 
 
 def _telling(word: str, subjects: frozenset[str]) -> float:
@@ -178,13 +156,6 @@ def _indexed(
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
-        covers=_covers([candidate for candidate, _ in found]),
-        conditions=sum(one.group == "part" and one.clause in ("where", "having") for one, _ in found),
+        restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
-        linked=tuple(
-            (number, other)
-            for number, (part, _) in enumerate(found)
-            for other, (point, _) in enumerate(found)
-            if part.segments and point.items and not set(part.names).isdisjoint(point.names)
-        ),
     )

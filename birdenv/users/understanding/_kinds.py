@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from birdenv.users._brief import Ambiguity
-from birdenv.users.sql_in_words._lexer import Token, tokenize
+from birdenv.users.sql_in_words import Token, tokenize
 
 _BY_TYPE = (
     ("sort", {"order", "extreme"}),

@@ -7,24 +7,25 @@ from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Brief
 from birdenv.users._segments import Segment
-from birdenv.users.sql_in_words._lexer import split_words
+from birdenv.users.sql_in_words import split_words
 
 SAID = "As I said: "
 """How an answer begins that repeats the request."""
 
 _NO_PREFERENCE = "I have no preference about that."
-_ALL = (
+_ALL_ROWS = "I have no preference about that: show all of them, there is no limit to the number of rows."
+_NO_FILTER = (
     "I have no preference about that: take all of them, of any kind and any time ever, any will do,"
-    " there is no minimum, no further restriction and no limit."
+    " there is no minimum and no restriction of that sort."
 )
 _OPEN = {
     "order": _NO_PREFERENCE,
-    "limit": _ALL,
+    "limit": _ALL_ROWS,
     "distinct": _NO_PREFERENCE,
     "round": _NO_PREFERENCE,
     "null": _NO_PREFERENCE,
     "tie": _NO_PREFERENCE,
-    "filter": _ALL,
+    "filter": _NO_FILTER,
 }
 """What is answered where the gold SQL leaves a kind of thing open."""
 

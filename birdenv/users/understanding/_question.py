@@ -4,18 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
-from birdenv.users.understanding._index import BEGUN, ITSELF, SYNONYM, Calls, Index
-from birdenv.users.understanding.vocabulary._kind_asked_for import SLIPS, foremost, lists_columns, respelt
+from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
 from birdenv.users.understanding.vocabulary._scope import Said
-from birdenv.users.understanding.vocabulary._thesaurus import SYNONYMS
 from birdenv.users.understanding.vocabulary._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
     STOP_WORDS,
+    SYNONYMS,
     clean,
     content_words,
     stem,
@@ -25,7 +24,6 @@ from birdenv.users.understanding.vocabulary._word_forms import (
 
 _LONGEST = 2000
 _ALIKE = 0.58
-_CONTEXT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +31,8 @@ class Question:
     """A question: as it was asked, its text made comparable, its words, stems and telling stems.
 
     `spaced` are its `words` with spaces around, `said` the same with what their phrases ask for, `kinds` what
-    the question itself asks for.
-    `context` are the stems that stand only in statements beside the question itself. `guesses` is true if
-    the question only proposes a number or a value, and names nothing that it may be the value of.
+    the question itself asks for. `guesses` is true if the question only proposes a number or a value, and
+    names nothing that it may be the value of.
     """
 
     asked: str
@@ -46,7 +43,6 @@ class Question:
     stems: tuple[str, ...]
     content: tuple[str, ...]
     kinds: frozenset[str]
-    context: frozenset[str] = frozenset()
     guesses: bool = False
 
     @property
@@ -63,30 +59,21 @@ def take_apart(question: str) -> Question:
     text = clean(question[:_LONGEST])
     sentences, asked, tags = _sentences(text)
     all_words = words(" ".join(sentences))
-    if not SLIPS.keys().isdisjoint(all_words):
-        return replace(take_apart(respelt(text)), asked=question)
     guesses = _is_guess(text)
     spaced = _spaced(all_words, guesses)
     stems = tuple(map(stem, all_words))
-    telling = set(content_words(words(_WORKED_OUT.sub(" ", " ".join(sentences)))))
-    content = tuple(dict.fromkeys(one for one, word in zip(stems, all_words, strict=True) if word in telling))
+    telling = words(_WORKED_OUT.sub(" ", " ".join(sentences)))
+    content = tuple(dict.fromkeys(map(stem, content_words(telling))))
     of_question = all_words
     if len(asked) < len(sentences):
         of_question = words(" ".join(asked))
         if GENERIC_STEMS.issuperset(map(stem, content_words(of_question))):
             of_question = all_words  # "How do you wish them to be handled?" asks for what was said before it
-    asked_stems = frozenset(map(stem, of_question))
     whole = Said.of(spaced.strip())
     asking = _VALUE.sub(" ", text) if guesses else " ".join(of_question)
     kinds = (whole if asking == whole.text else Said.of(asking)).kinds
     if guesses and _ROWS.search(text):
         kinds |= {"limit"}
-    if _is_scaled(text):
-        kinds |= {"scale"}
-    if lists_columns(text):
-        kinds |= {"output"}
-    if not kinds.isdisjoint(_SHARPER) and not _COLUMNS.search(text):
-        kinds -= {"output"}
     return Question(
         asked=question,
         text=text,
@@ -95,31 +82,13 @@ def take_apart(question: str) -> Question:
         said=whole,
         stems=(*stems, _CONFIRMS) if tags else stems,
         content=content,
-        kinds=foremost(kinds, text),
-        context=frozenset(one for one in content if one not in asked_stems),
+        kinds=kinds,
         guesses=guesses,
     )
 
 
 _WORKED_OUT = re.compile(r"\bwork(?:s|ed|ing)? (?:(?:it|this|that|them|these|one) )?out\b")
 """Asks how something is found, whatever it is: not a word of "working stations"."""
-
-_SHARPER = frozenset({"scale", "round", "tie", "threshold"})
-"""Where one of these is asked for, "show" and "list" do not ask what is shown."""
-
-_COLUMNS = re.compile(r"\b(?:columns?|cols?|fields?|attributes?|details?|information|else|nothing)\b")
-
-
-def _is_scaled(text: str) -> bool:
-    """Whether a text has a number once as a share of one and once of a hundred: "0.12 or 12?"."""
-    if _DIGIT.search(text) is None:
-        return False
-    said = {round(float(number), 6) for number in _DECIMAL.findall(text)}
-    return any(number and round(100 * number, 6) in said for number in said)
-
-
-_DIGIT = re.compile(r"\d")
-_DECIMAL = re.compile(r"(?<![\w.-])\d{1,6}(?:\.\d{1,6})?(?![\w-]|\.\d)")
 
 
 def _spaced(all_words: Sequence[str], guesses: bool) -> str:
@@ -153,7 +122,7 @@ def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
     """The sentences of a cleaned text, those that are questions, those that only ask to confirm the rest."""
     sentences = _SENTENCE.findall(text)
     asked = [one for one in sentences if one.rstrip(" '").endswith("?")]
-    tags = [one for one in asked if _is_tag(one)] if len(sentences) > 1 else []
+    tags = [one for one in asked if is_tag(one)] if len(sentences) > 1 else []
     if not tags or len(tags) < len(asked):
         return sentences, asked, []
     rest = [one for one in sentences if one not in tags]
@@ -174,7 +143,7 @@ _TAG = frozenset(
 )
 
 
-def _is_tag(sentence: str) -> bool:
+def is_tag(sentence: str) -> bool:
     """Whether a question only asks to confirm what was said before it."""
     said = words(sentence)
     return (
@@ -190,11 +159,15 @@ _OUTCOME = frozenset({"answer", "result", "results", "solution"})
 _SENTENCE = re.compile(r"[^.?!;]+(?:[.?!;](?!\s|$)[^.?!;]*)*[.?!;]*")
 _NEXT = re.compile(
     r"(?:\?|;|,? and(?: also)?) (?=(?:and )?(?:what|which|how|when|who|whom|where|until|from when|is|are|do"
-    r"|does|did|should|shall|can|could|may|must)\b)|, (?=(?:what|which|how|when|who|where)\b)",
+    r"|does|did|should|shall|can|could|may|must|whether|if (?!so|not|yes))\b)"
+    r"|,? and (?=(?:in|by|to|from|at|for|on|above|below|over) (?:what|which|how)\b)"
+    r"|, (?=(?:what|which|how|when|who|where|whether)\b"
+    r"|(?:do|does|is|are|should|shall|can) (?:i|we|you|the)\b)",
     re.IGNORECASE,
 )
 _ASKS = re.compile(
-    r"\b(?:what|which|how|when|who|where|is|are|do|does|did|should|shall|can|could|may|must)\b", re.IGNORECASE
+    r"\b(?:what|which|how|when|who|where|is|are|do|does|did|should|shall|can|could|may|must|if|whether)\b",
+    re.IGNORECASE,
 )
 
 
@@ -229,7 +202,8 @@ class Overlap:
     unknown: float = 0.0
 
 
-_NOTHING = (0.0,) * len(FIELDS)
+NOTHING = (0.0,) * len(FIELDS)
+"""What a candidate has in common with a question that has no word of it."""
 
 
 def overlap(index: Index, question: Question) -> Overlap:
@@ -242,7 +216,6 @@ def overlap(index: Index, question: Question) -> Overlap:
     readable = _is_readable(index, question)
     weights, postings = index.weight, index.postings
     for word in question.content:
-        share_of_word = _CONTEXT if word in question.context else 1.0
         meant = _meant(index, word)
         of_request = word in index.request
         telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
@@ -250,24 +223,24 @@ def overlap(index: Index, question: Question) -> Overlap:
         if telling and (of_request or any(share in _SURE for _, share in meant)):
             names = True
         if not meant:
-            weight = share_of_word * (0.25 if word in ASIDE_STEMS else 1.0)
+            weight = 0.25 if word in ASIDE_STEMS else 1.0
             total += weight
             unknown += weight
             continue
-        total += share_of_word * max([weights[other] for other, _ in meant])
+        total += max([weights[other] for other, _ in meant])
         for other, share in meant:
-            is_name = telling and share > BEGUN and (share in _SURE or other not in GENERIC_STEMS)
-            weight = weights[other] * share * share_of_word
+            is_name = telling and (share in _SURE or other not in GENERIC_STEMS)
+            weight = weights[other] * share
             for number, field in postings[other]:
                 fields = shared.get(number)
                 if fields is None:
-                    fields = shared[number] = [*_NOTHING]
+                    fields = shared[number] = [*NOTHING]
                 fields[field] += weight
                 if is_name:
                     known[number] = True
     for number in called(index.names, question):
         known[number] = True
-    by_field: list[Sequence[float]] = [shared.get(number, _NOTHING) for number in range(size)]
+    by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
     return Overlap(by_field, known, names, total or 1.0, unknown)
 
 
@@ -300,14 +273,7 @@ def _meant(index: Index, word: str) -> Sequence[tuple[str, float]]:
     """The words of the index that are meant, and how surely: itself, else its synonyms, else a spelling."""
     if word in index.spoken:
         return ((word, ITSELF),)
-    return index.meant.get(word) or (_spelt(index, word) if len(word) > 4 else _begun(index, word))
-
-
-def _begun(index: Index, word: str) -> list[tuple[str, float]]:
-    """The words of the index that a short word is the beginning of: "eff" may be "efficiency"."""
-    if len(word) < 3:
-        return []
-    return [(other, BEGUN) for other in index.spellings.get(f"^{word[:2]}", ()) if other.startswith(word)][:2]
+    return index.meant.get(word) or (_spelt(index, word) if len(word) > 4 else [])
 
 
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:

@@ -1,21 +1,329 @@
-"""The ranking: weights, and what they make of the evidence for each candidate."""
+"""The ranking: what speaks for each candidate, for a refusal and for asking back, and how much.
+
+It is a linear model. Its features are the words that a question shares with a candidate, and the kinds of
+thing that it asks for; beside them, what the runs of words of the question speak for (`_runs`).
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterable, Mapping
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from importlib import resources
-from operator import add
+from importlib.resources.abc import Traversable
+from operator import add, mul
+from typing import NamedTuple, TypeAlias
 
-from birdenv.users.understanding._candidates import FACETS
-from birdenv.users.understanding._features import FEATURES, Evidence, Vector, standing
+from birdenv.users.understanding._candidates import FACETS, FIELDS, GROUPS, Candidate
 from birdenv.users.understanding._index import Index
-from birdenv.users.understanding._ngrams import RunWeights, facet_scores
-from birdenv.users.understanding._question import Question
-from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS
+from birdenv.users.understanding._question import NOTHING, SHORT_NAME, Overlap, Question, called, overlap
+from birdenv.users.understanding._runs import RunWeights, facet_scores
+from birdenv.users.understanding.vocabulary._scope import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
+from birdenv.users.understanding.vocabulary._word_forms import GENERIC_STEMS, stem
+
+Vector: TypeAlias = list[tuple[int, float]]
+"""The numbers that are not zero, each with its place among the features."""
+
+_FAMILIES = ("point", "aside", "part", "open")
+_FAMILY = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
+_WORDS = (
+    "covers_term",
+    *FIELDS,
+    "whole_term",
+    "near_best",
+    "second",
+    "only",
+    "named",
+    "literal",
+)
+_OPEN = ("restricted", "unexplained", "unknown", "condition", "condition_unknown", "point_named")
+_CONDITION = ("unknown", "only_one", "only_one_unknown")
+_PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
+_REFUSE = (
+    "always",
+    "identifier",
+    "unknown",
+    "nothing_known",
+    "long",
+    "plain_kind",
+    "best",
+    *SPEAKS_FOR_REFUSING,
+)
+_ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
+
+FEATURES: tuple[str, ...] = (
+    *(f"group:{name}" for name in GROUPS),
+    *(f"{family}:{name}" for family in _FAMILIES for name in _WORDS),
+    *(f"open:{name}" for name in _OPEN),
+    *(f"condition:{name}" for name in _CONDITION),
+    *(f"plain:{name}" for name in _PLAIN),
+    *(f"asked_and_settled:{kind}" for kind in KINDS),
+    *(f"asked_not_settled:{kind}" for kind in KINDS),
+    *(f"refuse:{name}" for name in _REFUSE),
+    *(f"ask_back:{name}" for name in _ASK),
+)
+"""The names of all features, in the order of the weights."""
+
+_AT = {name: place for place, name in enumerate(FEATURES)}
+_START = {family: _AT[f"{family}:covers_term"] for family in _FAMILIES}
+_NEAR, _NAMED, _LITERAL = map(_WORDS.index, ("near_best", "named", "literal"))
+_NOT_ASKED = (_AT["plain:not_asked"], 1.0)
+_FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What speaks for each candidate beside what stands, then what does for a refusal and for asking back.
+
+    `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
+    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
+    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
+    `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
+    """
+
+    beside: list[Vector]
+    allowed: list[bool]
+    only: int
+    names: bool
+
+
+def evidence(index: Index, question: Question) -> Evidence:
+    """Work out what speaks for each candidate."""
+    found = overlap(index, question)
+    total, kinds = found.total, question.kinds
+    summed = [
+        0.0 if shares is NOTHING else sum(map(mul, _FIELD_WEIGHTS, shares)) for shares in found.by_field
+    ]
+    shared = [(one, found.by_field[i]) for i, one in enumerate(index.candidates) if summed[i]]
+    best = max(summed, default=0.0)
+    named, of_value = called(index.names, question), called(index.literals, question)
+    at_length = [i for i in named if _named_at_length(index.candidates[i], question)]
+    unknown = found.unknown / total
+    of_open = _numbers(
+        "open:restricted",
+        (
+            _restricted(shared) / total,
+            1 - _explained(shared) / total,
+            unknown,
+            bool(index.restricting),
+            bool(index.restricting) * unknown,
+            any(index.candidates[i].items for i in at_length),
+        ),
+    )
+    of_conditions: Vector = []
+    if not kinds.isdisjoint(_WHO):
+        alone = len(index.restricting) == 1
+        of_conditions = _numbers("condition:unknown", (unknown, alone, unknown * alone))
+    beside = []
+    for number, candidate in enumerate(index.candidates):
+        vector: Vector = []
+        if candidate.main_kinds:
+            if kinds.isdisjoint(candidate.main_kinds):
+                vector.append(_NOT_ASKED)
+            else:
+                alone = kinds & PLAIN_KINDS <= candidate.main_kinds
+                vector += _numbers("plain:asked", (1.0, 0.0, alone, found.known[number]))
+        start = _START[_FAMILY.get(candidate.group, "point")]
+        if summed[number]:
+            near = summed[number] / best
+            vector += _in_common(index, found, number, start, near, only=len(shared) == 1)
+        if number in named:
+            vector.append((start + _NAMED, 1.0))
+        if number in of_value:
+            vector.append((start + _LITERAL, 1.0))
+        if candidate.group == "open":
+            vector += of_open
+        elif candidate.group == "part" and candidate.clause in _CONDITIONS:
+            vector += of_conditions
+        beside.append(vector)
+    plain = not index.plain_kinds.isdisjoint(kinds)
+    beside.append(_refusal(question, unknown, best / total, plain))
+    beside.append(_asking_back(question, best / total, plain))
+    guesses = question.guesses and not at_length
+    is_known = any(found.known)
+    unrestricted = _is_unrestricted(index, question, found.by_field)
+    names = found.names and not guesses
+    allowed = _allowed(index, question, found.known, names, of_value, guesses, unrestricted)
+    of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
+    alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > total
+    lone = of_term[0] if alone and "personal" not in question.said.found else -1
+    names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
+    return Evidence(beside, allowed, lone, names)
+
+
+def _in_common(
+    index: Index, found: Overlap, number: int, start: int, near: float, *, only: bool
+) -> Iterator[tuple[int, float]]:
+    """Which words a question has in common with a candidate, `near` to as many as with the best one."""
+    fields = found.by_field[number]
+    covered = fields[0] / (index.term_weight[number] or 1.0)
+    yield start, covered
+    for place, value in enumerate(fields, start + 1):
+        if value:
+            yield place, value / found.total
+    if covered > 0.95:
+        yield start + _WORDS.index("whole_term"), 1.0
+    yield start + _NEAR, near
+    if near < 1:
+        yield start + _NEAR + 1, 1.0
+    if only:
+        yield start + _NEAR + 2, 1.0
+
+
+def _allowed(
+    index: Index,
+    question: Question,
+    known: Sequence[bool],
+    names: bool,
+    of_value: set[int],
+    guesses: bool,
+    unrestricted: bool,
+) -> list[bool]:
+    asked_alone = question.kinds - {"filter", "extent"}
+    may_limit = any(known) or "extent" in question.kinds or _is_of_time(question)
+    kinds = question.kinds & PLAIN_KINDS
+    return [
+        (
+            (is_known and not guesses)
+            or names
+            or (candidate.group == "said" and number in of_value)
+            or not asked_alone.isdisjoint(candidate.main_kinds)
+            or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
+        )
+        and (unrestricted or candidate.group != "open" or candidate.clause != "filter")
+        and not (kinds and _is_of_another_kind(candidate, kinds))
+        for number, (candidate, is_known) in enumerate(zip(index.candidates, known, strict=True))
+    ]
+
+
+def _is_unrestricted(index: Index, question: Question, by_field: Sequence[Sequence[float]]) -> bool:
+    """Whether "no restriction" may be true of what a question asks about: no condition has to do with it."""
+    if not index.restricting:
+        return True
+    if not question.kinds.isdisjoint(("extent", "period")):
+        return all("period" not in index.candidates[i].kinds for i in index.restricting)
+    free = max(
+        (sum(by_field[i]) for i, one in enumerate(index.candidates) if one.clause == "filter"), default=0
+    )
+    return free > max(sum(by_field[i]) for i in index.restricting)
+
+
+def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
+    """Whether a question for plain kinds of thing cannot be about a candidate, whatever words they share."""
+    if candidate.clause == "output":
+        return kinds == {"order"}
+    whole = candidate.answer and candidate.group in ("open", "said")
+    return bool(whole) and kinds.isdisjoint(candidate.main_kinds or kinds)
+
+
+def _is_of_time(question: Question) -> bool:
+    """Whether a question asks for a range of dates, and says more than that."""
+    return {"filter", "period"} <= question.kinds and not GENERIC_STEMS.issuperset(question.content)
+
+
+_CONDITIONS = ("where", "having")
+_WHO = frozenset({"filter", "category", "unmatched", "null"})
+
+_CLAUSE_STEMS = GENERIC_STEMS | frozenset(
+    map(
+        stem,
+        """aggregate alphabetical any appear arrange ascending blank break breakdown cap called
+        decimal descending details digits distinct duplicate dupes else empty first grouped grouping included
+        information last limited lines listed matches missing named none null one only ordered ordering
+        output repeated return returned rounded rounding rows sequence several shown sorted sorting stand stay
+        those top twice unique whole without""".split(),
+    )
+)
+"""Words that a question about a kind of clause has in any task."""
+
+
+def _restricted(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
+    """How much of a question is about values that some condition allows or rules out."""
+    conditions = (
+        shares[1] + shares[3]
+        for candidate, shares in shared
+        if candidate.clause in _CONDITIONS or (candidate.items and "category" in candidate.kinds)
+    )
+    return max(conditions, default=0.0)
+
+
+def _explained(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
+    """How much of a question is about the one point or part that has most of its words."""
+    return max((max(shares) for candidate, shares in shared if candidate.group != "open"), default=0.0)
+
+
+def _numbers(first: str, values: Iterable[float]) -> Vector:
+    return [(place, float(value)) for place, value in enumerate(values, _AT[first]) if value]
+
+
+def _named_at_length(candidate: Candidate, question: Question) -> bool:
+    return any(len(name) > SHORT_NAME and f" {name} " in question.spaced for name in candidate.names)
+
+
+_IDENTIFIER = re.compile(r"\b[a-z]+_(?:[a-z]+_)*[a-z0-9]+\b|= '")
+
+
+def _refusal(question: Question, unknown: float, best: float, plain: bool) -> Vector:
+    text = question.text
+    values: Sequence[float] = (
+        1.0,
+        ("_" in text or "= '" in text) and _IDENTIFIER.search(text) is not None,
+        unknown,
+        not best and not plain,
+        len(question.content) > 8,
+        plain,
+        best,
+        *(name in question.said.found for name in SPEAKS_FOR_REFUSING),
+    )
+    return _numbers("refuse:always", values)
+
+
+def _asking_back(question: Question, best: float, plain: bool) -> Vector:
+    telling = any(word not in GENERIC_STEMS for word in question.content)
+    values: Sequence[float] = (
+        1.0,
+        not telling and not plain,
+        not best and not plain,
+        len(question.words) < 6,
+        bool(question.kinds),
+        plain,
+        best,
+    )
+    return _numbers("ask_back:always", values)
+
+
+class Standing(NamedTuple):
+    """What speaks for a candidate, whatever the words are: always, and if a kind of thing is asked for."""
+
+    always: Vector
+    asked: Mapping[str, Vector]
+
+
+@lru_cache(maxsize=256)
+def standing(index: Index) -> tuple[Standing, ...]:
+    """Return what stands for each candidate of a brief."""
+    return tuple(map(_standing, index.candidates))
+
+
+def _standing(candidate: Candidate) -> Standing:
+    asked: dict[str, Vector] = {kind: [] for kind in KINDS}
+    if candidate.group != "open":
+        for kind in KINDS:
+            how = "and" if kind in candidate.kinds else "not"
+            asked[kind].append((_AT[f"asked_{how}_settled:{kind}"], 1.0))
+    return Standing([(_AT[f"group:{candidate.group}"], 1.0)], asked)
+
+
+def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
+    """Return all that speaks for each candidate, for a refusal and for asking back."""
+    whole = [
+        [*one.always, *beside, *(feature for kind in question.kinds for feature in one.asked[kind])]
+        for one, beside in zip(standing(index), found.beside, strict=False)
+    ]
+    return whole + found.beside[-2:]
 
 
 @dataclass(frozen=True, eq=False)
@@ -35,13 +343,19 @@ class Weights:
 @cache
 def load_weights() -> Weights:
     """Read the package's weights."""
-    data = json.loads(resources.files(__package__).joinpath("weights.json").read_text(encoding="utf-8"))
-    place = {name: number for number, name in enumerate(FACETS)}
-    runs = {
-        run: tuple((place[name], value) for name, value in said.items()) for run, said in data["runs"].items()
-    }
-    known = frozenset(word for run in runs for word in run.split())
-    return Weights(tuple(data["weights"].get(name, 0.0) for name in FEATURES), runs, known)
+    return weights_in(resources.files(__package__).joinpath("weights.json"))
+
+
+def weights_in(file: Traversable) -> Weights:
+    """Read a file of weights."""
+    data = json.loads(file.read_text(encoding="utf-8"))
+    runs: dict[str, list[tuple[int, float]]] = {}
+    for place, name in enumerate(FACETS):
+        for run, hundredths in data["runs"].get(name, {}).items():
+            runs.setdefault(run, []).append((place, hundredths / 100))
+    known = frozenset(data["words"].split()).union(*(run.split() for run in runs))
+    values = tuple(data["features"].get(name, 0.0) for name in FEATURES)
+    return Weights(values, {run: tuple(said) for run, said in runs.items()}, known)
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:

@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from birdenv import execute_sql, submit_sql
-from birdenv.benchmarks import DEMO_C_INTERACT_FILE
 from birdenv.databases.postgres import Cluster
 from birdenv.databases.postgres.server._data_folder import pid_file
+from birdenv.demo import DEMO_C_INTERACT_FILE
 from birdenv.dialogue import make_game
 from birdenv.envs import BirdSqlEnv, CInteractEnv
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
@@ -59,7 +59,7 @@ def forty_tasks(demo: Path, folder: Path) -> Path:
 
 
 def plan_of(demo: Path, file: Path) -> RunPlan:
-    arena = make_game("c-interact", data_dir=str(demo), data=str(file), dialect="postgres", explain=True)
+    arena = make_game("c-interact", data_dir=str(demo), data=str(file), dialect="postgres")
     return RunPlan(arena, {0: "asks-first", 1: "rule"}, parallel=2)
 
 

@@ -18,7 +18,7 @@ from postgres_server import PASSWORD, start_postgres
 
 from birdenv.databases.postgres import Cluster, PostgresServer, ServerError, find_server
 from birdenv.databases.postgres.server._account import Account
-from birdenv.databases.postgres.server._binaries import Binaries, check_version, find_binaries
+from birdenv.databases.postgres.server._binaries import Binaries, find_binaries
 from birdenv.databases.postgres.server._paths import server_place, with_reachable_programs
 from birdenv.errors import InputError
 
@@ -285,8 +285,6 @@ def test_root_without_a_way_to_its_cache_gets_a_place_in_var_cache(
 @pytest.mark.slow
 def test_programs_that_only_root_can_reach_are_copied(cache: Path, as_root: None) -> None:
     binaries = find_binaries()
-    if binaries.package is None:
-        pytest.skip("the server's package is not installed")
     closed = cache / "closed"
     closed.mkdir(mode=0o700)
     install, libraries = binaries.folder.parent, f"{binaries.package.name}.libs"
@@ -341,25 +339,26 @@ def test_a_user_without_a_name_is_told(cache: Path, public_python: str) -> None:
     assert "user 54444 has no name on this machine" in told.stderr
 
 
-def test_a_machine_without_postgresql_is_told_how_to_get_one(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+@pytest.mark.parametrize("has_old_programs", [False, True])
+def test_a_machine_without_the_package_is_told_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_old_programs: bool
 ) -> None:
-    monkeypatch.setattr("birdenv.databases.postgres.server._binaries._PACKAGE", "no_such_package")
-    monkeypatch.setattr("birdenv.databases.postgres.server._binaries._INSTALLED", ())
-    monkeypatch.setenv("PATH", str(tmp_path))
-    with pytest.raises(InputError, match=r"pip install 'birdenv\[postgres\]'.*--dsn or BIRDENV_DSN"):
-        find_binaries()
-    for name in ("postgres", "initdb"):
-        (tmp_path / name).write_text("#!/bin/sh\necho 'postgres (PostgreSQL) 13.4'\n")
-        (tmp_path / name).chmod(0o755)
-    with pytest.raises(InputError, match=r"PostgreSQL 13 at .* is too old: birdenv needs 14 or newer"):
+    monkeypatch.setattr("birdenv.databases.postgres.server._binaries._PACKAGE", "an_old_package")
+    if has_old_programs:
+        programs = tmp_path / "an_old_package" / "pginstall" / "bin"
+        programs.mkdir(parents=True)
+        for name in ("postgres", "initdb"):
+            (programs / name).write_text("#!/bin/sh\necho 'postgres (PostgreSQL) 15.3'\n")
+            (programs / name).chmod(0o755)
+        monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(InputError, match=r"pip install -U 'birdenv\[postgres\]'.*--dsn or BIRDENV_DSN"):
         find_binaries()
 
 
-def test_versions_from_the_benchmarks_own_on_are_taken() -> None:
-    check_version(14, "here", "advice")
-    with pytest.raises(InputError, match="too old"):
-        check_version(13, "here", "advice")
+def test_a_server_that_is_too_old_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("birdenv.databases.postgres.server._server._OLDEST_MAJOR", 99)
+    with pytest.raises(InputError, match=r"is too old: birdenv needs 99 or newer"):
+        find_server(start_postgres().reader)
 
 
 def test_another_server_is_named_by_dsn_or_variable(monkeypatch: pytest.MonkeyPatch) -> None:

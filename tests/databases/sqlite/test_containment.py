@@ -108,6 +108,7 @@ STATEMENTS = [
     ("S21", "PRAGMA case_sensitive_like = 1", "denied", "ok"),
     ("S21", "PRAGMA journal_mode = wal", "denied", "ok"),
     ("S21", "PRAGMA journal_mode = off", "denied", "denied"),
+    ("S21", "PRAGMA journal_mode = 'O'", "denied", "denied"),
     ("S21", "PRAGMA writable_schema = 1", "denied", "denied"),
     ("S21", "PRAGMA temp_store_directory = '{elsewhere}'", "denied", "denied"),
     ("S21", "PRAGMA data_store_directory = '{elsewhere}'", "denied", "denied"),

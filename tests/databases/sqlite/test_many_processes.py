@@ -5,6 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import queue
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,10 @@ from gymnasium.vector import AsyncVectorEnv
 from image_kinds import ALL, why_not
 
 import birdenv
-from birdenv.benchmarks import demo_folder
-from birdenv.databases import QueryResult, SqliteSource
+from birdenv.databases import Limits, QueryResult, SqliteSource
+from birdenv.demo import demo_folder
 
+ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 KINDS = [kind for kind in ALL if not why_not(kind)]
 CONTEXTS = [name for name in ("fork", "spawn") if name in multiprocessing.get_all_start_methods()]
 
@@ -114,6 +116,29 @@ def test_a_forked_child_that_lets_go_of_its_parents_episodes_does_them_no_harm(r
         assert isinstance(result, QueryResult), result
         assert result.rows == [(10,)]
         database.close()
+
+
+@pytest.mark.skipif("fork" not in CONTEXTS, reason="processes are not forked here")
+def test_a_fork_while_a_thread_waits_for_an_answer(root: Path) -> None:
+    """The thread that holds the database's lock is not in the child."""
+    database = SqliteSource(root).open("town", Limits(seconds=2))
+    answers: list[Any] = []
+    waiting = threading.Thread(target=lambda: answers.append(database.execute(ENDLESS)))
+    waiting.start()
+    while database._busy is None:  # type: ignore[attr-defined]
+        time.sleep(0.01)
+    child = multiprocessing.get_context("fork").Process(target=ask_and_drop, args=(database,))
+    child.start()
+    child.join(60)
+    assert child.exitcode == 0
+    waiting.join()
+    assert "stopped after" in answers[0].message
+    database.close()
+
+
+def ask_and_drop(database: Any) -> None:
+    assert isinstance(database.execute("SELECT 1"), QueryResult)
+    database.close()
 
 
 @pytest.mark.every(3)

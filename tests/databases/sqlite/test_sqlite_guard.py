@@ -20,8 +20,7 @@ from image_kinds import let_images_grow
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import LocalSource
 from birdenv.databases.sqlite._process_database import ProcessDatabase
-from birdenv.databases.sqlite.guard._authorizer_cache import AuthorizerCache
-from birdenv.databases.sqlite.guard._authorizer_rules import beyond_reading, is_repeatable, outside_a_copy
+from birdenv.databases.sqlite.guard._authorizer_rules import HARMLESS, rule_of
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline
 from birdenv.databases.sqlite.guard._statement_guard import StatementGuard
 from birdenv.databases.sqlite.images._protocol import ImageKind
@@ -307,8 +306,7 @@ LONG_NAMES = st.tuples(NAMES, st.integers(0, 300)).map(lambda drawn: drawn[0] an
 def test_what_is_plain_reading_is_what_the_rules_say(
     action: int, first: str | None, second: str | None
 ) -> None:
-    is_allowed = not outside_a_copy(action, first, second) and not beyond_reading(action, first)
-    is_plain = is_allowed and is_repeatable(action, first, second)
+    is_plain = rule_of(action, first, second) == HARMLESS
     connection = sqlite3.connect(":memory:")
     for _ in range(2):  # the second time from memory
         watch = StatementGuard(connection, private=False)
@@ -318,15 +316,6 @@ def test_what_is_plain_reading_is_what_the_rules_say(
         watch.finish()
         assert (answer == sqlite3.SQLITE_OK and is_unmarked) == is_plain
     connection.close()
-
-
-def test_names_are_remembered_up_to_a_number() -> None:
-    actions = AuthorizerCache(frozenset({"notes"}))
-    for number in range(10_000):
-        assert actions.include(sqlite3.SQLITE_READ, f"table_{number}", "a")
-        assert not actions.include(sqlite3.SQLITE_READ, "Notes", "a")
-    assert 1 <= len(actions.tables) <= 5_000
-    assert actions.tables.issuperset({"table_9998", "table_9999"})
 
 
 def test_long_names_are_not_kept_in_memory(
@@ -359,3 +348,14 @@ def test_what_varies_is_known_to_vary_however_it_ended(source: SqliteSource, fir
         assert isinstance(again, QueryResult)
         assert not again.repeatable
         assert database.execute("SELECT name FROM pragma_table_info('orders')").repeatable
+
+
+@pytest.mark.contains("S50")
+def test_a_name_that_no_statement_can_say_leaves_no_other_database_unbounded(source: SqliteSource) -> None:
+    with source.open("shop") as database:
+        database.run(["ATTACH ':memory:' AS CAST(x'ff' AS TEXT); ATTACH ':memory:' AS m"])
+        grown = database.execute(
+            "CREATE TABLE m.t AS WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 80)"
+            " SELECT zeroblob(1000000) FROM n"
+        )
+        assert isinstance(grown, QueryError) and grown.kind == "too_large"

@@ -19,10 +19,10 @@ from birdenv.databases import Checkpoint, EpisodeDatabase, Limits, QueryError, Q
 from birdenv.databases.sqlite import _process_database as pool
 from birdenv.databases.sqlite._process_database import _read
 from birdenv.errors import InfrastructureError
-from birdenv.processes import _memory, _process
-from birdenv.processes._child import ANSWER
-from birdenv.processes._messages import unpacked
-from birdenv.processes._process import ChildProcess
+from birdenv.processes import memory
+from birdenv.processes.child import ANSWER
+from birdenv.processes.messages import unpacked
+from birdenv.processes.process import ChildProcess
 
 LIMITS = Limits(seconds=0.5)
 UNSTOPPABLE = "SELECT length(printf('%.*c', 2000000000, 'x'))"
@@ -248,7 +248,7 @@ def test_a_worker_that_sends_nonsense_is_ended(
 ) -> None:
     episode.execute("DELETE FROM orders")
     with monkeypatch.context() as patched:
-        patched.setattr(_process, "receive", lambda *_: ANSWER + pickle.dumps(Bomb()))
+        patched.setattr("birdenv.processes.process.receive", lambda *_: ANSWER + pickle.dumps(Bomb()))
         assert "made no sense" in error(episode, CUSTOMERS).message
     assert value(episode, CUSTOMERS) == 3
 
@@ -395,7 +395,7 @@ def test_where_memory_runs_out_an_episode_that_writes_is_told(
     with source.open("shop", LIMITS) as writing, source.open("shop", LIMITS) as late:
         writing.execute("DELETE FROM orders")
         (tmp_path / "meminfo").write_text("MemTotal: 8000000 kB\nMemAvailable: 100000 kB\n")
-        monkeypatch.setattr(_memory, "_MACHINE", tmp_path / "meminfo")
+        monkeypatch.setattr(memory, "_MACHINE", tmp_path / "meminfo")
         with pytest.raises(InfrastructureError, match="97 MiB left"):
             late.execute("DELETE FROM customers")
         assert value(late, CUSTOMERS) == 3, "it has written nothing"

@@ -13,6 +13,14 @@ import birdenv  # noqa: F401 (registers the ids)
 Make = Callable[..., Any]
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Keep compiled tables in a folder of these tests."""
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("birdenv.envs.candidates._cache.cache_folder", lambda: tmp_path_factory.getbasetemp())
+        yield
+
+
 @pytest.fixture
 def make() -> Iterator[Make]:
     made: list[Any] = []

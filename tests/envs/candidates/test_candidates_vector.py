@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import gymnasium
@@ -14,13 +15,6 @@ from birdenv.benchmarks.generator import generate
 from birdenv.errors import InputError
 
 ID = "birdenv/CInteractCandidates-v0"
-
-
-@pytest.fixture(scope="module", autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("birdenv.envs.candidates._cache.cache_folder", lambda: tmp_path_factory.getbasetemp())
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -41,8 +35,10 @@ def _batch(n: int, **settings: Any) -> Any:
     return gymnasium.make_vec(ID, num_envs=n, vectorization_mode="vector_entry_point", **settings)
 
 
-def _singles(n: int, mode: AutoresetMode, **settings: Any) -> Any:
-    return SyncVectorEnv([lambda: gymnasium.make(ID, **settings)] * n, autoreset_mode=mode)
+def _dialogues(n: int, mode: AutoresetMode, **settings: Any) -> Any:
+    """Single environments that play dialogues, so that they can be rendered."""
+    one = partial(gymnasium.make, ID, render_mode="ansi", **settings)
+    return SyncVectorEnv([one] * n, autoreset_mode=mode)
 
 
 def _same(first: dict[str, Any], second: dict[str, Any]) -> None:
@@ -65,12 +61,12 @@ def _compare(episodes: int, n: int, settings: dict[str, Any]) -> None:
     """Random play of both; the first environment often does what the mask forbids, the last never."""
     rng = np.random.default_rng(0)
     legal = np.linspace(0.6, 1.0, n)
-    ours, theirs = _batch(n, **settings), _singles(n, AutoresetMode.SAME_STEP, **settings)
+    ours, theirs = _batch(n, **settings), _dialogues(n, AutoresetMode.SAME_STEP, **settings)
     first, second = ours.reset(seed=7), theirs.reset(seed=7)
     ended = 0
     while ended < episodes:
         _same(first[0], second[0])
-        assert (ours._names[ours._tasks] == second[-1]["instance_id"]).all()
+        assert (ours._names[ours._episodes.tasks] == second[-1]["instance_id"]).all()
         masks = ours.action_masks()
         np.testing.assert_array_equal(masks, _masks(theirs))
         free = rng.random(n) >= legal
@@ -148,6 +144,8 @@ def test_nothing_that_was_returned_changes_afterwards(generated: dict[str, Any])
         {"user": "rule"},
         {"profile": "adk"},
         {"render_mode": "ansi"},
+        {"question_price": 0.1},
+        {"reward_scheme": "zero_sum"},
     ],
 )
 def test_what_a_batch_cannot_do_is_told(wrong: dict[str, Any]) -> None:

@@ -17,7 +17,6 @@ import birdenv
 from birdenv.databases import SqliteSource
 from birdenv.databases.sqlite._process_database import workers
 from birdenv.grading.sandbox import SandboxLimits
-from birdenv.processes import _process
 
 WAIT_SECONDS = 30.0  # seconds: much more than anything here takes
 CHILD = "birdenv.grading.sandbox._child"
@@ -243,8 +242,7 @@ def test_what_forks_nevertheless_is_killed_with_its_group(
 ) -> None:
     mark = f"mark{os.getpid()}"
     monkeypatch.setattr(
-        _process,
-        "_PROGRAM",
+        "birdenv.processes.starting._PROGRAM",
         f"import os, time  # {mark}\nfor _ in range(5): os.fork()\ntime.sleep(600)  # 32 processes",
     )
     report = run(source, case("pass"), limits=SandboxLimits(seconds=2))

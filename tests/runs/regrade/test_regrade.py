@@ -21,7 +21,7 @@ from birdenv.runs.regrade import (
     Regrade,
     bird_regrade_text,
     regrade_bird,
-    regrade_c_interact,
+    regrade_interact,
     regrade_record,
     regrade_text,
 )
@@ -78,7 +78,7 @@ def played(folder: Path, episodes: dict[str, list[str]] = EPISODES) -> RunDirect
 
 def again(directory: RunDirectory, *profiles: str, **options: Any) -> Regrade:
     chosen = [PROFILES[name] for name in profiles or PROFILES]
-    return regrade_c_interact(directory, chosen, **options)
+    return regrade_interact(directory, chosen, **options)
 
 
 @pytest.fixture(scope="module")
@@ -254,6 +254,18 @@ def test_bird_cleaned(tmp_path: Path) -> None:
     assert found.different == ["1"]
     assert "sql_error (EX 0, set 0) -> passed (EX 1, set 0)" in bird_regrade_text(found)
     assert "EX, now, cleaned             2/3" in bird_regrade_text(found)
+
+
+def test_doubtful_answers_of_bird_fail_if_that_is_asked(tmp_path: Path) -> None:
+    data = write_benchmark(tmp_path / "data", QUERY)
+    (data / "bird.json").write_text(json.dumps(ASKED[:1]))
+    spelled = Scripted({"0": ["SELECT 2"]})
+    run = play(bird(data, file=data / "bird.json"), spelled, tmp_path / "runs")
+    assert bird_again(run).different == []
+    found = bird_again(run, fail_doubtful=True)
+    assert found.different == ["0"] and "with fail_doubtful" in bird_regrade_text(found)
+    careful = play(bird(data, file=data / "bird.json", fail_doubtful=True), spelled, tmp_path / "careful")
+    assert bird_again(careful).different == [] and bird_again(careful).now["0"]["ex"] == 0
 
 
 def test_bird_on_changed_data(tmp_path: Path) -> None:

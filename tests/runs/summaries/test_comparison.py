@@ -44,11 +44,12 @@ def test_rates_of_tasks_played_once(pair: list[RecordedRun]) -> None:
 
 
 def test_the_text_names_test_and_counts(pair: list[RecordedRun]) -> None:
-    text = comparison_text(compare(pair))
+    text = comparison_text(compare(pair), everything=True)
     assert "p = 0.0703 (McNemar's test, exact)" in text
     assert "solved by B only: 7, solved by A only: 1" in text
     assert "2/21" in text
     assert "t2" not in text.replace(str(pair[0].path.parent), "")
+    assert "EX 9.5 % 38.1 % +28.6 +2.6 .. +50.7 0.0703" in " ".join(comparison_text(compare(pair)).split())
     listed = comparison_text(compare(pair), tasks=True)
     assert "solved by B only: t2, t3, t4, t5, t6, t7, t8\n" in listed
     assert "solved by A only: t1\n" in listed
@@ -96,7 +97,7 @@ def test_repeats_count_with_their_mean(tmp_path: Path) -> None:
     assert (found["value"], found["test_over_tasks"]) == (0.25, "paired bootstrap")
     assert found["interval_over_tasks"] == [0.25, 0.25]
     assert any("repeats (1 and 4)" in note for note in made.notes)
-    assert "better in B: 8, better in A: 0" in comparison_text(made)
+    assert "better in B: 8, better in A: 0" in comparison_text(made, everything=True)
 
 
 def test_repeats_that_say_nothing_are_left_out_of_the_mean(tmp_path: Path) -> None:
@@ -196,4 +197,4 @@ def test_one_database_has_no_interval_over_databases(tmp_path: Path) -> None:
     found = made.to_json()["differences"]["ex"]["B-A"]
     assert found["interval_over_databases"] is None
     assert found["p_over_databases"] is None
-    assert "One database" in comparison_text(made)
+    assert "One database" in comparison_text(made, everything=True)

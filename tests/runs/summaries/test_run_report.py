@@ -14,7 +14,8 @@ from arenas import a_interact, bird, c_interact, play
 from written_runs import bird_record, dialogue_record, write_run
 
 from birdenv.errors import InputError
-from birdenv.runs.summaries import compare, comparison_text, forest_plot, read_run, report
+from birdenv.report.plots import plot
+from birdenv.runs.summaries import compare, comparison_text, read_run, report
 
 
 @pytest.mark.parametrize("make", [bird, c_interact, a_interact])
@@ -274,11 +275,11 @@ def test_the_plot(tmp_path: Path) -> None:
     pytest.importorskip("matplotlib", reason="needs the extra `report`")
     records = [bird_record(str(n), n % 3 > 0, database="$a$_" if n % 2 else "b") for n in range(12)]
     made = report(read_run(write_run(tmp_path / "run", records, agent="predictions:$x_$")))
-    picture = forest_plot(made)
+    picture = plot(made)
     assert picture.startswith(b"\x89PNG")
-    assert forest_plot(made) == picture
+    assert plot(made) == picture
     empty = report(read_run(write_run(tmp_path / "none", [bird_record("a", False, status="ungraded")])))
-    assert forest_plot(empty).startswith(b"\x89PNG")
+    assert plot(empty).startswith(b"\x89PNG")
 
 
 def test_bird_has_the_names_of_the_reference_harness(demo: Path, tmp_path: Path) -> None:
@@ -319,11 +320,11 @@ def test_one_episode_has_no_intervals_and_tables_have_headings(demo: Path, tmp_p
 
 
 def test_plots_of_runs_side_by_side_and_long_names(demo: Path, tmp_path: Path) -> None:
-    from birdenv.runs.summaries._plot import comparison_rows, cut
+    from birdenv.report.plots import comparison_rows, cut
 
     runs = [read_run(play(bird(demo, 4), agent, tmp_path / agent).path) for agent in ("oracle", "never-asks")]
     made = compare(runs)
     assert [name for name, _ in comparison_rows(made)][:3] == ["EX", "A oracle", "B never-asks"]
-    assert forest_plot(made).startswith(b"\x89PNG")
+    assert plot(made).startswith(b"\x89PNG")
     assert cut("x" * 40) == "x" * 40
     assert len(cut("x" * 400)) == 40

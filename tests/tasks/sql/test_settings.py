@@ -12,8 +12,8 @@ import pytest
 from birdenv import make_game, run_episodes
 from birdenv.envs import BirdSqlEnv, CInteractEnv, DialogueEnv, c_interact_v0
 from birdenv.errors import InputError, SettingError
+from birdenv.studies import StudyConfig, study_arena
 from birdenv.tasks import SqlSettings
-from birdenv.web import StudyConfig, study_arena
 
 IDS = ("CInteract", "AInteract", "BirdSql", "CInteractCandidates")
 DOORS: dict[str, Callable[..., Any]] = {

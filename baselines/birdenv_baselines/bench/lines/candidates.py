@@ -1,13 +1,15 @@
-"""Batches of candidate episodes against Gymnasium's ways of stepping single ones.
+"""Batches of candidate episodes against Gymnasium's ways of stepping single ones, and training on them.
 
-Lines against `SyncVectorEnv` count processor time, all of it in this process; those against `AsyncVectorEnv`,
-which has processes of its own, count time by the clock on the wall.
+Lines against `SyncVectorEnv` count processor time, all of it in this process; those against `AsyncVectorEnv`
+and against dialogues, which have processes of their own, and those of training count time by the clock on the
+wall.
 """
 
 from __future__ import annotations
 
 import time
-from contextlib import ExitStack, closing
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from functools import partial
 from typing import Any, Final, TypeAlias
 
@@ -22,6 +24,7 @@ from birdenv_baselines.bench._measure import (
     Figure,
     Line,
     Setting,
+    Skip,
     in_rounds,
     spread,
     times_as_fast,
@@ -43,11 +46,17 @@ def lines(quick: bool) -> list[Line]:
         for vector in (SyncVectorEnv, AsyncVectorEnv)
         for n in ((8,) if quick else (8, 64))
     ]
-    return [*made, Line(f"{name.format(_MANY)}, CPU", "", _rate, Bar("at least", 100_000.0))]
+    return [
+        *made,
+        Line(f"{name.format(_MANY)}, CPU", "", _rate, Bar("at least", 100_000.0)),
+        Line("candidate steps, one environment", "a dialogue at every step", _compiled, Bar("at least", 3.0)),
+        Line("MaskablePPO steps, VecEnv of 64", "one environment", _training, Bar("at least", 2.0)),
+        Line("MaskablePPO steps, one environment, one thread of torch", "two threads", _threads),
+    ]
 
 
-def _single() -> Any:
-    return gymnasium.make(_ID)
+def _single(**settings: Any) -> Any:
+    return gymnasium.make(_ID, **settings)
 
 
 def _batch(n: int) -> Any:
@@ -68,6 +77,52 @@ def _rate(setting: Setting) -> Figure:
         (times,) = in_rounds([_player(batch, _MANY)], setting.rounds, time.process_time)
     steps = _MANY * _STEPS
     return spread([steps / seconds for seconds in times], "/s", times, each=steps)
+
+
+def _compiled(setting: Setting) -> Figure:
+    _batch(1).close()  # compiles
+    one = SyncVectorEnv([_single], autoreset_mode=AutoresetMode.SAME_STEP)
+    spoken = SyncVectorEnv([partial(_single, render_mode="ansi")], autoreset_mode=AutoresetMode.SAME_STEP)
+    with closing(one), closing(spoken):
+        times = in_rounds([_player(one, 1), _player(spoken, 1)], setting.rounds)
+    return times_as_fast(*times, each=_STEPS)
+
+
+def _training(setting: Setting) -> Figure:
+    with _learners(setting) as (learner, steps):
+        times = in_rounds([learner(64), learner(1)], setting.rounds)
+    return times_as_fast(*times, each=steps)
+
+
+def _threads(setting: Setting) -> Figure:
+    with _learners(setting) as (learner, steps):
+        times = in_rounds([learner(1), learner(1, threads=2)], setting.rounds)
+    return times_as_fast(*times, each=steps)
+
+
+@contextmanager
+def _learners(setting: Setting) -> Iterator[tuple[Callable[..., Contender], int]]:
+    """Give a maker of trainings on n episodes at once, and their steps; then set torch's threads back."""
+    try:
+        import torch
+        from sb3_contrib import MaskablePPO
+
+        from birdenv.envs.sb3 import CandidatesVecEnv
+    except ModuleNotFoundError:
+        raise Skip("not measured: pip install 'birdenv[rl]'") from None
+    steps, before = 128 if setting.quick else 512, torch.get_num_threads()
+
+    def learner(n: int, *, threads: int = 1) -> Contender:
+        minibatch = 64 if n == 1 else steps
+        settings = {"n_steps": steps // n, "batch_size": minibatch, "seed": 0, "device": "cpu"}
+        envs = _single() if n == 1 else CandidatesVecEnv(_batch(n))
+        model = MaskablePPO("MultiInputPolicy", envs, **settings)
+        return Contender(partial(model.learn, steps), before=partial(torch.set_num_threads, threads))
+
+    try:
+        yield learner, steps
+    finally:
+        torch.set_num_threads(before)
 
 
 def _player(env: Any, n: int) -> Contender:

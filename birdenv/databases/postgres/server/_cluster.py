@@ -68,8 +68,8 @@ _SETTINGS: Final = {
     "log_min_messages": "fatal",
     "log_min_error_statement": "panic",
     "log_checkpoints": "off",
+    "max_notify_queue_pages": "1024",  # of 8 kB; one LISTEN may keep all that is told
 }
-_NOTIFY_PAGES: Final = {"max_notify_queue_pages": "1024"}  # of 8 kB; one LISTEN may keep all that is told
 _START_SECONDS: Final = 120.0  # recovering from a kill included
 _STOP_SECONDS: Final = 40.0
 _KEEPER: Final = Path(__file__).with_name("_supervisor.py")
@@ -203,7 +203,7 @@ class Cluster:
     def _run_keeper(self, binaries: Binaries) -> subprocess.Popen[bytes]:
         place = self.place
         command = [str(binaries.folder / "postgres"), "-D", str(place.data), "-k", str(place.sockets)]
-        for name, value in (_SETTINGS | (_NOTIFY_PAGES if binaries.major >= 17 else {})).items():
+        for name, value in _SETTINGS.items():
             command += ["-c", f"{name}={value}"]
         setting = {
             "command": command,

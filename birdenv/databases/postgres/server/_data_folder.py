@@ -18,6 +18,11 @@ from birdenv.files import file_errors
 ADMIN: Final = "birdenv"
 """The embedded server's superuser."""
 
+# Text is ordered by code point, as SQLite orders it, and the same on every machine.
+_INITDB_OPTIONS: Final = (
+    "--auth=trust --encoding=UTF8 --no-sync --no-data-checksums"
+    " --locale-provider=builtin --locale=C --builtin-locale=C.UTF-8"
+).split()
 _REASON: Final = re.compile(r"\b(FATAL|PANIC|ERROR|HINT|Error|error|could not|No space)\b")
 
 
@@ -28,33 +33,22 @@ def make_data(binaries: Binaries, place: ServerPaths) -> None:
     with file_errors(unfinished, "made"):
         unfinished.mkdir(mode=0o700)
         place.maker.give(unfinished)
-    # Text is ordered by code point, as SQLite orders it, and the same on every machine.
-    locales = (
-        [["--locale-provider=builtin", "--locale=C", "--builtin-locale=C.UTF-8"]]
-        if binaries.major >= 17
-        else [["--locale=C.UTF-8"], ["--locale=C"]]
+    made = subprocess.run(
+        [binaries.folder / "initdb", "-D", unfinished, "-U", ADMIN, *_INITDB_OPTIONS],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        cwd=unfinished,
+        env={"PATH": os.defpath, "LC_ALL": "C"},
+        **place.maker.as_keywords(),
     )
-    told = ""
-    for locale in locales:
-        checksums = ["--no-data-checksums"] if binaries.major >= 18 else []
-        options = ["-U", ADMIN, "--auth=trust", "--encoding=UTF8", "--no-sync", *checksums, *locale]
-        made = subprocess.run(
-            [binaries.folder / "initdb", "-D", unfinished, *options],
-            capture_output=True,
-            text=True,
-            errors="replace",
-            cwd=unfinished,
-            env={"PATH": os.defpath, "LC_ALL": "C"},
-            **place.maker.as_keywords(),
-        )
-        told = made.stderr
-        if made.returncode == 0:
-            place.account.give(unfinished)
-            shutil.rmtree(place.data, ignore_errors=True)
-            unfinished.rename(place.data)
-            return
-    shutil.rmtree(unfinished, ignore_errors=True)
-    raise InputError(f"{place.data}: the server's files cannot be made: {_reasons(told.splitlines())}")
+    if made.returncode != 0:
+        shutil.rmtree(unfinished, ignore_errors=True)
+        reasons = _reasons(made.stderr.splitlines())
+        raise InputError(f"{place.data}: the server's files cannot be made: {reasons}")
+    place.account.give(unfinished)
+    shutil.rmtree(place.data, ignore_errors=True)
+    unfinished.rename(place.data)
 
 
 def pid_file(data: Path) -> dict[str, str]:
@@ -77,23 +71,17 @@ def remove_stale_locks(place: ServerPaths) -> None:
 
 
 def _is_postgres(process: int) -> bool:
-    """Whether the process is there and runs PostgreSQL's program."""
+    """Return whether the process is there and runs PostgreSQL's program; True where that cannot be told."""
     try:
         return "postgres" in Path(f"/proc/{process}/comm").read_text()
     except OSError:
-        if Path("/proc/self").exists():
-            return False
-    told = subprocess.run(["ps", "-o", "comm=", "-p", str(process)], capture_output=True, text=True)
-    return "postgres" in told.stdout
+        return not Path("/proc/self").exists()
 
 
 def machine_session() -> str:
-    """What changes when the machine is started again; empty where that cannot be told."""
+    """Return what changes when the machine is started again; empty where that cannot be told (macOS)."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-    with suppress(OSError):
-        told = subprocess.run(["sysctl", "-n", "kern.bootsessionuuid"], capture_output=True, text=True)
-        return told.stdout.strip()
     return ""
 
 

@@ -21,7 +21,7 @@ from birdenv.errors import InputError
 from birdenv.files import cache_folder, file_errors
 
 _SHARED_CACHE: Final = Path("/var/cache/birdenv")
-_LONGESTSOCKET: Final = 100  # bytes; the systems' limits are 103 and 107
+_LONGEST_SOCKET: Final = 100  # bytes; the systems' limits are 103 and 107
 SOCKET: Final = ".s.PGSQL.5432"
 
 
@@ -70,7 +70,7 @@ class ServerPaths:
     @property
     def sockets(self) -> Path:
         """The folder of the server's socket, which only its account (and root) can get into."""
-        if len(os.fsencode(self.data / SOCKET)) <= _LONGESTSOCKET:
+        if len(os.fsencode(self.data / SOCKET)) <= _LONGEST_SOCKET:
             return self.data
         name = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"birdenv-{self.account.owner}-{name}"
@@ -80,7 +80,7 @@ class ServerPaths:
         if self.sockets == self.data:
             return
         advice = f"; the path of {self.data} is too long for a socket: set XDG_CACHE_HOME to a shorter one"
-        if len(os.fsencode(self.sockets / SOCKET)) > _LONGESTSOCKET:
+        if len(os.fsencode(self.sockets / SOCKET)) > _LONGEST_SOCKET:
             raise InputError(f"{self.sockets}: too long for a socket as well{advice}, or TMPDIR")
         with file_errors(self.sockets, "made", advice):
             self.sockets.mkdir(mode=0o700, exist_ok=True)
@@ -129,8 +129,6 @@ def with_reachable_programs(binaries: Binaries, place: ServerPaths) -> Binaries:
     """
     if all(who.can_reach(binaries.folder / "postgres") for who in (place.account, place.maker)):
         return binaries
-    if binaries.package is None:
-        raise InputError(f"{binaries.folder}: only root can get there, and PostgreSQL does not run as root")
     package, install = binaries.package, binaries.folder.parent
     whole = place.root / f"programs-{binaries.version}"
     copied = whole / package.name / install.name

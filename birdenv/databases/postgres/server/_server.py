@@ -4,7 +4,7 @@
     with server.connect("postgres") as connection: ...
     server.close()
 
-`server_choice` tells which server `find_server` would take here, without starting or asking it.
+`server_choice` says which server `find_server` would take here, without starting or asking it.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from __future__ import annotations
 import os
 import re
 import time
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
-from birdenv.databases.postgres.server._binaries import check_version, find_binaries, has_package
+from birdenv.databases.postgres.server._binaries import find_binaries
 from birdenv.databases.postgres.server._cluster import Cluster
 from birdenv.databases.postgres.server._dsn import read_dsn
 from birdenv.errors import InfrastructureError, InputError
@@ -29,6 +28,7 @@ DSN_VARIABLE: Final = "BIRDENV_DSN"
 MAINTENANCE_DATABASE: Final = "postgres"
 """The database to connect to for what concerns the server as a whole, on the embedded one."""
 
+_OLDEST_MAJOR: Final = 14  # that the public benchmark runs on; older ones lack what its databases use
 _CATALOG_ONLY: Final = {"search_path": "pg_catalog,pg_temp"}  # named last, temporary tables hide nothing
 _LOGIN_TRIGGERS: Final = 170_000  # the first version that has them, and the setting against them
 _CONNECT_SECONDS: Final = 10
@@ -80,8 +80,11 @@ class PostgresServer:
                 row = connection.execute(
                     "SELECT current_setting('server_version'), current_setting('is_superuser') = 'on'"
                 ).fetchone()
-            advice = "name a newer server, or leave --dsn and BIRDENV_DSN out"
-            check_version(self.version_number // 10_000, shown, advice)
+            if self.version_number // 10_000 < _OLDEST_MAJOR:
+                raise InputError(
+                    f"PostgreSQL {self.version_number // 10_000} at {shown} is too old: birdenv needs"
+                    f" {_OLDEST_MAJOR} or newer; name a newer server, or leave --dsn and BIRDENV_DSN out"
+                )
         except BaseException:
             self.close()
             raise
@@ -182,27 +185,12 @@ def one_line(error: BaseException) -> str:
     return " ".join(text.split())
 
 
-@dataclass(frozen=True, slots=True)
-class ServerChoice:
-    """`server`: what would be used, or why nothing can be and what to do, without a password.
-    `has_extra`: whether the package of the extra `postgres` is there."""
-
-    server: str
-    has_extra: bool
-
-
-def server_choice() -> ServerChoice:
-    """What `find_server()` would take: it looks at BIRDENV_DSN and for programs, and never raises."""
-    return ServerChoice(_server(), has_package())
-
-
-def _server() -> str:
+def server_choice() -> str:
+    """Say which server `find_server()` would take, or what to do where there is none; without a password."""
     dsn = os.environ.get(DSN_VARIABLE)
     try:
         if dsn:
             return f"the server that {DSN_VARIABLE} names: {read_dsn(dsn).shown} (not asked here)"
-        found = find_binaries()
+        return f"a server of birdenv's own, PostgreSQL {find_binaries().version} of the extra `postgres`"
     except InputError as error:
         return f"none: {DSN_VARIABLE}: {error}" if dsn else f"none: {error}"
-    origin = "of the extra `postgres`" if found.package else f"installed in {found.folder}"
-    return f"a server of birdenv's own, PostgreSQL {found.version} {origin}"

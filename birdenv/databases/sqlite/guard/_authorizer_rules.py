@@ -8,6 +8,8 @@ refused.
 from __future__ import annotations
 
 import sqlite3
+from functools import lru_cache
+from typing import Final, NamedTuple
 
 
 def _words(text: str) -> frozenset[str]:
@@ -79,8 +81,51 @@ _CHANGES = {
 }
 
 
-def outside_a_copy(action: int, first: str | None, second: str | None) -> str:
-    """Why an action is refused even on a private copy, in a sentence; empty if it is not."""
+LIST_OF_FILES: Final = "pragma_database_list"
+"""The table whose rows are paths of the host, for some connections."""
+
+_LONGEST_REMEMBERED: Final = 200  # characters of names; they may be as long as SQL
+
+
+class Rule(NamedTuple):
+    """What is said about an action.
+
+    Attributes:
+        on_a_copy: why it is refused even on a private copy, in a sentence; empty if it is not.
+        reading: why it is refused where only reading is allowed; empty if it is not.
+        is_repeatable: a statement with it gives the same rows whenever it runs on the same contents.
+    """
+
+    on_a_copy: str
+    reading: str
+    is_repeatable: bool
+
+
+HARMLESS: Final = Rule("", "", True)
+"""The rule of what every connection may do, and nearly all statements do."""
+
+
+def rule_of(action: int, first: str | None, second: str | None) -> Rule:
+    """Return the rule of an action of SQLite's authorizer with its two names; it is `HARMLESS` or another.
+
+    SQLite asks about every column of every statement, so rules are remembered.
+    """
+    if len(first or "") + len(second or "") > _LONGEST_REMEMBERED:
+        return _rule_of.__wrapped__(action, first, second)
+    return _rule_of(action, first, second)
+
+
+@lru_cache(maxsize=4096)
+def _rule_of(action: int, first: str | None, second: str | None) -> Rule:
+    rule = Rule(
+        _outside_a_copy(action, first, second),
+        _beyond_reading(action, first),
+        first != LIST_OF_FILES and _is_repeatable(action, first, second),
+    )
+    return HARMLESS if rule == HARMLESS else rule
+
+
+def _outside_a_copy(action: int, first: str | None, second: str | None) -> str:
     sentence = ""
     if action == sqlite3.SQLITE_PRAGMA:
         sentence = _pragma_fault((first or "").lower(), second)
@@ -102,13 +147,12 @@ def _pragma_fault(name: str, value: str | None) -> str:
         return "" if value is None else f"PRAGMA {name} can be read but not set"
     if name not in _PRIVATE_PRAGMAS:
         return f"PRAGMA {name} is not allowed"
-    if name == "journal_mode" and (value or "").lower() == "off":
+    if name == "journal_mode" and value and "off".startswith(value.lower()):  # SQLite takes a beginning, too
         return "PRAGMA journal_mode = off is not allowed: a rollback would destroy the database"
     return ""
 
 
-def is_repeatable(action: int, first: str | None, second: str | None) -> bool:
-    """Whether a statement with this action gives the same rows whenever it runs on the same contents."""
+def _is_repeatable(action: int, first: str | None, second: str | None) -> bool:
     if action == sqlite3.SQLITE_FUNCTION:
         return (second or "").lower() in _PURE_FUNCTIONS
     if action == sqlite3.SQLITE_PRAGMA:
@@ -116,8 +160,7 @@ def is_repeatable(action: int, first: str | None, second: str | None) -> bool:
     return action in _READING
 
 
-def beyond_reading(action: int, first: str | None) -> str:
-    """Why an action is refused where only reading is allowed, in a sentence; empty if it is not."""
+def _beyond_reading(action: int, first: str | None) -> str:
     if action in _READING:
         return ""
     if action == sqlite3.SQLITE_PRAGMA and (first or "").lower() in READING_PRAGMAS | _INNER_PRAGMAS:

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from birdenv.databases._results import ErrorKind
-from birdenv.databases.sqlite.guard._authorizer_cache import LIST_OF_FILES, AuthorizerCache
-from birdenv.databases.sqlite.guard._authorizer_rules import beyond_reading, outside_a_copy
+from birdenv.databases.sqlite.guard._authorizer_rules import HARMLESS, LIST_OF_FILES, rule_of
 from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline, Expiry
 from birdenv.databases.sqlite.guard._watchdog import watchdog
 
@@ -30,9 +29,6 @@ _WHOLE_INDEX: Final = 1_000_000_000
 
 _MODULES_OF_WHOLE_INDEXES: Final = frozenset({"fts3", "fts4"})
 _TICK_INSTRUCTIONS: Final = 10_000  # steps of SQLite's virtual machine between two looks at the clock
-_OK, _READ, _SELECT = sqlite3.SQLITE_OK, sqlite3.SQLITE_READ, sqlite3.SQLITE_SELECT
-_FUNCTION = sqlite3.SQLITE_FUNCTION
-_USUAL_ACTIONS = AuthorizerCache()
 
 SPILLED_BYTES: Final = 2**30
 """What one statement may write for sorting, and for tables that it makes up while it runs."""
@@ -72,7 +68,6 @@ class StatementGuard:
         attaches: it may have attached a database.
         wants_temporary: the room for temporary tables has to be bounded before it may run.
         has_temporary: that room is bounded.
-        bound: bytes that one value may have.
     """
 
     def __init__(
@@ -87,8 +82,7 @@ class StatementGuard:
     ) -> None:
         self._connection = connection
         self._most_written = SPILLED_BYTES + file_bytes
-        self._plain = AuthorizerCache(virtual_tables) if virtual_tables else _USUAL_ACTIONS
-        self._plain_tables, self._plain_functions = self._plain.tables, self._plain.functions
+        self._virtual_tables = virtual_tables
         self._lists_files = lists_files
         self._private = private
         self._reading = not private
@@ -103,8 +97,7 @@ class StatementGuard:
         self.attaches = False
         self.refusal: Refusal | None = None
         self.wants_temporary = self.has_temporary = False
-        self.bound = 0
-        self._set_bound(LARGEST_VALUE)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
         for module in modules:
             self._make_room_for(module)
         connection.set_authorizer(self._authorize)
@@ -115,7 +108,8 @@ class StatementGuard:
         """Whether the statement that ran last gives the same whenever it runs on the same contents.
 
         SQLite asks when it compiles: so the connection must keep no statements compiled. For virtual tables
-        that is not enough, see `AuthorizerCache`.
+        that is not enough: it asks about what they compile for themselves perhaps once for many statements.
+        So what reads one is not repeatable.
         """
         return not (self._private or self._may_vary)
 
@@ -201,46 +195,35 @@ class StatementGuard:
     def _authorize(
         self, action: int, first: str | None, second: str | None, database: str | None, _inside: str | None
     ) -> int:
-        # Asked about every column of every statement.
-        if action == _READ:
-            if first in self._plain_tables:
-                return _OK
-        elif action == _SELECT or (action == _FUNCTION and second in self._plain_functions):
-            return _OK
-        return self._decide(action, first, second, database)
-
-    def _decide(self, action: int, first: str | None, second: str | None, database: str | None) -> int:
-        if self._trusted or self._plain.include(action, first, second):
-            return _OK
+        rule = rule_of(action, first, second)  # asked about every column of every statement
+        if self._virtual_tables and (first or "").lower() in self._virtual_tables:
+            self._may_vary = True
+        if rule is HARMLESS or self._trusted:
+            return sqlite3.SQLITE_OK
         if first == LIST_OF_FILES and not self._lists_files:
             self._refuse(f"the table {first} is not allowed here: use PRAGMA database_list")
             return sqlite3.SQLITE_DENY
-        if sentence := outside_a_copy(action, first, second):
-            self._refuse(sentence)
+        if rule.on_a_copy:
+            self._refuse(rule.on_a_copy)
             return sqlite3.SQLITE_DENY
-        if self._reading and (sentence := beyond_reading(action, first)):
-            self._refuse(sentence, on_a_copy=True)
+        if self._reading and rule.reading:
+            self._refuse(rule.reading, on_a_copy=True)
             return sqlite3.SQLITE_DENY
-        self._may_vary = self._may_vary or not self._plain.are_repeatable(action, first, second)
+        self._may_vary = self._may_vary or not rule.is_repeatable
         if action == sqlite3.SQLITE_INSERT and database == "temp" and not self.has_temporary:
             self.wants_temporary = True
             return sqlite3.SQLITE_DENY
         self.attaches = self.attaches or action == sqlite3.SQLITE_ATTACH
         if action == sqlite3.SQLITE_CREATE_VTABLE:
             self._make_room_for(second or "")
-        return _OK
+        return sqlite3.SQLITE_OK
 
     def _refuse(self, sentence: str, *, on_a_copy: bool = False) -> None:
         self.refusal = self.refusal or Refusal(sentence, on_a_copy)
 
     def _make_room_for(self, module: str) -> None:
         if module.lower() in _MODULES_OF_WHOLE_INDEXES:
-            self._set_bound(_WHOLE_INDEX)
-
-    def _set_bound(self, bound: int) -> None:
-        if bound != self.bound:
-            self.bound = bound
-            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, bound)
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _WHOLE_INDEX)
 
 
 def _written_bytes() -> int | None:

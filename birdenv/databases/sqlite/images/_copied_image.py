@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -13,9 +12,9 @@ from birdenv.databases.sqlite.images._protocol import (
     CONNECT_OPTIONS,
     HEADER_BYTES,
     PIECE,
+    WAL_FORMAT,
     ImageKind,
     bound_growth,
-    in_memory,
     within,
 )
 from birdenv.databases.sqlite.images._scratch import new_folder, remove_folder
@@ -38,7 +37,10 @@ class CopiedImage:
                     file.write(page)
                 if start is not None:
                     file.truncate(start.size)
-            self.connection = connect_privately(self._file)
+                file.seek(WAL_FORMAT.start)
+                file.write(b"\1\1")
+            # Without locks there is no WAL mode: what is committed is in the file, and anybody may read it.
+            self.connection = connect_privately(f"{self._file.as_uri()}?nolock=1")
         except BaseException:
             remove_folder(self._folder)
             raise
@@ -51,35 +53,18 @@ class CopiedImage:
             raise
 
     def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
-        contents: bytes | None = None
-        try:
-            (is_busy, *_) = self.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-        except sqlite3.OperationalError:
-            is_busy = 1
-        if is_busy:  # a full-text index keeps reading after an integrity check: part is in the -wal file
-            contents = self.connection.serialize()
+        return self._file.stat().st_size, within(most_bytes, self._changed())
 
-        def pieces() -> Iterator[tuple[int, bytes]]:
-            whole = self._file.open("rb") if contents is None else io.BytesIO(contents)
-            with whole as now, self._source.open("rb") as before:
-                start = 0
-                while piece := now.read(PIECE):
-                    if piece != before.read(PIECE):
-                        yield start, piece
-                    start += len(piece)
-
-        size = self._file.stat().st_size if contents is None else len(contents)
-        return size, within(most_bytes, pieces())
+    def _changed(self) -> Iterator[tuple[int, bytes]]:
+        with self._file.open("rb") as now, self._source.open("rb") as before:
+            start = 0
+            while piece := now.read(PIECE):
+                if piece != before.read(PIECE):
+                    yield start, piece
+                start += len(piece)
 
     def committed(self) -> sqlite3.Connection:
-        path = f"{self._file.as_uri()}?mode=ro"
-        connection: sqlite3.Connection = sqlite3.connect(path, uri=True, timeout=0, **CONNECT_OPTIONS)
-        try:
-            connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
-        except sqlite3.OperationalError:  # the episode's own connection holds a lock
-            connection.close()
-            return in_memory(self.connection.serialize())
-        return connection
+        return sqlite3.connect(f"{self._file.as_uri()}?mode=ro&immutable=1", uri=True, **CONNECT_OPTIONS)  # type: ignore[no-any-return]
 
     def close(self) -> None:
         self.connection.close()

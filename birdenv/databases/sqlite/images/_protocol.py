@@ -53,17 +53,6 @@ class Image(Protocol):
         """Throw the image away; closing again does nothing."""
 
 
-def in_memory(contents: bytes | bytearray) -> sqlite3.Connection:
-    """A connection to a database of these bytes."""
-    connection: sqlite3.Connection = sqlite3.connect(":memory:", **CONNECT_OPTIONS)
-    try:
-        connection.deserialize(contents)
-    except BaseException:
-        connection.close()
-        raise
-    return connection
-
-
 def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> None:
     page = int.from_bytes(header[_PAGE_SIZE])
     page = LARGEST_PAGE if page == 1 else max(page, 1)

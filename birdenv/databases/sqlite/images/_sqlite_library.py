@@ -13,7 +13,6 @@ import sys
 import threading
 from ctypes import c_char_p, c_int, c_int64, c_uint, c_void_p
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 from birdenv.databases.sqlite.images._protocol import (
@@ -71,7 +70,7 @@ def _declare(found: ctypes.CDLL) -> None:
 
 
 def connect_with_handle(
-    library: ctypes.CDLL, database: str | Path = ":memory:", **options: Any
+    library: ctypes.CDLL, database: str = ":memory:", **options: Any
 ) -> tuple[sqlite3.Connection, int]:
     """A connection to a database, by default a new one in memory, and its `sqlite3*`.
 
@@ -88,15 +87,15 @@ def connect_with_handle(
     return connection, _opened.handle
 
 
-def connect_privately(database: str | Path = ":memory:") -> sqlite3.Connection:
+def connect_privately(uri: str) -> sqlite3.Connection:
     """A connection for an episode's image, in SQLite's defensive mode where it can be had.
 
     In it, nobody but a module writes to the tables that the module keeps its data in.
     """
     found = library()
     if found is None:
-        return sqlite3.connect(database, **CONNECT_OPTIONS)  # type: ignore[no-any-return]
-    connection, handle = connect_with_handle(found, database, **CONNECT_OPTIONS)
+        return sqlite3.connect(uri, uri=True, **CONNECT_OPTIONS)  # type: ignore[no-any-return]
+    connection, handle = connect_with_handle(found, uri, uri=True, **CONNECT_OPTIONS)
     defend(found, handle)
     return connection
 

@@ -1,17 +1,44 @@
-"""Which questions a user does not answer: for SQL, database names, the answer, instructions, everything.
+"""What a question's phrases ask for: kinds of thing, and what a user never tells.
 
-A question may name an annotated term and still ask for one of these ("give me the SQL for <term>"), so the
-term's words are left out before it is asked here; a question *about* a term called "sql" is then not taken
-for a request for SQL.
+A question may name an annotated term and still ask for what is never told ("give me the SQL for <term>"), so
+the term's words are left out before it is looked at here.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from birdenv.users._phrases import Phrases, any_of, read_phrases
-from birdenv.users.understanding.vocabulary._kind_asked_for import KINDS, PHRASES
+
+PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.txt")
+"""For each kind the phrases that ask for it, as `users._phrases` reads them."""
+
+KINDS: tuple[str, ...] = tuple(PHRASES)
+"""All kinds of thing that are asked for or settled, in the order of the weights."""
+
+PLAIN_KINDS = frozenset(
+    {
+        "order",
+        "round",
+        "null",
+        "distinct",
+        "limit",
+        "output",
+        "group",
+        "unmatched",
+        "name",
+        "change",
+        "tie",
+        "scale",
+        "filter",
+        "extent",
+        "together",
+    }
+)
+"""Kinds that can be asked for without naming anything."""
 
 _PHRASES = read_phrases(__package__, "scope.txt")
 _SHOUTED = re.compile(
@@ -24,12 +51,21 @@ _ORDER_TO_WRITE = re.compile(
     r"(?:write(?! off)|compose|paste|draft|formulate|spell out(?! (?:how|what|which|when))"
     r"|code (?:it|this|that|the|me|up))\b(?!.*\bmeans?\b)"
 )
-_NEVER_TOLD = frozenset({"secret", "SQL", "opinion", "results", "exercise", "tools"})
-_FAIR = ("own work", "written", "sought by", "output columns")
+NEVER_TOLD = ("secret", "everything")
+"""Groups of phrases by which a question is refused, whatever else it says."""
+
+_OUT_OF_SCOPE = frozenset({"SQL", "opinion", "results", "exercise", "tools"})
+"""Groups of phrases by which a question is refused, unless the ranking is sure that it is fair."""
+
+_NAMES = frozenset({"names", "column of"})
+SPEAKS_FOR_REFUSING = ("names", "personal", "wish")
+"""Groups of phrases that speak for or against a refusal, as much as the weights say."""
+
+_FAIR_PATTERNS = {
+    name: any_of(_PHRASES[name]) for name in ("own work", "written", "sought by", "output columns")
+}
 """What is no request for such things by itself: it is taken out before the rest is looked at."""
 
-_CLAUSES = frozenset(name for name in _PHRASES if name.endswith(" clause"))
-_FAIR_PATTERNS = {name: any_of(_PHRASES[name]) for name in _FAIR}
 ALL_PHRASES = Phrases({**PHRASES, **_PHRASES})
 _KINDS = frozenset(KINDS)
 
@@ -51,53 +87,55 @@ class Said:
         """The kinds of thing that are asked for."""
         return self.found & _KINDS
 
-    def without(self, fair: str) -> Said:
+    def without(self, *fair: str) -> Said:
         """The same without what is fair."""
-        return Said.of(_FAIR_PATTERNS[fair].sub(" ", self.text)) if fair in self.found else self
+        text = self.text
+        for name in fair:
+            if name in self.found:
+                text = _FAIR_PATTERNS[name].sub(" ", text)
+        return self if text == self.text else Said.of(text)
 
 
-def out_of_scope(said: Said, about_a_term: bool = False) -> bool:
-    """Whether words ask for what a user never tells.
+def is_never_answered(said: Said) -> bool:
+    """Return whether words ask for SQL, for the tables and keys it is made of, for secrets or for everything.
 
-    An asker's remark about its own work ("to write the query, ..") is no request; which columns the output
-    should have is a fair question. In a question `about_a_term` a mention of columns does no harm, if it does
-    not ask which of them holds the term: the answer is the term's meaning in plain words.
+    An asker's remark about its own work ("to write the query, ..") is no request.
     """
-    said = said.without("own work")
-    if not said.found.isdisjoint(_NEVER_TOLD) or _ORDER_TO_WRITE.match(said.text):
+    if _ORDER_TO_WRITE.match(said.text):
         return True
-    said = said.without("written").without("sought by").without("output columns")
-    return "column of" in said.found or (not about_a_term and "names" in said.found)
-
-
-def asks_for_output(said: Said) -> bool:
-    """Whether words ask for the columns of the output, which is a fair question."""
-    return "output columns" in said.found
-
-
-def asks_for_names(said: Said) -> bool:
-    """Whether words ask for names or the structure of the database.
-
-    "Which columns?" alone may ask for them, so a question for the output is left out in longer ones only.
-    """
-    inside = Said(f" {said.text} ", said.found)
-    fair = inside.without("sought by").without("output columns")
-    return "names" in said.found and "names" in fair.found
+    if not said.found.isdisjoint(NEVER_TOLD) and not said.without("own work").found.isdisjoint(NEVER_TOLD):
+        return True
+    return bool(_STRUCTURE.search(said.text)) and _speaks_of_names(said)
 
 
 _STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*)\b")
 
 
-def asks_only_for_places(said: Said) -> bool:
-    """Whether words are out of scope only for a mention of columns or names: that may yet be fair."""
-    if asks_for_everything(said) or _ORDER_TO_WRITE.match(said.text) or _STRUCTURE.search(said.text):
+def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
+    """Return whether words speak of what a user does not tell; a ranking that is sure may know better.
+
+    Which columns the output should have is a fair question, and so is what is written into a column. In a
+    question `about_a_term` a mention of columns does no harm, if it does not ask which one holds the term.
+    """
+    if said.found.isdisjoint(_OUT_OF_SCOPE | _NAMES):
         return False
-    return said.without("own work").found.isdisjoint(_NEVER_TOLD)
+    if not said.found.isdisjoint(_OUT_OF_SCOPE) and not said.without("own work").found.isdisjoint(
+        _OUT_OF_SCOPE
+    ):
+        return True
+    return _speaks_of_names(said, _NAMES - {"names"} if about_a_term else _NAMES)
 
 
-def asks_for_everything(said: Said) -> bool:
-    """Whether words ask for all there is to know, or for several kinds of clause at once."""
-    return "everything" in said.found or len(said.found & _CLAUSES) > 2
+def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
+    """Whether words speak of columns or other names of the database, and not of what the result shows."""
+    if said.found.isdisjoint(names):
+        return False
+    return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(names)
+
+
+def asks_for_output(said: Said) -> bool:
+    """Return whether words ask for the columns of the output, which is a fair question."""
+    return "output columns" in said.found
 
 
 def quotes_sql(question: str) -> bool:

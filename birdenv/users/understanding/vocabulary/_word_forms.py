@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
+from importlib import resources
 
 _QUOTES = dict.fromkeys(map(ord, "\"`´‘’‚‛“”„‟‹›«»′″ʼ'"), "'")
 _WORD = re.compile(r"[^\W_]+")
@@ -124,3 +125,17 @@ def trigrams(word: str) -> frozenset[str]:
     """The runs of three letters of a word, its ends marked."""
     marked = f"^{word}$"
     return frozenset(marked[i : i + 3] for i in range(len(marked) - 2))
+
+
+def _synonyms() -> dict[str, tuple[str, ...]]:
+    found: dict[str, dict[str, None]] = {}
+    text = resources.files(__package__ or "").joinpath("synonyms.txt").read_text(encoding="utf-8")
+    for line in text.splitlines():
+        stems = dict.fromkeys(map(stem, line.split())) if not line.startswith("#") else {}
+        for one in stems:
+            found.setdefault(one, {}).update(stems)
+    return {one: tuple(other for other in others if other != one) for one, others in found.items()}
+
+
+SYNONYMS: Mapping[str, tuple[str, ...]] = _synonyms()
+"""For a stem, the stems that may stand for it."""

@@ -1,0 +1,174 @@
+"""The player of a network: `neural:FILE`, `neural:greedy:FILE`, `neural:temperature=0.8:FILE`."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import torch
+from torch import Tensor
+
+from birdenv.cocoa.acts._tokens import ANY_WORD, OTHER, OWN, DialogueTokens, is_word
+from birdenv.dialogue import Move, PlayerContext, View
+from birdenv.dialogue.games import find_game
+from birdenv.errors import InputError
+from birdenv_agents.learned._grounding import last_resort
+from birdenv_agents.neural._network import Network, Past, read_network
+
+TEMPERATURE: Final = 0.5
+_ARGUMENT: Final = re.compile(
+    r"(?:(?:(greedy)|temperature=(\d{1,2}(?:\.\d{1,9})?)):)?(?!greedy:|temperature=)(.+)"
+)
+
+
+class Said(NamedTuple):
+    """An own move as it was drawn: its tokens after all that came before, and what it was drawn from.
+
+    Attributes:
+        context: what the seat knew.
+        tokens: all tokens, the mark of the own move and its own tokens last.
+        allowed: for each own token, which tokens were possible.
+    """
+
+    context: Tensor
+    tokens: list[int]
+    allowed: list[Tensor]
+
+
+def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
+    """Make the player of a trained network.
+
+    Raises:
+        InputError: the file holds no network, or one of another game.
+    """
+    found = _ARGUMENT.fullmatch(argument)
+    if found is None:
+        raise InputError(
+            "the player `neural` needs a file of birdenv train-player --kind neural: "
+            "neural:FILE, neural:greedy:FILE or neural:temperature=0.8:FILE"
+        )
+    is_greedy, told, file = found.groups()
+    temperature = 0.0 if is_greedy else float(told or TEMPERATURE)
+    return NeuralPlayer(read_network(Path(file), context.game), context, temperature)
+
+
+class NeuralPlayer:
+    """Says what the network makes likely: words, or an action with its data.
+
+    Args:
+        network: the network.
+        context: the game and the seat; draws tokens.
+        temperature: 1 draws as the network learned; less is bolder; 0 takes the likeliest token.
+
+    Attributes:
+        said: the own moves as they were drawn; None where they are not kept.
+    """
+
+    def __init__(self, network: Network, context: PlayerContext, temperature: float = TEMPERATURE) -> None:
+        self._network = network
+        self._game = find_game(context.game)
+        self._seat = self._game.seats[context.seat]
+        self._rng = context.rng
+        self._temperature = temperature
+        self._tokens: DialogueTokens | None = None
+        self._known = self._heard = torch.empty(0)
+        self._past: Past | None = None
+        self._told = 1  # tokens whose surprise was told; nothing says which token is the first
+        self.said: list[Said] | None = None
+
+    def move(self, view: View) -> Move | None:
+        """Return a move that is possible; None while the other has to answer."""
+        with torch.inference_mode():
+            tokens = self._follow(view)
+            if view.waits and view.heard and view.heard[-1].agent == view.seat:
+                return None
+            made, allowed = self._draw(tokens, view)
+            move = (
+                self._share(view, made[0])
+                if tokens.shares(made)
+                else tokens.move(made, view)
+                if made
+                else None
+            )
+        if move is None or self._seat.by_name[move.action].fault(move.data, view.choices) is not None:
+            return last_resort(view, [], self._seat)
+        if self.said is not None:
+            numbers = self._network.encode([OWN, *made]).tolist()
+            self.said.append(Said(self._known, [*self._heard.tolist(), *numbers], allowed))
+        return move
+
+    def surprise(self, view: View, move: Move) -> tuple[list[float], list[float]]:
+        """Return negative log-probabilities of what was said since the last call, and of a move.
+
+        The first has every token of the dialogue before the move, and the mark of who speaks next; the second
+        the words of the move, its end and its action. The numbers of a selection are not counted.
+        """
+        with torch.inference_mode():
+            made = self._follow(view).of(move)
+            numbers = torch.cat([self._heard, self._network.encode([OWN, *made])])
+            scores, _ = self._network(self._known[None], numbers[None, :-1])
+            costs = -scores[0].log_softmax(-1).gather(1, numbers[1:, None])[:, 0]
+        before, self._told = self._told, len(numbers)
+        counted = [
+            cost
+            for token, cost in zip(made, costs[-len(made) :].tolist(), strict=True)
+            if token[0] != "=" or token == "="
+        ]
+        return costs[before - 1 : len(self._heard)].tolist(), counted
+
+    def _follow(self, view: View) -> DialogueTokens:
+        if self._tokens is None:
+            self._tokens = DialogueTokens(view, self._game)
+            self._known = self._network.encode_context(self._tokens.context())
+            self._heard = torch.empty(0, dtype=torch.long)
+        news = self._network.encode(self._tokens.follow(view))
+        if len(news):
+            self._heard = torch.cat([self._heard, news])
+            _, self._past = self._network(self._known[None], news[None], self._past)
+        return self._tokens
+
+    def _draw(self, tokens: DialogueTokens, view: View) -> tuple[list[str], list[Tensor]]:
+        """Draw the tokens of a move, one after the other; none if nothing that was learned is possible."""
+        words = self._network.words
+        sayable = torch.tensor([is_word(word) and tokens.can_say(word) for word in words])
+        made: list[str] = []
+        masks: list[Tensor] = []
+        past, last = self._past, OWN
+        while not tokens.shares(made) and (possible := tokens.next(made, view.legal)):
+            allowed = sayable.clone() if ANY_WORD in possible else torch.zeros(len(words), dtype=torch.bool)
+            for token in possible & self._network.numbers.keys():
+                allowed[self._network.numbers[token]] = True
+            if not allowed.any():
+                return [], []
+            scores, past = self._network(self._known[None], self._network.encode([last])[None], past)
+            last = words[self._choose(scores[0, -1].masked_fill(~allowed, -torch.inf))]
+            made.append(last)
+            masks.append(allowed)
+        return made, masks
+
+    def _share(self, view: View, action: str) -> Move:
+        """Take the share that the talk makes likeliest, with the rest as that of the other.
+
+        Both are read without what things are worth to the seat, so that they are what was agreed.
+        """
+        public = DialogueTokens(view, self._game, is_public=True)
+        talk, shares = public.talk(view, action), public.shares([action])
+        known = self._network.encode_context(public.context())[None]
+        total = torch.zeros(len(shares))
+        turned = [{OWN: OTHER, OTHER: OWN}.get(token, token) for token in talk]
+        for heard, taken in ((talk, shares), (turned, list(map(public.rest, shares)))):
+            first, (state, states) = self._network(known, self._network.encode([*heard, OWN, action])[None])
+            numbers = torch.stack(list(map(self._network.encode, taken)))
+            count = len(numbers)
+            past = Past(state.expand(-1, count, -1).contiguous(), states.expand(count, -1, -1))
+            others, _ = self._network(known.expand(count, -1), numbers[:, :-1], past)
+            scores = torch.cat([first[:, -1:].expand(count, -1, -1), others], 1).log_softmax(-1)
+            total += scores.gather(2, numbers[..., None]).sum((1, 2))
+        return public.move([action, *shares[int(total.argmax())]], view)
+
+    def _choose(self, scores: Tensor) -> int:
+        if not self._temperature:
+            return int(scores.argmax())
+        chances = (scores.double() / self._temperature).softmax(-1).tolist()
+        return self._rng.choices(range(len(chances)), chances)[0]

@@ -1,0 +1,105 @@
+"""Reinforcement: a trained network plays with its fixed first self, and learns from rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from copy import deepcopy
+from pathlib import Path
+from statistics import mean
+from typing import Any, Final
+
+import torch
+from torch.nn.utils.rnn import pad_sequence
+
+from birdenv.dialogue import Game, make_game, play
+from birdenv_agents.neural._network import Network, read_network, write_network
+from birdenv_agents.neural._player import TEMPERATURE, NeuralPlayer, Said
+
+_BATCH: Final = 32
+_RATE: Final = 2e-4
+_BASELINE: Final = 0.9
+"""How much of the mean reward so far is kept at each batch."""
+_SCENARIOS: Final = 1000
+_OTHER_SCENARIOS: Final = 1_000_003
+"""Added to the seed, so that scenarios are not those that players are compared on."""
+
+
+def reinforce(
+    game: Game,
+    start: Path,
+    path: Path,
+    seed: int,
+    progress: Callable[[float], None],
+    dialogues: int,
+    settings: Mapping[str, Any],
+) -> None:
+    """Let a network play with itself as it was at the start, and make likelier what earned more.
+
+    Every token of a dialogue is made likelier by how far the reward is above the running mean of rewards
+    (REINFORCE, Williams 1992; Lewis et al. 2017). Seats, and who begins, change from dialogue to dialogue.
+
+    Args:
+        game: the game.
+        start: the file of the network.
+        path: the file to write.
+        seed: decides scenarios and what is drawn.
+        progress: is told how far it is.
+        dialogues: how many are played.
+        settings: of the game; without any, other scenarios are drawn than those of the game's defaults.
+
+    Raises:
+        InputError: there is no network of this game in the file.
+    """
+    fixed = read_network(start, game.name)
+    learner = deepcopy(fixed)
+    optimizer = torch.optim.Adam(learner.parameters(), _RATE)
+    drawn = {"limit": _SCENARIOS, "scenario_seed": seed + _OTHER_SCENARIOS}
+    known = game.settings.model_fields
+    made = {name: value for name, value in drawn.items() if name in known} | dict(settings)
+    baseline: float | None = None
+    with make_game(game, **made) as arena:
+        for first in range(0, dialogues, _BATCH):
+            said: list[Sequence[Said]] = []
+            rewards: list[float] = []
+            for number in range(first, min(first + _BATCH, dialogues)):
+                repeat, place = divmod(number, len(arena.ids))
+                task, own = arena.ids[place], number % 2
+                dialogue = arena.start(task)
+                players = [
+                    NeuralPlayer(
+                        learner if seat == own else fixed,
+                        arena.context(dialogue, task, seat, seed=seed, repeat=repeat),
+                    )
+                    for seat in (0, 1)
+                ]
+                players[own].said = []
+                play(dialogue, players, first=number // 2 % 2)
+                said.append(players[own].said or ())
+                rewards.append(dialogue.rewards[own])
+                dialogue.close()
+            usual = mean(rewards) if baseline is None else baseline
+            _update(learner, optimizer, said, [reward - usual for reward in rewards])
+            baseline = _BASELINE * usual + (1 - _BASELINE) * mean(rewards)
+            progress(min(1.0, (first + _BATCH) / dialogues))
+    write_network(path, learner, reinforced=dialogues, reinforced_seed=seed)
+
+
+def _update(
+    network: Network, optimizer: torch.optim.Optimizer, said: Sequence[Sequence[Said]], gains: Sequence[float]
+) -> None:
+    """Take one step up the gradient of the moves' log-probabilities, each times the gain of its dialogue."""
+    pairs = [(each, gain) for moves, gain in zip(said, gains, strict=True) for each in moves]
+    if not pairs:
+        return
+    tokens = pad_sequence([torch.tensor(each.tokens) for each, _ in pairs], batch_first=True)
+    scores, _ = network(torch.stack([each.context for each, _ in pairs]), tokens[:, :-1])
+    total = torch.zeros(())
+    for row, (each, gain) in zip(scores, pairs, strict=True):
+        end, count = len(each.tokens), len(each.allowed)
+        own = row[end - 1 - count : end - 1].masked_fill(~torch.stack(each.allowed), -torch.inf)
+        chosen = torch.tensor(each.tokens[end - count :])[:, None]
+        total = total - gain * (own / TEMPERATURE).log_softmax(-1).gather(1, chosen).sum()
+    optimizer.zero_grad()
+    (total / len(gains)).backward()
+    torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    optimizer.step()

@@ -1,0 +1,109 @@
+"""What the adapters that are servers share: the command line, and the open episodes by their handles."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from birdenv.dialogue import Arena, Episode
+from birdenv.errors import InputError
+
+
+def read_command_line(module: str, about: str, port: int | None = None) -> argparse.Namespace:
+    """Return `game`, `settings`, `task`, `port` and `record`, as the command line of a server gives them.
+
+    Args:
+        module: the adapter's module, for the help.
+        about: its description.
+        port: the port without `--port`.
+    """
+    form = argparse.RawDescriptionHelpFormatter
+    parser = argparse.ArgumentParser(f"python -m {module}", description=about, formatter_class=form)
+    parser.add_argument("game", help="c-interact, a-interact, bird or another game with one evaluated seat")
+    settings = "settings of the game, as JSON or text"
+    parser.add_argument("settings", nargs="*", type=_setting, metavar="NAME=VALUE", help=settings)
+    parser.add_argument("--task", help="the task of a client that names none (default: the first)")
+    parser.add_argument("--port", type=int, default=port, help=f"serve over HTTP (default: {port})")
+    parser.add_argument(
+        "--record", type=Path, metavar="FILE", help="append each episode's record to this file"
+    )
+    given = parser.parse_args()
+    given.settings = dict(given.settings)
+    return given
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    name, sign, value = text.partition("=")
+    if not sign:
+        raise argparse.ArgumentTypeError(f"expected NAME=VALUE, got {text!r}")
+    try:
+        return name, json.loads(value)
+    except ValueError:
+        return name, value
+
+
+def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
+    """End an episode, and append its record to a file, as a JSON line that `birdenv.runs.write_run` takes.
+
+    An episode whose client left in the middle of a move has no record.
+    """
+    with suppress(InputError):
+        episode.stop("left")
+        if record is not None:
+            line = json.dumps(episode.record(agent), ensure_ascii=False)
+            with record.open("a", encoding="utf-8") as file:
+                file.write(f"{line}\n")
+    episode.close()
+
+
+class Episodes:
+    """The open episodes of a server, by the handle that a client gave them.
+
+    Args:
+        arena: the game.
+        task: the task of a client that names none; without it, the first.
+        record: a file for the records of episodes; None keeps none.
+        most: episodes that may be open; a further one is refused.
+        idle: seconds without a call after which an episode is closed.
+    """
+
+    def __init__(
+        self,
+        arena: Arena,
+        task: str | None = None,
+        record: Path | None = None,
+        most: int = 256,
+        idle: float = 3600.0,
+    ) -> None:
+        self.arena = arena
+        self._task, self._record, self._most, self._idle = task or arena.ids[0], record, most, idle
+        self._open: dict[str, tuple[Episode, float]] = {}
+
+    def find(self, headers: Mapping[str, str]) -> Episode:
+        """Return the episode that the headers of a request name, a new one if need be.
+
+        Raises:
+            InputError: there is no such task, or too many episodes are open.
+        """
+        handle, now = headers.get("birdenv-episode", ""), time.monotonic()
+        for idle in [other for other, (_, used) in self._open.items() if now - used > self._idle]:
+            self._end(idle)
+        if handle not in self._open and len(self._open) >= self._most:
+            raise InputError(f"{self._most} episodes are open: end one, or wait")
+        found = self._open.get(handle)
+        episode = found[0] if found else self.arena.episode(headers.get("birdenv-task", self._task))
+        self._open[handle] = (episode, now)
+        return episode
+
+    def close(self) -> None:
+        """End all episodes, and keep their records."""
+        for handle in list(self._open):
+            self._end(handle)
+
+    def _end(self, handle: str) -> None:
+        end_episode(self._open.pop(handle)[0], self._record, "mcp")

@@ -1,0 +1,99 @@
+"""Inspect: the games with one evaluated seat as tasks, with the reward of each phase as a score.
+
+    inspect eval birdenv/c_interact --model openai/my-model -T limit=10
+    inspect eval birdenv/c_interact --model ... --model-role user=openai/other -T user=role
+
+`-T` takes the game's settings. The user is `rule` unless `-T user=...` names another; `role` lets Inspect's
+model role `user` play the user that birdenv calls `llm`. A fault of the machine or of the user is an error of
+the sample, which Inspect leaves out of the scores and `inspect eval-retry` plays again.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from birdenv.adapters import missing
+from birdenv.dialogue import Arena, make_game
+from birdenv.errors import InfrastructureError
+from birdenv.llm import FunctionModels
+
+try:
+    from inspect_ai import Task, dataset, model, scorer, solver, task, tool, viewer
+except ImportError as error:
+    raise missing("inspect", error) from error
+
+
+def _role_models() -> FunctionModels:
+    """Return the models of a user's seat whose calls Inspect makes; the episode's thread waits for them."""
+    user, loop = model.get_model(role="user"), asyncio.get_running_loop()
+
+    async def generate(body: Any) -> dict[str, Any]:
+        output = await user.generate(await model.messages_from_openai(body["messages"]))
+        return {"role": "assistant", "content": output.completion}
+
+    return FunctionModels(lambda body: asyncio.run_coroutine_threadsafe(generate(body), loop).result())
+
+
+@solver.solver
+def play(arena: Arena, **settings: Any) -> Any:
+    """Play the sample's task to its end; the model's messages go to birdenv as they are."""
+
+    async def solve(state: Any, generate: Any) -> Any:
+        role = {"user": "llm", "models": _role_models()} if settings.get("user") == "role" else {}
+        with make_game(arena.game, **settings | role).episode(state.sample_id, seed=state.epoch) as episode:
+            while not episode.done:
+                tools = [tool.ToolInfo.model_validate(each["function"]) for each in episode.tools]
+                state.output = await model.get_model().generate(state.messages, tools=tools)
+                message = state.output.message
+                step = await episode.acall((await model.messages_to_openai([message]))[0])
+                calls = message.tool_calls or ()
+                replies = [model.ChatMessageTool(content=step.text, tool_call_id=call.id) for call in calls]
+                state.messages += [message, *(replies or [model.ChatMessageUser(content=step.text)])]
+            if step.void:
+                raise InfrastructureError(f"{episode.status}: {episode.error}")
+            phases = {f"phase_{phase}": earned for phase, earned in episode.breakdown.items()}
+            state.store.set("birdenv", {"status": episode.status, "reward": episode.reward, **phases})
+        return state
+
+    return solve
+
+
+@scorer.scorer(metrics={"*": [scorer.mean(), scorer.stderr()]})
+def reward(*names: str) -> Any:
+    """Score the reward, in all and of each phase."""
+
+    async def score(state: Any, target: Any) -> Any:
+        return scorer.Score(value={name: state.store.get("birdenv", {}).get(name, 0.0) for name in names})
+
+    return score
+
+
+def _task(game: str, names: tuple[str, ...], settings: dict[str, Any]) -> Any:
+    arena = make_game(game, **{k: v for k, v in settings.items() if (k, v) != ("user", "role")})
+    columns = [viewer.TaskSamplesColumn.score(name, name) for name in names]
+    view = viewer.TaskSamplesView(name="rewards", columns=[viewer.TaskSamplesColumn(id="sampleId"), *columns])
+    return Task(
+        [dataset.Sample(id=row["id"], input=row["prompt"], metadata=row) for row in arena.rows()],
+        solver=play(arena, **settings),
+        scorer=reward(*names),
+        viewer=viewer.ViewerConfig(task_samples_view=view),
+    )
+
+
+@task
+def c_interact(**settings: Any) -> Any:
+    """Return c-Interact: an ambiguous request, clarified with a user."""
+    return _task("c-interact", ("reward", "phase_1", "phase_2"), settings)
+
+
+@task
+def a_interact(**settings: Any) -> Any:
+    """Return a-Interact: the same with tools on a budget."""
+    return _task("a-interact", ("reward", "phase_1", "phase_2"), settings)
+
+
+@task
+def bird(**settings: Any) -> Any:
+    """Return BIRD: one question, scored by execution accuracy."""
+    return _task("bird", ("reward", "phase_1"), settings)

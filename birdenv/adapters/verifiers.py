@@ -1,0 +1,85 @@
+"""verifiers v1: a taskset of a game's tasks, and an environment in which a model writes tags.
+
+    vf-eval birdenv-verifiers --env.taskset.settings '{"limit": 10}' -m my-model --no-push \\
+      --env.agent.runtime.type subprocess --client.base-url URL --client.api-key-var KEY
+
+`--env.taskset.game` names another game. A fault of the machine or of the user is an error of the episode,
+which verifiers neither scores nor trains on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import Field
+
+from birdenv.adapters import missing
+from birdenv.dialogue import make_game
+from birdenv.errors import InfrastructureError
+
+try:
+    import verifiers.v1 as vf
+except ImportError as error:
+    raise missing("verifiers", error) from error
+
+__all__ = ["BirdenvEnv", "BirdenvTaskset"]
+
+
+class BirdenvConfig(vf.TasksetConfig):
+    """The game and its settings, as `make_game` takes them."""
+
+    game: str = "c-interact"
+    settings: dict[str, Any] = Field(default_factory=dict)
+
+
+class BirdenvTask(vf.Task[vf.TaskData]):
+    """One task, scored by the reward and, as metrics, the reward of each phase."""
+
+    @vf.reward
+    async def reward(self, trace: vf.Trace) -> float:
+        """Return the reward of the episode that was played."""
+        return float(trace.info.get("reward", 0.0))
+
+    @vf.metric
+    async def phases(self, trace: vf.Trace) -> Mapping[str, float]:
+        """Return what each phase earned."""
+        return {f"phase_{phase}": earned for phase, earned in trace.info.get("breakdown", {}).items()}
+
+
+class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
+    """The tasks of a game."""
+
+    def __init__(self, config: BirdenvConfig) -> None:
+        super().__init__(config)
+        self.arena = make_game(config.game, **config.settings)
+
+    def load(self) -> list[BirdenvTask]:
+        """Return the tasks; their ids are those of the game."""
+        rows = self.arena.rows(markup=True)
+        data = [vf.TaskData(id=row["id"], name=row["id"], prompt=row["prompt"]) for row in rows]
+        return [BirdenvTask(each, self.config.task) for each in data]
+
+
+class BirdenvEnvConfig(vf.EnvConfig):
+    """One agent, which needs no tools of its harness."""
+
+    agent: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"})
+
+
+class BirdenvEnv(vf.Env[BirdenvEnvConfig]):
+    """Plays a task: the environment is the model's user."""
+
+    async def run(self, task: BirdenvTask, agents: vf.Agents) -> None:
+        """Play an episode to its end, or until the model's harness ends."""
+        with self.taskset.arena.episode(task.data.id) as episode:
+            async with agents.agent.interaction(task) as interaction:
+                segment = await interaction.turn()
+                while not segment.terminated:
+                    step = await episode.asay(segment.last_reply)
+                    if step.void:
+                        raise InfrastructureError(f"{episode.status}: {episode.error}")
+                    if step.done:
+                        break
+                    segment = await interaction.turn(step.text)
+                interaction.trace.info |= {"reward": episode.reward, "breakdown": episode.breakdown}

@@ -1,0 +1,77 @@
+"""`birdenv report`: runs as one HTML file. `birdenv view`: all runs of a folder as pages, live."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from birdenv.cli._terminal import visible
+from birdenv.errors import InputError
+from birdenv.files import check_writable, write_text
+
+
+def report(
+    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    other: Annotated[
+        Path | None, typer.Argument(help="A second run of the same game, to show beside it.")
+    ] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path("report.html"),
+    private: Annotated[
+        bool,
+        typer.Option("--private", help="Also show what agents must not see: golds, and what was meant."),
+    ] = False,
+) -> None:
+    """Write one HTML file about a run, or about two side by side.
+
+    It shows the figures with their intervals, all episodes to sort and filter, and each dialogue with its
+    SQL, first rows, and how the result differs from the gold's. It needs no network, so it can be mailed.
+
+    Without --private it holds no gold, only how many rows and cells differ.
+
+    Example: birdenv report results/never-asks+rule-c-interact results/asks-first+rule-c-interact
+    """
+    from birdenv.report.offline_page import offline_page
+    from birdenv.runs.episodes import RunEpisodes
+
+    check_writable(output)
+    with ExitStack() as stack:
+        paths = [run] if other is None else [run, other]
+        runs = [stack.enter_context(RunEpisodes(path, private=private)) for path in paths]
+        if len({each.run.game for each in runs}) > 1:
+            raise InputError(
+                f"the runs are of {runs[0].run.game} and of {runs[1].run.game}: give two of one game"
+            )
+        write_text(output, "".join(offline_page(runs)))
+        for note in dict.fromkeys(note for each in runs for note in each.notes):
+            print(visible(f"Note: {note}"))
+    told = " It holds golds: keep it from agents." if private else ""
+    print(f"Written: {output}.{told}")
+
+
+def view(
+    root: Annotated[Path, typer.Argument(help="Where run folders are looked for.")] = Path("results"),
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8001,
+    private: Annotated[
+        bool,
+        typer.Option("--private", help="Also show what agents must not see: golds, and what was meant."),
+    ] = False,
+) -> None:
+    """Serve the runs of a folder as pages, live.
+
+    The list shows how far each run is, its first figure with the interval, and the cost so far. Tick two runs
+    to see them side by side. Only this machine is answered, and only at the address with the token.
+
+    Example: birdenv view results
+    """
+    from birdenv.report.serving import served, web_extra
+
+    if not root.is_dir():
+        raise InputError(f"{root} is no folder; commands that play make runs in results/, or in --output")
+    with web_extra():
+        from birdenv.report.live_pages import make_view_app
+    app, token = make_view_app(root, private=private)
+    with served(app, "127.0.0.1", port) as address:
+        print(f"Runs: {address}/open/{token}", flush=True)

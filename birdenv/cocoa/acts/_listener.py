@@ -1,0 +1,152 @@
+"""A dialogue followed from one seat: acts, prices named, and the state in which a move is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from birdenv.cocoa.acts._acts import Act, parts_of
+from birdenv.cocoa.acts._lexicon import Lexicon, Prices, leaves
+from birdenv.dialogue._dialogue import spoken
+from birdenv.dialogue._event import HOUSE, Event
+from birdenv.dialogue._move import Move, View
+from birdenv.dialogue._seat import Action, FieldKind, Seat
+from birdenv.dialogue.games import Game
+
+_MOST_TURNS: Final = 2
+_MOST_FIT: Final = 4
+_NEWS: Final = 2  # acts of the other's that are looked at
+_REPLY: Final = 4  # words of what the house replied
+
+
+class Listener:
+    """Follows one seat's dialogue through its views.
+
+    Args:
+        view: the first view of the seat.
+        game: the game; without it all texts count as words of people.
+
+    Attributes:
+        lexicon: the words that the seat knows.
+        prices: the prices named last.
+        news: the other's acts since the seat's last move.
+        moves: how often the seat moved.
+        heard: what the other said, in lower case.
+        offered: the item of the seat's choices that the other named in a move last; None before that.
+    """
+
+    def __init__(self, view: View, game: Game | None = None) -> None:
+        seats = game.seats if game is not None else ()
+        self._code = {action.name for action in _actions_with("code", seats)}
+        self._with_items = {action.name: action for action in _actions_with("item", seats)}
+        self.lexicon = Lexicon(view.kb)
+        self.prices = Prices()
+        self.news: list[Act] = []
+        self.moves = 0
+        self.heard = ""
+        self.offered: Any = None
+        self._last: Act | None = None
+        self._named: list[Any] = []  # items in the seat's own moves
+        self._reply = ""
+        self._seen = 0
+
+    def follow(self, view: View) -> None:
+        """Hear what happened since the last view."""
+        news = view.heard[self._seen :]
+        self._seen = len(view.heard)
+        for event in news:
+            if event.agent == HOUSE or (event.metadata or {}).get("refused"):
+                continue
+            act, _ = self.act_of(Move(event.action, event.data), view)
+            items, _ = self._items_in(event.action, event.data)
+            if event.agent == view.seat:
+                self._last, self.news = act, []
+                self._reply = " ".join(str((event.metadata or {}).get("reply", "")).lower().split()[:_REPLY])
+                self._named += items
+                self.moves += 1
+            else:
+                self.news.append(act)
+                self.heard += f" {spoken(event).lower()}"
+                self.offered = next((item for item in items if item in view.choices), self.offered)
+            self._keep_price(event, event.agent == view.seat)
+
+    def _keep_price(self, event: Event, is_own: bool) -> None:
+        data = event.data
+        named = data.get("price") if isinstance(data, Mapping) else self.lexicon.price_in(spoken(event))
+        if isinstance(named, int | float):
+            self.prices = self.prices._replace(**{"own" if is_own else "theirs": float(named)})
+
+    def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
+        """Return the act that a move is now, and its data with slots.
+
+        Items are left out, since another episode has others; the act tells if the other had named one.
+        """
+        data = move.data
+        if move.action in self._code:
+            return Act(move.action), data
+        if move.action in self._with_items:
+            items, others = self._items_in(move.action, data)
+            is_theirs = self.offered is not None and self.offered in items
+            return Act(move.action, ("theirs",) if is_theirs else ()), others or None
+        if isinstance(data, str):
+            text = self.lexicon.take_out(data, self.prices)
+            return Act(move.action, parts_of(text)), text
+        if isinstance(data, Mapping) and isinstance(data.get("price"), int | float):
+            slot = self.lexicon.slot_of(float(data["price"]), self.prices)
+            return Act(move.action, parts_of(str(slot))), {**data, "price": slot}
+        return Act(move.action), data
+
+    def best_items(self, view: View) -> list[Any]:
+        """Return the choices, the best first: not named in own moves, named by the other, most talked of."""
+        return sorted(
+            view.choices,
+            key=lambda choice: (choice in self._named, choice != self.offered, -self._fit(choice)),
+        )
+
+    def _items_in(self, name: str, data: Any) -> tuple[list[Any], dict[str, Any]]:
+        """The items in the data of a move, and its other arguments by name."""
+        action = self._with_items.get(name)
+        if action is None:
+            return [], {}
+        others = action.arguments_of(data)
+        names = [field.name for field in action.fields if field.kind == "item" and field.name in others]
+        return [others.pop(name) for name in names], others
+
+    def _fit(self, choice: Any) -> int:
+        return sum(value.lower() in self.heard for _, value in leaves(choice))
+
+    def state(self, view: View) -> list[str]:
+        """Return the features of the view: short texts, each of which holds or does not."""
+        return list(dict.fromkeys(self._features(view)))
+
+    def _features(self, view: View) -> Iterator[str]:
+        seat = f"seat {view.seat}"
+        yield from ("always", seat, f"turn {min(self.moves, _MOST_TURNS)}")
+        yield from (f"can {name}" for name in view.legal)
+        if view.phase > 1:
+            yield f"phase {view.phase}"
+        if self._last is not None:
+            yield from (f"I {part}" for part in (self._last.action, *self._last.parts))
+        if self._reply:
+            yield f"told {self._reply}"
+        if not self.news:
+            yield "no news"
+        for act in self.news[-_NEWS:]:
+            for part in (act.action, *act.parts):
+                yield f"they {part}"
+                yield f"{seat}, they {part}"
+        own, theirs = self.prices
+        if own is not None and theirs is not None and theirs:
+            yield f"gap {min(round(abs(own - theirs) / max(own, theirs), 1), 0.5)}"
+        if view.choices:
+            fits = sorted(map(self._fit, view.choices), reverse=True)
+            yield f"fit {min(fits[0], _MOST_FIT)}"
+            yield f"fits {min(fits.count(fits[0]), _MOST_FIT)}"
+            if self.offered in view.choices:
+                yield "theirs is mine"
+
+
+def _actions_with(kind: FieldKind, seats: Sequence[Seat]) -> Iterator[Action]:
+    """The actions with a field of a kind. Nobody says code, and no slots are in it."""
+    actions = (action for seat in seats for action in seat.actions)
+    return (each for each in actions if any(field.kind == kind for field in each.fields))

@@ -1,0 +1,144 @@
+"""The turns of recorded dialogues: what each seat saw when it moved."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final, NamedTuple
+
+from birdenv.cocoa.files import ExampleRecord, Scenario, write_scenarios
+from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue._move import Move, View
+from birdenv.dialogue.arena import Arena, make_game
+from birdenv.dialogue.games import Game
+from birdenv.errors import InputError
+
+_LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}
+"""Settings under which no recorded move is refused for its place."""
+
+
+class Turn(NamedTuple):
+    """A move, and what its seat saw before."""
+
+    view: View
+    move: Move
+
+
+class Transcripts:
+    """Recorded dialogues of a game, to be gone through as their seats saw them.
+
+    Games of CoCoA's kind play the scenarios that the dialogues bring along. Other games play their own tasks
+    again, by the ids that the dialogues name: SQL runs again, too.
+
+    Attributes:
+        game: the game.
+        examples: the dialogues.
+        arena: the game on the tasks of the dialogues.
+        ids: the task of each dialogue.
+    """
+
+    def __init__(
+        self, game: Game, examples: Sequence[ExampleRecord], settings: Mapping[str, Any] | None = None
+    ) -> None:
+        """Load the tasks of the dialogues.
+
+        Args:
+            game: the game.
+            examples: the dialogues.
+            settings: of the game, where its tasks are not in the dialogues.
+
+        Raises:
+            InputError: a dialogue has no scenario, or it is of another game or other tasks.
+        """
+        self.game = game
+        self.examples = examples
+        self._scenarios: Sequence[Scenario] = ()
+        if "scenarios" in game.settings.model_fields:
+            self._scenarios = [_own_scenario(place, example) for place, example in enumerate(examples)]
+            self.arena = _with_scenarios(game, self._scenarios)
+            self.ids = self.arena.ids
+            return
+        self.arena = make_game(game, **(settings or {}))
+        self.ids = tuple(example.scenario_uuid for example in examples)
+        for example in examples:
+            if example.scenario_uuid not in self.arena.ids:
+                self.arena.close()
+                raise InputError(
+                    f"the dialogue {example.uuid!r} is about the task {example.scenario_uuid!r}, and "
+                    f"{game.name} has no such task: give the settings with which it was played"
+                )
+
+    def __enter__(self) -> Transcripts:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.arena.close()
+
+    @contextmanager
+    def dialogue(self, place: int) -> Iterator[Dialogue]:
+        """Start one dialogue anew, and close it at the end."""
+        dialogue = self.arena.start(self.ids[place])
+        dialogue.rules.replaying = True
+        try:
+            yield dialogue
+        finally:
+            dialogue.close()
+
+    def turns(self, place: int) -> list[Turn]:
+        """Return the turns of one dialogue. Moves that are not possible are left out.
+
+        Where the game gives the seats' knowledge other places than the file (a seller who stands first), the
+        seats change places, too.
+        """
+        found: list[Turn] = []
+        seats = self.arena.game.seats
+        with self.dialogue(place) as dialogue:
+            is_turned = self.is_turned(place, dialogue)
+            for event in (record.event() for record in self.examples[place].events):
+                seat = 1 - event.agent if is_turned else event.agent
+                if seat not in dialogue.open or event.action not in seats[seat].by_name:
+                    continue
+                view, move = dialogue.view(seat), Move(event.action, event.data)
+                fault = seats[seat].by_name[move.action].fault(move.data, view.choices)
+                if move.action in view.legal and fault is None:
+                    found.append(Turn(view, move))
+                    dialogue.apply(seat, move)
+        return found
+
+    def __iter__(self) -> Iterator[list[Turn]]:
+        return map(self.turns, range(len(self.examples)))
+
+    def __len__(self) -> int:
+        return len(self.examples)
+
+    def is_turned(self, place: int, dialogue: Dialogue) -> bool:
+        """Return True if the game has given the seats' knowledge other places than the file."""
+        if not self._scenarios:
+            return False
+        first, second = self._scenarios[place].kbs
+        return bool(first != second and dialogue.rules.knowledge(0) == second)
+
+
+def _own_scenario(place: int, example: ExampleRecord) -> Scenario:
+    """The scenario of a dialogue, under an id of its own."""
+    if example.scenario is None:
+        raise InputError(
+            f"the dialogue {example.uuid!r} has no scenario, only the id {example.scenario_uuid!r}: "
+            "name the file of scenarios with --scenarios"
+        )
+    return example.scenario.model_copy(update={"uuid": f"{example.uuid} ({place})"})
+
+
+def _with_scenarios(game: Game, scenarios: Sequence[Scenario]) -> Arena:
+    known = game.settings.model_fields
+    limits = {name: value for name, value in _LIMITS.items() if name in known}
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "scenarios.json"
+        write_scenarios(path, scenarios)
+        try:
+            return make_game(game, scenarios=str(path), **limits)
+        except InputError as error:
+            why = str(error).removeprefix(f"{path}: ")
+            raise InputError(f"these are no dialogues of {game.name}: {why}") from None

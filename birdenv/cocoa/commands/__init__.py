@@ -1,0 +1,29 @@
+"""The commands of this room, declared for the list of commands; some share a module."""
+
+from typing import Final
+
+from birdenv.cli.command import Command
+
+ANALYZE: Final = Command(
+    "birdenv.cocoa.commands.analyze:analyze",
+    "Analyse dialogues: effectiveness, text and strategy.",
+    group="Look",
+)
+SCENARIOS: Final = Command(
+    "birdenv.cocoa.commands.scenarios:scenarios",
+    "Write scenarios: drawn ones, or the tasks of a benchmark.",
+    group="Data",
+    takes_settings=True,
+)
+TRAIN_PLAYER: Final = Command(
+    "birdenv.cocoa.commands.train_player:train_player",
+    "Train a player on dialogues, and test it on others.",
+    group="Players",
+    takes_settings=True,
+)
+TEST_PLAYER: Final = Command(
+    "birdenv.cocoa.commands.train_player:test_player",
+    "Test a player on recorded dialogues, and let it play.",
+    group="Players",
+    takes_settings=True,
+)

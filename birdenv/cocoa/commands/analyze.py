@@ -1,0 +1,66 @@
+"""`birdenv analyze`: what dialogues of runs, studies and files are like, and a page to browse them."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Final
+
+import typer
+
+from birdenv.cli._terminal import visible
+from birdenv.cocoa.corpus import Dialogue, Rated, analyse, page, read_dialogues
+from birdenv.errors import InputError
+from birdenv.files import check_writable, write_text
+from birdenv.plugins import load_plugin, plugins
+
+RATINGS: Final = "birdenv.ratings"
+"""The entry point to a function of dialogues, their sources, and files of ratings, which returns `Rated`."""
+
+
+def analyze(
+    sources: Annotated[list[Path], typer.Argument(help="Folders of runs or studies, or files of dialogues.")],
+    html: Annotated[
+        Path | None, typer.Option("--html", help="Write a page with figures and all dialogues to this file.")
+    ] = None,
+    ratings: Annotated[
+        list[Path] | None,
+        typer.Option("--ratings", help="Ratings of these dialogues (CSV, JSONL); may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Analyse dialogues: effectiveness, text and strategy.
+
+    Overall, by seat and player, by kind of partner and by what scenarios share. For text-to-SQL: questions
+    against ambiguities, what was disclosed, and the phases. Surveys and ratings are set against what is
+    measured.
+
+    The page of --html needs no network. It has all figures, filters, and every dialogue, with notes and tags.
+
+    \b
+    birdenv analyze study-mutual-friends --html friends.html
+    birdenv analyze results/never-asks+rule-c-interact results/asks-first+rule-c-interact
+    birdenv analyze transcripts.json --ratings ratings.csv --json
+    """
+    if html is not None:
+        check_writable(html)
+    dialogues = [each for path in sources for each in read_dialogues(path)]
+    if not dialogues:
+        raise InputError(f"{sources[0]} holds no finished dialogue")
+    made = analyse(dialogues, _rated(dialogues, sources, ratings or ()))
+    print(visible(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text()), end="")
+    if html is not None:
+        write_text(html, page(made))
+        print(f"Written: {html}", file=sys.stderr)
+
+
+def _rated(dialogues: Sequence[Dialogue], sources: Sequence[Path], files: Sequence[Path]) -> Rated:
+    """What people said of dialogues: the packages that keep ratings know where."""
+    for entry in plugins(RATINGS).values():
+        found: Rated = load_plugin(entry)(dialogues, sources, files)
+        return found
+    if files:
+        raise InputError("--ratings needs a package that reads ratings, and none is installed")
+    return Rated()

@@ -1,0 +1,55 @@
+"""`birdenv scenarios`: the scenarios of any game as a file that CoCoA reads."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from random import Random
+from typing import Annotated, Any
+
+import typer
+
+from birdenv.cli.games._play import read_extra
+from birdenv.errors import InputError
+
+
+def scenarios(
+    context: typer.Context,
+    game: Annotated[str, typer.Argument(help="A registered game, such as mutual-friends.")],
+    schema: Annotated[
+        Path | None, typer.Option("--schema", help="Schema to draw from, where the game draws from one.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Decides what is drawn.")] = None,
+    number: Annotated[int | None, typer.Option("--number", "-n", min=1, help="How many.")] = None,
+    output: Annotated[Path, typer.Option("--output", "-o", help="The JSON file.")] = Path("scenarios.json"),
+) -> None:
+    """Write scenarios: drawn ones, or the tasks of a benchmark.
+
+    MutualFriends draws from a schema, Bargain from advertisements (ours, or --listings), DealOrNoDeal
+    from nothing. Other games write the public half of their tasks: the first ones, or with --seed some at
+    random. Further settings of the game follow as --name value:
+
+    \b
+    birdenv scenarios mutual-friends --schema schema.json --seed 1 -n 100 --items 5,12
+    birdenv scenarios bargain --discounts 0.9,0.7,0.5 --listings mine.json
+    birdenv scenarios bird --data-file tasks.json --db-dir databases
+    """
+    from birdenv.cocoa.files import as_scenario, write_scenarios
+    from birdenv.dialogue import make_game
+    from birdenv.dialogue.games import find_game
+
+    found = find_game(game)
+    given: dict[str, Any] = read_extra(context.args, found)
+    fields = found.settings.model_fields
+    if schema is not None:
+        if "schema_file" not in fields:
+            raise InputError(f"{game} draws from no schema: leave out --schema")
+        given["schema_file"] = str(schema)
+    if seed is not None and "scenario_seed" in fields:
+        given["scenario_seed"], seed = seed, None
+    if number is not None and "limit" in fields and seed is None:
+        given["limit"], number = number, None
+    with make_game(found, **given) as arena:
+        ids = arena.ids if seed is None else Random(seed).sample(arena.ids, len(arena.ids))
+        made = [as_scenario(arena._tasks.scenario(instance_id)) for instance_id in ids[:number]]
+    write_scenarios(output, made)
+    print(f"{len(made)} scenarios of {game}: {output}")

@@ -1,0 +1,33 @@
+"""A corpus of dialogues: effectiveness, text and strategy, and a page to browse it.
+
+analysis = analyse(file_dialogues(Path("transcripts.json")))
+print(analysis.text())
+Path("corpus.html").write_text(page(analysis))
+"""
+
+from birdenv.cocoa.corpus._analysis import Analysis, analyse
+from birdenv.cocoa.corpus._corpus import (
+    Dialogue,
+    file_dialogues,
+    game_of,
+    listed_dialogues,
+    read_dialogues,
+    run_dialogues,
+)
+from birdenv.cocoa.corpus._page import page
+from birdenv.cocoa.corpus._rated import Rated
+from birdenv.statistics import number
+
+__all__ = [
+    "Analysis",
+    "Dialogue",
+    "Rated",
+    "analyse",
+    "file_dialogues",
+    "game_of",
+    "listed_dialogues",
+    "number",
+    "page",
+    "read_dialogues",
+    "run_dialogues",
+]

@@ -1,0 +1,89 @@
+"""Dialogue acts by rule, as CoCoA's analysis has them."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any, Final
+
+from birdenv.cocoa.corpus._bargain_prices import Listing
+from birdenv.cocoa.corpus._corpus import SQL_ACTIONS, Dialogue
+from birdenv.cocoa.corpus._entities import Entities
+from birdenv.cocoa.corpus._text_statistics import entropy, tokens
+from birdenv.dialogue._event import Event
+
+_ASKS: Final = frozenset(
+    {"do", "does", "did", "what", "which", "any", "anyone", "who", "how", "is", "are", "can"}
+)
+_ANSWERS: Final = frozenset({"yes", "yeah", "yep", "yup", "no", "nope", "none", "neither", "nah", "sure"})
+_GREETS: Final = frozenset({"hi", "hello", "hey", "hiya", "howdy", "greetings"})
+_APOLOGY: Final = frozenset({"sorry", "apologies", "apologize", "oops", "whoops"})
+_SIDES: Final = re.compile(
+    r"\b(?:deliver\w*|cash|throw(?:ing)? in|pick(?:ing)? (?:it )?up|include\w*)\b", re.IGNORECASE
+)
+TOP: Final = 15
+"""How many sequences are listed."""
+
+
+def is_question(text: str) -> bool:
+    """Return True for a message that asks: it ends in `?`, or begins as questions do."""
+    words = tokens(text)
+    return text.rstrip().endswith("?") or (bool(words) and words[0] in _ASKS)
+
+
+def acts_of(event: Event, entities: Entities, listing: Listing | None) -> tuple[str, ...]:
+    """Return the acts of a move, in the order of the alphabet; `other` where none is known.
+
+    A move that is no message is its action. Messages: `question`, `answer` (yes or no), `greeting`,
+    `apology`, `inform` (it names a value), `price`, `side offer`.
+    """
+    if not isinstance(event.data, str) or event.action in SQL_ACTIONS:
+        return (event.action,)
+    text, words = event.data, set(tokens(event.data))
+    found = {
+        "question": is_question(text),
+        "answer": bool(words & _ANSWERS),
+        "greeting": bool(words & _GREETS),
+        "apology": bool(words & _APOLOGY),
+        "inform": bool(entities.mentions(text)),
+        "price": listing is not None and listing.price_in(text) is not None,
+        "side offer": listing is not None and bool(_SIDES.search(text)),
+    }
+    return tuple(sorted(name for name, holds in found.items() if holds)) or ("other",)
+
+
+def act_statistics(sequences: Sequence[Sequence[str]]) -> dict[str, Any]:
+    """Return how often acts and their sequences are, and how predictable the next act is.
+
+    Args:
+        sequences: the acts of each dialogue, one text for each move, such as `greeting + question`.
+    """
+    acts = Counter(act for each in sequences for act in each)
+    pairs = Counter(pair for each in sequences for pair in zip(("<start>", *each), each, strict=False))
+    before = Counter(first for each in sequences for first in ("<start>", *each[:-1]) if each)
+    whole = Counter(" > ".join(each) for each in sequences)
+    total = sum(pairs.values())
+    following = [entropy({b: n for (a, b), n in pairs.items() if a == first}) for first in before]
+    weighted = sum(n * (bits or 0.0) for n, bits in zip(before.values(), following, strict=True))
+    return {
+        "acts": _top(acts),
+        "act_entropy_bits": entropy(acts),
+        "next_act_entropy_bits": weighted / total if total else None,
+        "pairs": _top(Counter({f"{a} > {b}": n for (a, b), n in pairs.items()})),
+        "sequences": _top(whole),
+        "sequence_entropy_bits": entropy(whole),
+    }
+
+
+def _top(counts: Counter[str]) -> list[tuple[str, int]]:
+    return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:TOP]
+
+
+def sequence(dialogue: Dialogue, entities: Entities, listing: Listing | None, seat: int | None) -> list[str]:
+    """Return the acts of a dialogue's moves, of one seat or of all."""
+    return [
+        " + ".join(acts_of(each, entities, listing))
+        for each in dialogue.moves
+        if seat is None or each.agent == seat
+    ]

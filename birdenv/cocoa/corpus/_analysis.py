@@ -1,0 +1,221 @@
+"""All statistics of a corpus: figures of dialogues and seats, overall and by group, and tables of words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Final
+
+from birdenv.cocoa.corpus._corpus import Dialogue
+from birdenv.cocoa.corpus._correlations import correlations
+from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
+from birdenv.cocoa.corpus._measured_dialogue import Measure, Reading, Unit
+from birdenv.cocoa.corpus._rated import Rated, RatingReport
+from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
+from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
+from birdenv.errors import InputError
+from birdenv.runs._report_lines import rule
+from birdenv.statistics import Figure, number, ratio_figure, rounded, undefined
+
+_MOST_GROUPS: Final = 40
+"""Kinds of groups with more members are left out of tables: they would be a list of the dialogues."""
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """A corpus with all that is measured of it.
+
+    Attributes:
+        units: the dialogues.
+        seats: the seats of all dialogues.
+        rated: what people said of these dialogues.
+    """
+
+    units: tuple[Unit, ...]
+    seats: tuple[Unit, ...]
+    rated: Rated
+
+    @property
+    def dialogues(self) -> list[Dialogue]:
+        """The dialogues."""
+        return [each.reading.dialogue for each in self.units]
+
+    @property
+    def ratings(self) -> RatingReport | None:
+        """Statistics of the ratings; None where there are none."""
+        return self.rated.report
+
+    def figures(self, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Figure]:
+        """Return the figures of some dialogues (or seats) that any of the corpus has."""
+        return {each.name: figure_of(units, each) for each in measures if each.name in self._shown}
+
+    @cached_property
+    def _shown(self) -> set[str]:
+        """Names of the measures that some dialogue has, or that fit one and say what is missing."""
+        found = {name for unit in (*self.units, *self.seats) for name in unit.values}
+        missing = [each for each in (*DIALOGUE_MEASURES, *SEAT_MEASURES) if each.missing]
+        return found | {each.name for each in missing if any(each.fits(u.reading) for u in self.units)}
+
+    def groups(self, units: Sequence[Unit]) -> dict[str, dict[str, list[Unit]]]:
+        """Return the dialogues (or seats) by kind of group and group, where a kind has two groups or more."""
+        found: dict[str, dict[str, list[Unit]]] = defaultdict(lambda: defaultdict(list))
+        for unit in units:
+            for kind, name in unit.groups.items():
+                found[kind][name].append(unit)
+        return {
+            kind: dict(sorted(groups.items()))
+            for kind, groups in found.items()
+            if 2 <= len(groups) <= _MOST_GROUPS or kind == "seat"
+        }
+
+    @cached_property
+    def tables(self) -> dict[str, Any]:
+        """What is no figure of single dialogues: words, templates, acts, sequences, prices over time."""
+        readings = [each.reading for each in self.units]
+        return {
+            "text": text_tables(readings),
+            "acts": act_tables(readings),
+            "lengths": length_table(readings),
+            "prices": price_table(readings),
+        }
+
+    def to_json(self) -> dict[str, Any]:
+        """Return everything as a JSON object."""
+        return {
+            "dialogues": len(self.units),
+            "sources": dict(Counter(each.source for each in self.dialogues)),
+            "figures": self._json(self.units, DIALOGUE_MEASURES),
+            "by": self._by(self.units, DIALOGUE_MEASURES),
+            "seats": self._by(self.seats, SEAT_MEASURES),
+            **rounded(self.tables),
+            "ratings": self.ratings.to_json() if self.ratings is not None else None,
+            "correlations": self.correlations,
+        }
+
+    def _json(self, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Any]:
+        found = self.figures(units, measures)
+        titles = {each.name: each.title for each in measures}
+        return {
+            name: {"title": titles[name], "counted": _counted(units, name), **figure.to_json()}
+            for name, figure in found.items()
+        }
+
+    def _by(self, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Any]:
+        return {
+            kind: {name: self._json(members, measures) for name, members in groups.items()}
+            for kind, groups in self.groups(units).items()
+        }
+
+    def text(self) -> str:
+        """Return the figures as a table for people; the page and the JSON have more."""
+        games = ", ".join(sorted({each.game or "unknown game" for each in self.dialogues}))
+        lines = [rule("="), f"{len(self.units)} dialogues: {games}", rule("=")]
+        for source, count in Counter(each.source for each in self.dialogues).items():
+            lines.append(f"{source}: {count}")
+        lines += _lines("Dialogues", self.figures(self.units, DIALOGUE_MEASURES), DIALOGUE_MEASURES)
+        for name, members in self.groups(self.seats).get("seat", {}).items():
+            lines += _lines(name, self.figures(members, SEAT_MEASURES), SEAT_MEASURES)
+        for kind, groups in self.groups(self.units).items():
+            if kind in ("outcome", "status"):
+                continue
+            lines += ["", f"Success by {kind}"]
+            measure = DIALOGUE_MEASURES[0]
+            lines += [f"  {name:<40}{figure_of(members, measure).text()}" for name, members in groups.items()]
+        for name, table in self.tables["text"]["by_seat"].items():
+            numbers = ", ".join(
+                f"{key.replace('_', ' ')} {value:g}"
+                for key, value in rounded(table).items()
+                if isinstance(value, int | float)
+            )
+            lines += ["", f"Words of {name}", f"  {numbers}"]
+        if self.ratings is not None:
+            lines += ["", self.ratings.text().rstrip()]
+        lines += ["", "95 % intervals over scenarios; of rates Wilson's, else Student's t.", rule("=")]
+        return "\n".join(lines) + "\n"
+
+    @cached_property
+    def correlations(self) -> list[dict[str, Any]]:
+        """How ratings go with what is measured, strongest first."""
+        return correlations(self.units, self.seats, self.rated.answers)
+
+
+def analyse(dialogues: Sequence[Dialogue], rated: Rated | None = None) -> Analysis:
+    """Measure a corpus, and set it against what people said of it.
+
+    Raises:
+        InputError: there are no dialogues.
+    """
+    if not dialogues:
+        raise InputError("there are no dialogues to analyse")
+    readings = [Reading(each) for each in dialogues]
+    units = tuple(_unit(reading) for reading in readings)
+    seats = tuple(
+        _seat_unit(unit, seat) for unit in units for seat in range(len(unit.reading.dialogue.players))
+    )
+    return Analysis(units, seats, rated or Rated())
+
+
+def _unit(reading: Reading) -> Unit:
+    dialogue = reading.dialogue
+    values = {each.name: value for each in DIALOGUE_MEASURES if (value := each.of(reading)) is not None}
+    about = {
+        "game": dialogue.game or "unknown",
+        "source": dialogue.source,
+        "players": " + ".join(dialogue.players),
+        "kind": dialogue.kind,
+        "outcome": {True: "success", False: "failure", None: "unknown"}[reading.success],
+        "status": dialogue.status or "unknown",
+        **_scenario_groups(reading),
+    }
+    return Unit(reading, None, values, about)
+
+
+def _seat_unit(unit: Unit, seat: int) -> Unit:
+    dialogue = unit.reading.dialogue
+    values = {
+        each.name: value for each in SEAT_MEASURES if (value := each.of(unit.reading, seat)) is not None
+    }
+    name = f"{dialogue.seats[seat]}: {dialogue.players[seat]}"
+    groups = {"seat": name, "player": dialogue.players[seat], **unit.groups}
+    return Unit(unit.reading, seat, values, groups)
+
+
+def _scenario_groups(reading: Reading) -> dict[str, str]:
+    """What several scenarios share: category, database, number of items, how evenly values are spread."""
+    dialogue = reading.dialogue
+    found: dict[str, str] = {}
+    if reading.listing is not None and reading.listing.category:
+        found["category"] = reading.listing.category
+    if isinstance(dialogue.scenario.get("database"), str):
+        found["database"] = dialogue.scenario["database"]
+    if dialogue.game == "mutual-friends" and reading.entities.lists:
+        found["items"] = f"{len(reading.entities.lists[0]):2} items"
+        alphas = dialogue.scenario.get("alphas")
+        if isinstance(alphas, list) and alphas:
+            known = (value for each in alphas if (value := number(each)) is not None)
+            found["alphas"] = ", ".join(f"{each:g}" for each in sorted(known))
+    return found
+
+
+def figure_of(units: Sequence[Unit], measure: Measure) -> Figure:
+    """Return one measure of some dialogues, or of some seats, with its interval over scenarios."""
+    with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
+    if not with_value:
+        return undefined(measure.missing or "no dialogue has it")
+    clusters = [unit.reading.dialogue.scenario_id or unit.reading.dialogue.id for _, unit in with_value]
+    return ratio_figure([value for value, _ in with_value], clusters, is_rate=measure.is_rate)
+
+
+def _counted(units: Sequence[Unit], name: str) -> int:
+    return sum(name in unit.values for unit in units)
+
+
+def _lines(title: str, figures: Mapping[str, Figure], measures: Sequence[Measure]) -> list[str]:
+    """Figures under their headings."""
+    lines = ["", title]
+    for measure in measures:
+        if measure.name in figures:
+            lines.append(f"  {measure.title:<46} {figures[measure.name].text()}")
+    return lines

@@ -1,0 +1,106 @@
+"""Prices of a bargain: targets, margins, prices named in messages, and the stages of the talk."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from birdenv.cocoa.corpus._corpus import Dialogue
+from birdenv.cocoa.corpus._entities import figures
+from birdenv.cocoa.corpus._text_statistics import tokens
+from birdenv.cocoa.games.bargain import margins
+from birdenv.dialogue._event import Event
+from birdenv.statistics import number
+
+_LEAST, _MOST = 0.2, 2.0
+"""Shares of the advertised price between which a number in a message is a price."""
+_MARGINS: Final = (-2.0, 2.4)
+"""Margins beyond are dropped, as in CoCoA's analysis: somebody misread the game."""
+
+
+class Listing:
+    """What is sold in a scenario, and what each seat wants for it.
+
+    Attributes:
+        price: as advertised; None where the scenario has none.
+        targets: of the seats, by index; None where there is none.
+        roles: of the seats, by index.
+        category: of what is sold.
+        words: of the advertisement.
+    """
+
+    def __init__(self, scenario: Mapping[str, Any]) -> None:
+        kbs = [kb for kb in scenario.get("kbs") or [] if isinstance(kb, Mapping)]
+        items = _objects(kb.get("item") for kb in kbs)
+        people = _objects(kb.get("personal") for kb in kbs)
+        self.price = next((p for each in items if (p := number(each.get("Price"))) is not None), None)
+        self.targets = [number(each.get("Target")) for each in people]
+        self.roles = [str(each.get("Role") or "") for each in people]
+        self.category = str(scenario.get("category") or next((i.get("Category") for i in items), "") or "")
+        told = [text for each in items for text in (each.get("Title"), *_lines(each.get("Description")))]
+        self.words = frozenset(word for text in told if text for word in tokens(str(text)))
+        self._title = frozenset(word for each in items for word in tokens(str(each.get("Title") or "")))
+
+    def price_in(self, text: str) -> float | None:
+        """Return the last price that a message names. Numbers of the title are none."""
+        if not self.price:
+            return None
+        titles = {number for word in self._title for number in figures(word)}
+        found = [
+            n for n in figures(text) if _LEAST * self.price <= n <= _MOST * self.price and n not in titles
+        ]
+        return found[-1] if found else None
+
+    def named(self, event: Event) -> float | None:
+        """Return the price that a move names: in words, or as an offer."""
+        if isinstance(event.data, Mapping):
+            return number(event.data.get("price"))
+        return self.price_in(event.data) if isinstance(event.data, str) else None
+
+    def margin(self, seat: int, price: float) -> float | None:
+        """Return the margin of a seat: own target 1, middle 0, the other's target -1; None if not defined."""
+        if len(self.targets) != 2 or set(self.roles) != {"buyer", "seller"}:
+            return None
+        buyer, seller = (self.targets[self.roles.index(role)] for role in ("buyer", "seller"))
+        if buyer is None or seller is None:
+            return None
+        both = margins(price, buyer, seller)
+        made = None if both is None else both[("buyer", "seller").index(self.roles[seat])]
+        return made if made is not None and _MARGINS[0] <= made <= _MARGINS[1] else None
+
+
+def listing_of(dialogue: Dialogue) -> Listing | None:
+    """Return the listing of a bargain; None in other games."""
+    return Listing(dialogue.scenario) if dialogue.game == "bargain" and dialogue.scenario else None
+
+
+def agreed_price(dialogue: Dialogue) -> float | None:
+    """Return the price of the deal; None without one."""
+    offer = dialogue.outcome.get("offer")
+    if not dialogue.outcome.get("reward") or not isinstance(offer, Mapping):
+        return None
+    return number(offer.get("price"))
+
+
+def stages(dialogue: Dialogue, listing: Listing) -> tuple[int, int, int]:
+    """Return how many moves inquire, discuss and conclude.
+
+    Discussing begins with the first price that is not the advertised one. Concluding begins where the final
+    price is named for the first time; without a deal nothing concludes.
+    """
+    final = agreed_price(dialogue)
+    named = [listing.named(each) for each in dialogue.moves]
+    count = len(named)
+    discuss = next((i for i, p in enumerate(named) if p is not None and p != listing.price), count)
+    conclude = count if final is None else next((i for i, p in enumerate(named) if p == final), count)
+    discuss = min(discuss, conclude)
+    return discuss, conclude - discuss, count - conclude
+
+
+def _objects(values: Iterable[Any]) -> list[Mapping[str, Any]]:
+    """The objects of a list, empty ones for all else."""
+    return [value if isinstance(value, Mapping) else {} for value in values]
+
+
+def _lines(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -1,0 +1,257 @@
+"""A corpus: dialogues of runs, studies and files in one form, with what the statistics read off them."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.cocoa.files import ExampleRecord, as_examples, read_examples
+from birdenv.cocoa.files._dialogue_files import exact
+from birdenv.dialogue._event import DECORATIVE, HOUSE, Event
+from birdenv.dialogue.games import find_game, game_names
+from birdenv.files import is_directory
+from birdenv.runs import run_folder
+from birdenv.runs.export import dialogue_folder, whole_dialogues
+from birdenv.runs.summaries._recorded_run import read_run
+
+HUMAN: Final = "human"
+_EPOCH: Final = 1e6
+"""Times below are counters of steps, not seconds."""
+CALLS: Final = ("labelled", "unlabelled", "unanswerable", "unclear")
+"""What the user's log says that a question was about."""
+
+
+@dataclass(frozen=True)
+class Dialogue:
+    """One recorded dialogue.
+
+    Attributes:
+        id: its id in the corpus, which no other dialogue has.
+        name: its id in the file or the study, to which ratings refer.
+        source: the run, study or file.
+        game: the game; empty where nothing tells.
+        scenario_id: what it is about.
+        scenario: the public description of that; empty where the file has only its id.
+        players: who sat in each seat: `human`, or a player's spec.
+        seats: the seats' names.
+        outcome: how it ended, in the game's own fields.
+        events: the log, with judgements (`eval`).
+        counts: what private records say, as numbers only: `ambiguities`, `disclosed`, calls of questions.
+        surveys: answers of people, by the seat that they are about.
+    """
+
+    id: str
+    name: str
+    source: str
+    game: str
+    scenario_id: str
+    scenario: Mapping[str, Any]
+    players: tuple[str, ...]
+    seats: tuple[str, ...]
+    outcome: Mapping[str, Any]
+    events: tuple[Event, ...]
+    counts: Mapping[str, int] = field(default_factory=dict)
+    surveys: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+
+    @cached_property
+    def moves(self) -> tuple[Event, ...]:
+        """What the seats did and others heard."""
+        return tuple(each for each in self.events if _is_move(each) and not _is_refused(each))
+
+    @cached_property
+    def refused(self) -> int:
+        """Moves that were refused."""
+        return sum(_is_move(each) and _is_refused(each) for each in self.events)
+
+    def of(self, seat: int) -> list[Event]:
+        """Return the moves of a seat."""
+        return [each for each in self.moves if each.agent == seat]
+
+    def said(self, seat: int | None = None) -> list[Event]:
+        """Return the messages of a seat or of all: moves in words, not in SQL."""
+        return [
+            each
+            for each in self.moves
+            if isinstance(each.data, str) and each.action not in SQL_ACTIONS and seat in (None, each.agent)
+        ]
+
+    def texts(self, seat: int | None = None) -> list[str]:
+        """Return the words of the messages of a seat or of all."""
+        return [str(each.data) for each in self.said(seat)]
+
+    def count(self, *actions: str) -> int:
+        """Return how many moves are of these actions."""
+        return sum(each.action in actions for each in self.moves)
+
+    @property
+    def status(self) -> str:
+        """Why it ended; empty where nothing tells."""
+        return str(self.outcome.get("status") or "")
+
+    @property
+    def kind(self) -> str:
+        """Who talked: `human + bot`, by seat."""
+        return " + ".join(HUMAN if player == HUMAN else "bot" for player in self.players)
+
+    @cached_property
+    def has_clock(self) -> bool:
+        """True if the times are seconds."""
+        return bool(self.moves) and min(each.time for each in self.moves) > _EPOCH
+
+    @cached_property
+    def has_typing(self) -> bool:
+        """True if typing began by the same clock (`start_time`)."""
+        typed = [(each.start_time, each.time) for each in self.moves if each.start_time is not None]
+        return self.has_clock and bool(typed) and all(0 <= end - start < 86400 for start, end in typed)
+
+
+SQL_ACTIONS: Final = frozenset({"execute_sql", "submit_sql"})
+
+
+def _is_move(event: Event) -> bool:
+    return event.agent != HOUSE and event.action not in DECORATIVE
+
+
+def _is_refused(event: Event) -> bool:
+    return bool((event.metadata or {}).get("refused"))
+
+
+def read_dialogues(path: Path) -> list[Dialogue]:
+    """Return the finished dialogues of a file, of a run, or of another folder such as a study.
+
+    Raises:
+        InputError: the file or the folder cannot be read.
+    """
+    if not is_directory(path):
+        return file_dialogues(path)
+    if dialogue_folder(path) is None:
+        return run_dialogues(run_folder(path))
+    return listed_dialogues(whole_dialogues(path, "cocoa"), path.name)
+
+
+def run_dialogues(folder: Path) -> list[Dialogue]:
+    """Return the dialogues of a run folder; of its private records only numbers are kept.
+
+    Raises:
+        InputError: the run cannot be read.
+    """
+    run = read_run(folder)
+    source = f"{run.path.parent.name}/{run.path.name}"
+    seats = _seats(run.game)
+    made = []
+    for record, private in zip(run.records, run.private, strict=True):
+        if "example" not in record:
+            continue
+        [example] = as_examples([{**record["example"], "scenario": None}], str(run.path))
+        name = f"{example.uuid}/{record['repeat']}" if "repeat" in record else example.uuid
+        counts = _private_counts(private)
+        scenario = record["example"].get("scenario") or {}
+        made.append(_dialogue(example, scenario, f"{source}/{name}", name, source, run.game, seats, counts))
+    return made
+
+
+def file_dialogues(path: Path) -> list[Dialogue]:
+    """Return the dialogues of a file (`transcripts.json`).
+
+    Raises:
+        InputError: the file cannot be read.
+    """
+    return _of_examples(read_examples(path), path.name)
+
+
+def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str) -> list[Dialogue]:
+    """Return dialogues that are JSON objects in CoCoA's form, as a study exports them."""
+    return _of_examples(as_examples(map(exact, rows), source), source)
+
+
+def _of_examples(examples: Iterable[ExampleRecord], source: str) -> list[Dialogue]:
+    """Dialogues of which only the scenario tells the game."""
+    made = []
+    seats: dict[str, tuple[str, ...]] = {}  # looking a game up reads files
+    for example in examples:
+        scenario = example.scenario.to_json() if example.scenario is not None else {}
+        game = game_of(example, scenario)
+        if game not in seats:
+            seats[game] = _seats(game)
+        id = f"{source}/{example.uuid}"
+        made.append(_dialogue(example, scenario, id, example.uuid, source, game, seats[game], {}))
+    return _with_own_ids(made)
+
+
+def _dialogue(
+    example: ExampleRecord,
+    scenario: Mapping[str, Any],
+    id: str,
+    name: str,
+    source: str,
+    game: str,
+    seats: Sequence[str],
+    counts: Mapping[str, int],
+) -> Dialogue:
+    most = max(len(seats), 2)
+    known = [seat for seat in range(most) if str(seat) in example.agents]
+    number = max([len(seats), *(seat + 1 for seat in known), *(each.agent + 1 for each in example.events)])
+    number = min(number, most)
+    info = example.agents_info or {}
+    surveys = info.get("surveys")
+    return Dialogue(
+        id,
+        name,
+        source,
+        game,
+        example.scenario_uuid,
+        scenario,
+        tuple(example.agents.get(str(seat)) or "unknown" for seat in range(number)),
+        tuple(seats[seat] if seat < len(seats) else f"agent_{seat}" for seat in range(number)),
+        example.outcome or {},
+        tuple(each.event() for each in example.events if each.agent < number),
+        counts,
+        surveys if isinstance(surveys, Mapping) else {},
+    )
+
+
+def _with_own_ids(dialogues: Sequence[Dialogue]) -> list[Dialogue]:
+    """Give a number to those whose file uses an id twice."""
+    seen: Counter[str] = Counter()
+    made = []
+    for each in dialogues:
+        seen[each.id] += 1
+        again = f"#{seen[each.id]}" if seen[each.id] > 1 else ""
+        made.append(replace(each, id=each.id + again, name=each.name + again))
+    return made
+
+
+def _seats(game: str) -> tuple[str, ...]:
+    return find_game(game).seat_names if game in game_names() else ()
+
+
+def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
+    """Numbers of a private record: nothing in them tells what the ambiguities are."""
+    counts: dict[str, int] = {}
+    if isinstance(private.get("ambiguities"), int):
+        counts["ambiguities"] = private["ambiguities"]
+    answers = [each for each in private.get("log", ()) if each.get("kind") == "answer" and "call" in each]
+    if answers:
+        called = Counter(str(each["call"]) for each in answers)
+        counts |= {call: called[call] for call in CALLS}
+        labelled = {each.get("target") for each in answers if each["call"] == "labelled"}
+        counts["disclosed"] = len(labelled - {None, ""})
+    return counts
+
+
+def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
+    """Return the game that a scenario is of; empty where it is none of ours."""
+    kbs = scenario.get("kbs") or [None]
+    first = kbs[0]
+    if isinstance(first, Mapping) and "personal" in first:
+        return "bargain"
+    if isinstance(first, list) and first and all(isinstance(item, Mapping) for item in first):
+        return "deal-or-no-deal" if {"Count", "Value"} <= first[0].keys() else "mutual-friends"
+    actions = {each.action for each in example.events}
+    if "clarify" in actions:
+        return "a-interact" if actions & {"get_schema", "get_column_meaning"} else "c-interact"
+    return "bird" if actions & SQL_ACTIONS else ""

@@ -1,0 +1,162 @@
+"""What is measured of a whole dialogue: outcome, length, time, effort, clarification, strategy."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import pairwise
+from typing import Final
+
+from birdenv.cocoa.corpus._bargain_prices import agreed_price, stages
+from birdenv.cocoa.corpus._corpus import CALLS
+from birdenv.cocoa.corpus._measured_dialogue import FRIENDS, NO_TYPING, Measure, Reading, Value, attempts
+from birdenv.statistics import Ratio, number
+
+_SQL: Final = ("c-interact", "a-interact", "bird")
+_ASKING: Final = ("c-interact", "a-interact")
+_DIVIDING: Final = ("deal-or-no-deal",)
+_NO_CLOCK: Final = "times are no seconds"
+_NO_PRIVATE: Final = "there is no private record of the questions"
+
+
+def _passed(phase: int, attempt: str = "") -> Callable[[Reading], bool | None]:
+    def value(reading: Reading) -> bool | None:
+        made = attempts(reading.dialogue)
+        tried = [each for each in made or () if each.get("phase") == phase]
+        if made is None or (phase > 1 and not tried):
+            return None
+        if attempt == "first":
+            tried = tried[:1]
+        return any(each["reward"] > 0 for each in tried)
+
+    return value
+
+
+def _moves(*actions: str) -> Callable[[Reading], float]:
+    return lambda reading: float(reading.dialogue.count(*actions))
+
+
+def _per(above: Callable[[Reading], Value], below: Callable[[Reading], Value]) -> Callable[[Reading], Value]:
+    def value(reading: Reading) -> Value:
+        first, second = above(reading), below(reading)
+        if first is None or second is None or isinstance(first, Ratio) or isinstance(second, Ratio):
+            return None
+        return Ratio(float(first), float(second))
+
+    return value
+
+
+def _length(reading: Reading) -> float:
+    return float(len(reading.dialogue.moves))
+
+
+def _succeeded(reading: Reading) -> bool | None:
+    return reading.success
+
+
+def _seconds(reading: Reading) -> float | None:
+    """From the first move to the last of a dialogue that succeeds."""
+    moves = reading.dialogue.moves
+    if not reading.success or not reading.dialogue.has_clock or len(moves) < 2:
+        return None
+    return moves[-1].time - moves[0].time
+
+
+def _cross_talk(reading: Reading) -> Ratio | None:
+    """Pairs of moves of two seats of which the second began to be typed before the first was sent."""
+    if not reading.dialogue.has_typing:
+        return None
+    moves = reading.dialogue.moves
+    pairs = [(a, b) for a, b in pairwise(moves) if a.agent != b.agent]
+    crossed = sum(b.start_time is not None and b.start_time < a.time for a, b in pairs)
+    return Ratio(float(crossed), float(len(pairs)))
+
+
+def _count(name: str) -> Callable[[Reading], float | None]:
+    def value(reading: Reading) -> float | None:
+        found = reading.dialogue.counts.get(name)
+        return None if found is None else float(found)
+
+    return value
+
+
+def _price(reading: Reading) -> float | None:
+    """The final price on the way from the buyer's target (0) to the seller's (1)."""
+    price, listing = agreed_price(reading.dialogue), reading.listing
+    if price is None or listing is None or "seller" not in listing.roles:
+        return None
+    margin = listing.margin(listing.roles.index("seller"), price)
+    return None if margin is None else (margin + 1) / 2
+
+
+def _stage(number: int) -> Callable[[Reading], Value]:
+    def value(reading: Reading) -> Value:
+        if reading.listing is None:
+            return None
+        return Ratio(
+            float(stages(reading.dialogue, reading.listing)[number]), float(len(reading.dialogue.moves))
+        )
+
+    return value
+
+
+def _completed(reading: Reading) -> bool | None:
+    status = reading.dialogue.status
+    return status == "completed" if status else reading.success
+
+
+def _flag(reading: Reading, name: str) -> bool | None:
+    found = reading.dialogue.outcome.get(name)
+    return None if found is None else bool(found)
+
+
+def _mismatch(reading: Reading) -> bool | None:
+    agreed, valid = _flag(reading, "agreed"), _flag(reading, "valid_deal")
+    return None if agreed is None or valid is None else agreed and not valid
+
+
+def _measures() -> Iterator[Measure]:
+    yield Measure("success", "Success", "Outcome", lambda r: r.success, True, missing="no outcome is told")
+    yield Measure("completed", "Completed", "Outcome", _completed, True)
+    yield Measure("agreed", "Agreed", "Outcome", lambda r: _flag(r, "agreed"), True, _DIVIDING)
+    yield Measure("mismatch", "Agreed on shares that do not fit", "Outcome", _mismatch, True, _DIVIDING)
+    yield Measure("phase_1_first", "Phase 1, first try", "Outcome", _passed(1, "first"), True)
+    yield Measure("phase_1", "Phase 1", "Outcome", _passed(1), True)
+    yield Measure("phase_2", "Phase 2, of reached", "Outcome", _passed(2), True)
+    yield Measure("reward", "Reward", "Outcome", lambda r: number(r.dialogue.outcome.get("reward")))
+    yield Measure("price", "Final price (buyer's target 0, seller's 1)", "Outcome", _price)
+    yield Measure("events", "Moves in a dialogue", "Length", _length)
+    yield Measure("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))
+    yield Measure("refused", "Refused moves", "Length", lambda r: float(r.dialogue.refused))
+    yield Measure("seconds", "Seconds, of those that succeed", "Time", _seconds, missing=_NO_CLOCK)
+    yield Measure("cross_talk", "Cross-talk", "Time", _cross_talk, True, missing=NO_TYPING)
+    yield Measure("success_per_event", "Success per move", "Effort", _per(_succeeded, _length), True)
+    selections = _moves("select")
+    yield Measure("selections", "Selections", "Effort", selections, games=FRIENDS)
+    per_selection = _per(_succeeded, selections)
+    yield Measure("success_per_selection", "Success per selection", "Effort", per_selection, True, FRIENDS)
+    yield from _clarification()
+    yield Measure("executions", "Statements executed", "SQL", _moves("execute_sql"), games=_SQL)
+    yield Measure("submissions", "Statements submitted", "SQL", _moves("submit_sql"), games=_SQL)
+    for place, name in enumerate(("inquire", "discuss the price", "conclude")):
+        key, title = name.split()[0], f"Moves that {name}"
+        yield Measure(key, title, "Strategy", _stage(place), True, games=("bargain",))
+
+
+def _clarification() -> Iterator[Measure]:
+    """Questions against ambiguities."""
+    asked, known = _moves("clarify"), _count("ambiguities")
+    yield Measure("questions", "Questions", "Clarification", asked, games=_ASKING)
+    shares = {
+        f"questions_{call}": (f"Questions that are {call}", _per(_count(call), asked)) for call in CALLS
+    }
+    for name, title, value, is_rate in (
+        ("ambiguities", "Ambiguities", known, False),
+        ("questions_per_ambiguity", "Questions per ambiguity", _per(asked, known), False),
+        ("disclosed", "Ambiguities disclosed", _per(_count("disclosed"), known), True),
+        *((name, title, value, True) for name, (title, value) in shares.items()),
+    ):
+        yield Measure(name, title, "Clarification", value, is_rate, _ASKING, _NO_PRIVATE)
+
+
+DIALOGUE_MEASURES: Final = tuple(_measures())
+"""Of a whole dialogue."""

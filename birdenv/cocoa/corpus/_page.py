@@ -1,0 +1,152 @@
+"""A corpus as one HTML page: figures for any choice of dialogues, and the dialogues with notes and tags.
+
+The page asks no network for anything. Its text is data for its program, which shows it as text, never as
+markup. Dialogues lie in the page in chunks that are parsed when one of theirs is opened.
+"""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Iterator, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final
+
+from jinja2 import Environment, FileSystemLoader
+from markupsafe import Markup
+
+from birdenv.cocoa.corpus._analysis import Analysis, figure_of
+from birdenv.cocoa.corpus._corpus import Dialogue
+from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
+from birdenv.cocoa.corpus._measured_dialogue import Measure, Unit
+from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
+from birdenv.statistics import rounded
+
+CHUNK: Final = 100
+"""Dialogues that are parsed together."""
+_SHOWN: Final = ("question", "database")
+"""What is shown of the task of an SQL game."""
+_FILES: Final = Path(__file__).parent / "page"
+
+
+def page(analysis: Analysis) -> str:
+    """Return the page of a corpus. It holds nothing of private records but numbers."""
+    dialogues = analysis.dialogues
+    shown = [_shown(each) for each in dialogues]
+    chunks = [_json(shown[start : start + CHUNK]) for start in range(0, len(shown), CHUNK)]
+    data = {
+        "key": sha256("\n".join(each.id for each in dialogues).encode("utf-8", "replace")).hexdigest()[:16],
+        "chunk": CHUNK,
+        "ids": [each.id for each in dialogues],
+        "moves": [len(each.moves) for each in dialogues],
+        "dialogues": _figures(analysis, analysis.units, DIALOGUE_MEASURES)
+        | {
+            "groups": {
+                kind: _coded([unit.groups.get(kind, "") for unit in analysis.units])
+                for kind in dict.fromkeys(kind for unit in analysis.units for kind in unit.groups)
+            }
+        },
+        "seats": _figures(analysis, analysis.seats, SEAT_MEASURES),
+        "tables": rounded(analysis.tables),
+        "ratings": analysis.ratings.to_json() if analysis.ratings is not None else None,
+        "correlations": analysis.correlations,
+    }
+    script, style = (_FILES / "page.js").read_text("utf-8"), (_FILES / "page.css").read_text("utf-8")
+    templates = Environment(loader=FileSystemLoader(_FILES), autoescape=True)
+    return templates.get_template("page.html").render(
+        title=f"{len(dialogues)} dialogues",
+        script=Markup(script),
+        style=Markup(style),
+        script_hash=_digest(script),
+        style_hash=_digest(style),
+        data=_json(data),
+        chunks=chunks,
+    )
+
+
+def _digest(text: str) -> str:
+    return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _json(value: Any) -> Markup:
+    """JSON that can stand in a script element: nothing in it begins or ends an element."""
+    text = json.dumps(value, separators=(",", ":"), allow_nan=False)
+    for sign in "<>&":
+        text = text.replace(sign, f"\\u{ord(sign):04x}")
+    return Markup(text)
+
+
+def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Any]:
+    """The measures that are there, and the figures of all units and of each group, by kind of group.
+
+    A figure is a row of its units, its value and the ends of its interval, as far as there are some.
+    """
+    there = [each for each in measures if any(each.name in unit.values for unit in units)]
+    kinds = {kind: list(groups.items()) for kind, groups in analysis.groups(units).items()}
+    return {
+        "measures": [
+            {"name": each.name, "title": each.title, "group": each.group, "rate": each.is_rate}
+            for each in there
+        ],
+        "figures": {
+            kind: [[name or "none", _rows(members, there)] for name, members in groups]
+            for kind, groups in {"": [("all", list(units))], **kinds}.items()
+        },
+    }
+
+
+def _rows(units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, list[Any]]:
+    found = {}
+    for each in measures:
+        count = sum(each.name in unit.values for unit in units)
+        if count:
+            figure = figure_of(units, each)
+            found[each.name] = [count, rounded(figure.value), *rounded(figure.interval or ())]
+    return found
+
+
+def _coded(names: Sequence[str]) -> dict[str, Any]:
+    """Names as numbers, a row for each dialogue."""
+    known = {each: number for number, each in enumerate(sorted(set(names)))}
+    return {"names": list(known), "of": [known[each] for each in names]}
+
+
+def _shown(dialogue: Dialogue) -> dict[str, Any]:
+    """What the page shows of one dialogue."""
+    return {
+        "seats": dialogue.seats,
+        "players": dialogue.players,
+        "scenario": dialogue.scenario_id,
+        "about": _about(dialogue),
+        "outcome": dialogue.outcome,
+        "surveys": dialogue.surveys,
+        "events": list(_events(dialogue)),
+    }
+
+
+def _about(dialogue: Dialogue) -> dict[str, Any]:
+    """The scenario of CoCoA's games; of others the question and the database, and nothing else."""
+    if dialogue.game in ("mutual-friends", "bargain", "deal-or-no-deal"):
+        return {"kbs": dialogue.scenario.get("kbs")}
+    return {name: dialogue.scenario[name] for name in _SHOWN if isinstance(dialogue.scenario.get(name), str)}
+
+
+def _events(dialogue: Dialogue) -> Iterator[list[Any]]:
+    """Rows of seat, time, action, data, reply, its sender, refused; without what is empty at the end."""
+    for event in dialogue.events:
+        if event.action in ("join", "leave", "typing"):
+            continue
+        metadata = event.metadata or {}
+        row = [
+            event.agent,
+            event.time,
+            event.action,
+            event.data,
+            metadata.get("reply"),
+            metadata.get("sender"),
+            1 if metadata.get("refused") else 0,
+        ]
+        while row[-1] in (None, 0, ""):
+            row.pop()
+        yield row

@@ -1,0 +1,17 @@
+"""Dialogues of runs and studies as CoCoA's `examples.json`, for `birdenv export --format cocoa`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from birdenv.cocoa.files import write_examples
+from birdenv.runs.export import whole_dialogues
+
+
+def write_dialogues(output: Path, folders: Sequence[Path], min_reward: float | None) -> str:
+    """Write the dialogues of folders to one file, and return what was written, in words."""
+    found = [example for folder in folders for example in whole_dialogues(folder, "cocoa", min_reward)]
+    write_examples(output, found)
+    count = len({str(example["uuid"]) for example in found})
+    return f"{count} dialogue{'s' * (count != 1)}: {output}"

@@ -1,0 +1,43 @@
+"""CoCoA's files: schemas, scenarios, dialogues and datasets, read as they really look and written exactly.
+
+    examples = read_examples(Path("transcripts.json"))
+    write_examples(Path("out.json"), examples)
+
+Field names and shapes are those of https://github.com/stanfordnlp/cocoa; `docs/cocoa.md` lists what the
+reader takes beyond them.
+"""
+
+from birdenv.cocoa.files._dataset import Dataset, read_dataset
+from birdenv.cocoa.files._dialogue_files import (
+    EventRecord,
+    ExampleRecord,
+    as_examples,
+    read_examples,
+    write_examples,
+)
+from birdenv.cocoa.files._scenarios import (
+    Attribute,
+    Scenario,
+    Schema,
+    as_scenario,
+    read_scenarios,
+    read_schema,
+    write_scenarios,
+)
+
+__all__ = [
+    "Attribute",
+    "Dataset",
+    "EventRecord",
+    "ExampleRecord",
+    "Scenario",
+    "Schema",
+    "as_examples",
+    "as_scenario",
+    "read_dataset",
+    "read_examples",
+    "read_scenarios",
+    "read_schema",
+    "write_examples",
+    "write_scenarios",
+]

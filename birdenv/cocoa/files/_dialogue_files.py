@@ -1,0 +1,193 @@
+"""Dialogues in files: a reader that takes what is out there, and a writer that CoCoA's reader takes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from pydantic import Field, field_validator, model_validator
+
+from birdenv.cocoa.files._event_times import JUDGED, with_own_times
+from birdenv.cocoa.files._negotiate_lines import has_lines, negotiate_records
+from birdenv.cocoa.files._scenarios import Scenario, as_scenario
+from birdenv.cocoa.files._values import (
+    Record,
+    as_terms,
+    as_time,
+    from_text,
+    read_list,
+    without_nan,
+    write_list,
+)
+from birdenv.dialogue._event import HOUSE, Event
+from birdenv.dialogue.transcript import Example
+from birdenv.files import read_records
+
+_STRUCTURED: Final = ("select", "offer", JUDGED)
+"""Actions whose data are JSON; some files keep it as text."""
+_BARE: Final = ("accept", "reject", "quit")
+"""Actions without data."""
+
+
+class EventRecord(Record):
+    """One event of a file. Times are numbers, and data are JSON."""
+
+    agent: int
+    time: int | float
+    action: str
+    data: Any = None
+    start_time: int | float | None = None
+    metadata: Any = None
+
+    @field_validator("time", "start_time", mode="before")
+    @classmethod
+    def _is_time(cls, value: Any) -> Any:
+        return as_time(value)
+
+    @field_validator("metadata", mode="before")
+    @classmethod
+    def _is_structured(cls, value: Any) -> Any:
+        return from_text(value)
+
+    @model_validator(mode="after")
+    def _regular(self) -> EventRecord:
+        """Data may be JSON in a text, an offer its bare price, and no data an empty text."""
+        if self.action in _STRUCTURED:
+            data = as_terms(self.data) if self.action == "offer" else from_text(self.data)
+        else:
+            data = None if self.action in _BARE and self.data in ("", "null") else self.data
+        if data is not self.data:
+            self.data = data
+        return self
+
+    def event(self) -> Event:
+        """Return the event as drivers have it."""
+        metadata = self.metadata if isinstance(self.metadata, Mapping) else None
+        return Event(self.agent, self.time, self.action, self.data, self.start_time, metadata)
+
+
+class ExampleRecord(Record):
+    """One dialogue of a file. What may be missing is None or empty.
+
+    Attributes:
+        agents: names of the systems by seat, "0" and "1"; empty where the file does not tell.
+        scenario: the whole scenario; None where the file has only its id.
+    """
+
+    uuid: str
+    scenario_uuid: str = ""
+    scenario: Scenario | None = None
+    agents: dict[str, str] = Field(default_factory=dict)
+    agents_info: dict[str, Any] | None = None
+    outcome: dict[str, Any] | None = None
+    events: list[EventRecord]
+
+    @field_validator("events", mode="before")
+    @classmethod
+    def _events(cls, value: Any) -> Any:
+        return [] if value is None else value
+
+    @field_validator("scenario", "agents_info", mode="before")
+    @classmethod
+    def _is_structured(cls, value: Any) -> Any:
+        return from_text(value)
+
+    @field_validator("agents", mode="before")
+    @classmethod
+    def _agents(cls, value: Any) -> Any:
+        value = from_text(value)
+        if value is not None and not isinstance(value, Mapping):
+            raise ValueError("the agents are an object: seat to name")
+        return {str(seat): name or "" for seat, name in (value or {}).items()}
+
+    @field_validator("outcome", mode="before")
+    @classmethod
+    def _outcome(cls, value: Any) -> Any:
+        """The parts of a split by seat are a list, whether the file has a list or an object."""
+        value = from_text(value)
+        split = value.get("item_split") if isinstance(value, Mapping) else None
+        if not isinstance(split, Mapping):
+            return value
+        return {**value, "item_split": [split.get(seat, split.get(int(seat))) for seat in ("0", "1")]}
+
+    @model_validator(mode="after")
+    def _known_scenario(self) -> ExampleRecord:
+        if not self.scenario_uuid and self.scenario is not None:
+            self.scenario_uuid = self.scenario.uuid
+        return self
+
+    def example(self) -> Example:
+        """Return the dialogue as runs have it."""
+        return Example(
+            self.uuid,
+            self.scenario_uuid,
+            {} if self.scenario is None else self.scenario.to_json(),
+            self.agents,
+            self.outcome,
+            tuple(record.event() for record in self.events),
+            self.agents_info,
+        )
+
+    @property
+    def has_one_clock(self) -> bool:
+        """True if typing began (`start_time`) by the clock of `time`: typing speeds are defined."""
+        starts = [(each.start_time, each.time) for each in self.events if each.start_time is not None]
+        return bool(starts) and all(0 <= time - start < 24 * 3600 for start, time in starts)
+
+
+def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[ExampleRecord]:
+    """Read a list of dialogues (`examples.json`, `transcripts.json`).
+
+    Args:
+        path: a JSON list, or JSON lines; or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
+        scenarios: where a dialogue that has only the id of its scenario finds it.
+
+    Raises:
+        InputError: the file cannot be read, or a record is beyond repair; the message names it.
+    """
+    records = negotiate_records(path) if has_lines(path) else read_records(path, "dialogues")
+    examples = as_examples(records, str(path))
+    known = {scenario.uuid: scenario for scenario in scenarios}
+    for example in examples:
+        if example.scenario is None and example.scenario_uuid in known:
+            example.scenario = known[example.scenario_uuid]
+    return examples
+
+
+def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:
+    """Return dialogues that are JSON objects, such as those of a run or a study.
+
+    Raises:
+        InputError: a record is beyond repair; the message names it, after `where`.
+    """
+    return read_list(ExampleRecord, list(records), where)
+
+
+def write_examples(path: Path, examples: Iterable[ExampleRecord | Example | Mapping[str, Any]]) -> None:
+    """Write dialogues so that CoCoA's own reader takes them."""
+    write_list(path, [exact(each) for each in examples])
+
+
+def exact(example: ExampleRecord | Example | Mapping[str, Any]) -> dict[str, Any]:
+    """Return a dialogue in the shape that CoCoA reads and draws.
+
+    `agents` and `scenario` are objects or left out, never null. Every event has its own time; where a
+    message's time moves, so does that of its judgements. What the house did, and moves that were refused,
+    are left out.
+    """
+    found = example if isinstance(example, Mapping) else example.to_json()
+    made = {"agents_info": None, "outcome": None, **without_nan(found)}
+    made.setdefault("scenario_uuid", "")
+    if made.get("scenario"):
+        made["scenario"] = as_scenario(made["scenario"])
+    for name in ("agents", "scenario"):
+        if not made.get(name):
+            made.pop(name, None)
+    made["events"] = with_own_times([each for each in made["events"] or () if _was_heard(each)])
+    return made
+
+
+def _was_heard(event: Mapping[str, Any]) -> bool:
+    metadata = event.get("metadata")
+    return event["agent"] != HOUSE and not (isinstance(metadata, Mapping) and metadata.get("refused"))

@@ -1,0 +1,167 @@
+"""The line formats of end-to-end-negotiator: dialogues of DealOrNoDeal as one of their seats saw them.
+
+`data.txt` has a line `counts and values, words, selection, reward, agree or disagree, the other's counts and
+values`; `train.txt`, `val.txt` and `test.txt` have the same parts between tags. Both seats have a line as a
+rule; the lines of one dialogue become one record.
+"""
+
+from __future__ import annotations
+
+import gzip
+import re
+import zlib
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from birdenv.errors import InputError
+from birdenv.files import file_errors, read_text
+
+_THINGS: Final = ("book", "hat", "ball")
+_MOST_BYTES: Final = 2**28  # unpacked
+_SIX: Final = r"(\d{1,4}(?: \d{1,4}){5})"
+_PLAIN: Final = re.compile(
+    rf"{_SIX} (.*?) ?(YOU|THEM): <selection> (.*?) <eos> reward=.*? (?:agree|disagree) {_SIX}"
+)
+_TAGGED: Final = re.compile(
+    rf"<input> {_SIX} </input> <dialogue> (.*?) ?(YOU|THEM): <selection> </dialogue> "
+    rf"<output> (.*?) </output> <partner_input> {_SIX} </partner_input>"
+)
+_TURN: Final = re.compile(r"(YOU|THEM): (.*?) <eos>(?: |$)")
+_TAKEN: Final = re.compile(r"item\d=(\d{1,4})")
+_WALKED_AWAY: Final = ("no agreement", "<no_agreement>")
+
+
+class _View(NamedTuple):
+    """One line, by who spoke first: the first seat, and the other.
+
+    Attributes:
+        kbs: what each seat knows.
+        talk: who said what.
+        ends: who was the first to select.
+        choices: the shares that the line tells, by seat; None for one that walked away.
+    """
+
+    kbs: tuple[tuple[int, ...], ...]
+    talk: tuple[tuple[int, str], ...]
+    ends: int
+    choices: Mapping[int, tuple[int, ...] | None]
+
+
+def has_lines(path: Path) -> bool:
+    """Return True for a `.txt.gz` file, and for a `.txt` file that holds no JSON."""
+    is_text = path.suffix == ".txt" and not read_text(path).lstrip().startswith(("[", "{"))
+    return is_text or path.name.endswith(".txt.gz")
+
+
+def negotiate_records(path: Path) -> list[dict[str, Any]]:
+    """Return the dialogues of a file, each once, as CoCoA's files have them.
+
+    The id of a dialogue follows from what the seats knew and said, so that it is the same in every file and
+    from either seat's line. Where the lines do not tell what a seat selected, its selection is missing.
+
+    Raises:
+        InputError: the file cannot be read, or a line is of no such format.
+    """
+    found: dict[Any, _View] = {}
+    for number, line in enumerate(_text(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        view = _view(line.strip())
+        if view is None:
+            raise InputError(
+                f"{path}: line {number} is no dialogue of DealOrNoDeal as end-to-end-negotiator writes it"
+            )
+        known = found.setdefault((view.kbs, view.talk), view)
+        found[view.kbs, view.talk] = known._replace(choices={**view.choices, **known.choices})
+    if not found:
+        raise InputError(f"{path} holds no dialogues")
+    return [_record(view) for view in found.values()]
+
+
+def _text(path: Path) -> str:
+    if path.suffix != ".gz":
+        return read_text(path)
+    with file_errors(path):
+        try:
+            with gzip.open(path) as file:
+                data = file.read(_MOST_BYTES + 1)
+        except (EOFError, gzip.BadGzipFile, zlib.error):
+            raise InputError(f"{path}: the compressed file is torn, or none") from None
+        if len(data) > _MOST_BYTES:
+            raise InputError(f"{path}: more than {_MOST_BYTES // 2**20} MB when unpacked")
+        return data.decode()
+
+
+def _view(line: str) -> _View | None:
+    found = _PLAIN.fullmatch(line) or _TAGGED.fullmatch(line)
+    if found is None:
+        return None
+    own, talk, ends, choice, other = found.groups()
+    turns = _TURN.findall(talk)
+    if sum(len(f"{who}: {words} <eos> ") for who, words in turns) != len(talk) + bool(talk):
+        return None
+    is_turned = (turns[0][0] if turns else ends) == "THEM"  # the other was the first to speak
+    seats = {"YOU": int(is_turned), "THEM": int(not is_turned)}
+    kbs = [tuple(map(int, each.split())) for each in (own, other)]
+    return _View(
+        tuple(kbs[::-1] if is_turned else kbs),
+        tuple((seats[who], words) for who, words in turns),
+        seats[ends],
+        dict(_choices(choice, seats["YOU"])),
+    )
+
+
+def _choices(choice: str, own: int) -> Iterator[tuple[int, tuple[int, ...] | None]]:
+    """What a line tells of selections: the own one, and perhaps the other's after it."""
+    if choice.startswith(_WALKED_AWAY):
+        yield own, None
+    taken = tuple(map(int, _TAKEN.findall(choice)))
+    for seat, share in ((own, taken[:3]), (1 - own, taken[3:])):
+        if len(share) == len(_THINGS):
+            yield seat, share
+
+
+def _record(view: _View) -> dict[str, Any]:
+    kbs = [
+        [{"Name": t, "Count": kb[2 * n], "Value": kb[2 * n + 1]} for n, t in enumerate(_THINGS)]
+        for kb in view.kbs
+    ]
+    events = [{"agent": seat, "action": "message", "data": words} for seat, words in view.talk]
+    split: list[dict[str, int] | None] = [None, None]
+    for seat in (view.ends, 1 - view.ends):
+        if seat in view.choices and (not events or events[-1]["action"] != "quit"):
+            share = view.choices[seat]
+            split[seat] = None if share is None else dict(zip(_THINGS, share, strict=True))
+            action = "quit" if share is None else "select"
+            events.append({"agent": seat, "action": action, "data": split[seat]})
+    return {
+        "uuid": f"N_{_digest((view.kbs, view.talk))}",
+        "scenario_uuid": f"FB_{_digest(view.kbs)}",
+        "scenario": {"uuid": f"FB_{_digest(view.kbs)}", "attributes": _attributes(), "kbs": kbs},
+        "agents": {"0": "human", "1": "human"},
+        "outcome": _outcome(kbs, split),
+        "events": [{**event, "time": time} for time, event in enumerate(events)],
+    }
+
+
+def _attributes() -> list[dict[str, Any]]:
+    kinds = {"Name": "item", "Count": "integer", "Value": "integer"}
+    return [{"name": name, "value_type": kind, "entity": True} for name, kind in kinds.items()]
+
+
+def _outcome(kbs: Sequence[Any], split: Sequence[Mapping[str, int] | None]) -> dict[str, Any]:
+    shares = [share for share in split if share is not None]
+    agreed = len(shares) == len(split)
+    fits = agreed and all(sum(share[each["Name"]] for share in shares) == each["Count"] for each in kbs[0])
+    points = [
+        sum(each["Value"] * share[each["Name"]] for each in kb) if share and fits else 0
+        for kb, share in zip(kbs, split, strict=True)
+    ]
+    reward = {str(seat): earned for seat, earned in enumerate(points)}
+    return {"reward": reward, "item_split": list(split), "valid_deal": fits, "agreed": agreed}
+
+
+def _digest(value: Any) -> str:
+    return sha256(repr(value).encode()).hexdigest()[:16]

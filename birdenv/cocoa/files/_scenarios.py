@@ -1,0 +1,120 @@
+"""Schemas and scenarios: the attributes of a game's items, and what each of the two seats knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field
+
+from birdenv.cocoa.files._values import Record, read_list, write_list
+from birdenv.errors import InputError
+from birdenv.files import read_json, read_records
+
+
+class Attribute(Record):
+    """One column of a table of items.
+
+    Attributes:
+        name: as people see it.
+        value_type: its key in the schema's values.
+        unique: declared by files; nothing enforces it.
+        multivalued: declared by files; nothing enforces it.
+        entity: values can be recognised in messages.
+    """
+
+    name: str
+    value_type: str
+    unique: bool = False
+    multivalued: bool = False
+    entity: bool = True
+
+
+class Schema(Record):
+    """The attributes of a game, in the order of its columns, and the values of each type.
+
+    Files list some values twice; `distinct` does not.
+    """
+
+    values: dict[str, list[str]] = Field(default_factory=dict)
+    attributes: list[Attribute]
+
+    def distinct(self, value_type: str) -> list[str]:
+        """Return the values of a type in their order, each once, whatever its case.
+
+        Raises:
+            InputError: the schema has no values of the type.
+        """
+        values = self.values.get(value_type)
+        if not values:
+            raise InputError(f"the schema has no values of the type {value_type!r}")
+        return list({value.casefold(): value for value in reversed(values)}.values())[::-1]
+
+
+class Scenario(Record):
+    """What one dialogue is about: its attributes, and the private knowledge (`kbs`) of the two seats.
+
+    Attributes:
+        uuid: the scenario's id.
+        attributes: columns of this scenario, which may be fewer than the schema's and in another order.
+        kbs: one for each seat; lists of items, or an object of a personal and a shared half.
+    """
+
+    uuid: str
+    attributes: list[Attribute] = Field(default_factory=list)
+    kbs: list[Any] = Field(min_length=2, max_length=2)
+
+    def public(self) -> dict[str, Any]:
+        """Return what both seats may know: everything but `kbs` and the way they were drawn."""
+        return {name: value for name, value in self.to_json().items() if name not in ("kbs", "alphas")}
+
+
+def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the public description of any game's task as a scenario that CoCoA reads.
+
+    One that has no `kbs` tells what it tells to the first seat; what other seats know is not public.
+    """
+    if "kbs" in description:
+        return dict(description)
+    known = {name: value for name, value in description.items() if name != "uuid"}
+    columns = [Attribute(name=name, value_type="text", entity=False) for name in known]
+    return {
+        **description,
+        "attributes": [column.model_dump() for column in columns],
+        "kbs": [known, {}],
+    }
+
+
+def read_schema(path: Path) -> Schema:
+    """Read a schema.
+
+    Raises:
+        InputError: the file cannot be read or is no schema.
+    """
+    found = read_json(path)
+    if not isinstance(found, Mapping):
+        raise InputError(f"{path}: a schema is an object with `values` and `attributes`")
+    return read_list(Schema, [found], str(path))[0]
+
+
+def read_scenarios(path: Path, schema: Schema | None = None) -> list[Scenario]:
+    """Read a list of scenarios; those without attributes get the schema's.
+
+    Raises:
+        InputError: the file cannot be read, or a scenario cannot be used.
+    """
+    scenarios = read_list(Scenario, read_records(path, "scenarios"), str(path))
+    seen: set[str] = set()
+    for scenario in scenarios:
+        if scenario.uuid in seen:
+            raise InputError(f"{path}: two scenarios have the id {scenario.uuid!r}")
+        seen.add(scenario.uuid)
+        if not scenario.attributes and schema is not None:
+            scenario.attributes = list(schema.attributes)
+    return scenarios
+
+
+def write_scenarios(path: Path, scenarios: Iterable[Scenario | Mapping[str, Any]]) -> None:
+    """Write scenarios as CoCoA reads them. Keys that CoCoA does not know stay."""
+    write_list(path, [each.to_json() if isinstance(each, Scenario) else dict(each) for each in scenarios])

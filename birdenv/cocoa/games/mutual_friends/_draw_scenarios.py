@@ -1,0 +1,122 @@
+"""Drawing scenarios of MutualFriends: two lists of friends with exactly one in both."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Final, TypeAlias
+
+import numpy as np
+
+from birdenv.cocoa.files import Attribute, Scenario, Schema
+from birdenv.cocoa.games._scenario_tasks import new_id
+from birdenv.errors import InputError
+
+ALPHAS: Final = (0.3, 1.0, 3.0)
+"""Concentrations of a value's distribution: the smaller, the fewer values make up a list."""
+
+_TRIES: Final = 300
+"""Draws of an item for each place in a list, before other distributions are drawn."""
+
+_REDRAWS: Final = 60
+
+Item: TypeAlias = dict[str, str]
+
+
+def generate(
+    schema: Schema,
+    number: int,
+    seed: int = 0,
+    items: tuple[int, int] = (5, 12),
+    attributes: tuple[int, int] = (3, 3),
+    alphas: tuple[float, ...] = ALPHAS,
+) -> list[Scenario]:
+    """Return scenarios.
+
+    Each draws its number of items and its attributes. For every attribute it draws an alpha, twice as many
+    values as items, and for each seat a distribution over these from a Dirichlet of that alpha. Items are
+    drawn for the seats in turn, until each has its number and one item is on both lists (He et al. 2017).
+    Where none has come up twice by then, one is copied to the other list: many attributes are possible.
+
+    Args:
+        schema: the attributes and their values.
+        number: how many.
+        seed: decides everything.
+        items: the least and the largest number of items of a seat.
+        attributes: the least and the largest number of attributes.
+        alphas: alphas to draw from.
+
+    Raises:
+        InputError: the schema has too few values or attributes.
+    """
+    rng = Random(seed)
+    most = min(attributes[1], len(schema.attributes))
+    if most < attributes[0]:
+        raise InputError(f"the schema has {most} attributes, fewer than {attributes[0]}")
+    values = {each.name: schema.distinct(each.value_type) for each in schema.attributes}
+    if len(values) < len(schema.attributes):
+        raise InputError("the schema has two attributes of one name")
+    return [
+        _scenario(schema, values, rng, rng.randint(*items), rng.randint(attributes[0], most), alphas)
+        for _ in range(number)
+    ]
+
+
+def _scenario(
+    schema: Schema,
+    values: dict[str, list[str]],
+    rng: Random,
+    size: int,
+    columns: int,
+    alphas: tuple[float, ...],
+) -> Scenario:
+    for _ in range(_REDRAWS):  # three times of day make no two long lists
+        places = sorted(rng.sample(range(len(schema.attributes)), columns))
+        chosen = [schema.attributes[place] for place in places]
+        drawn = [rng.choice(alphas) for _ in chosen]
+        kbs = _lists(chosen, values, drawn, rng, size)
+        if kbs is not None:
+            return Scenario(uuid=new_id(rng), attributes=chosen, alphas=drawn, kbs=kbs)
+    raise InputError(f"the schema has too few values for two lists of {size} items of {columns} attributes")
+
+
+def _lists(
+    chosen: list[Attribute], values: dict[str, list[str]], alphas: list[float], rng: Random, size: int
+) -> list[list[Item]] | None:
+    """Two lists of items with one item in both, or None if they were not found in time."""
+    arrays = np.random.default_rng(rng.getrandbits(64))
+    candidates = [rng.sample(values[c.name], min(2 * size, len(values[c.name]))) for c in chosen]
+    weights = [
+        [
+            arrays.dirichlet([alpha] * len(of)).cumsum().tolist()
+            for of, alpha in zip(candidates, alphas, strict=True)
+        ]
+        for _ in range(2)
+    ]
+    lists: list[list[Item]] = [[], []]
+    match: Item | None = None
+    for attempt in range(_TRIES * size):
+        seat = attempt % 2
+        item = {
+            column.name: rng.choices(of, cum_weights=share)[0]
+            for column, of, share in zip(chosen, candidates, weights[seat], strict=True)
+        }
+        if item in lists[seat]:
+            continue
+        if item in lists[1 - seat]:
+            if match is not None:
+                continue
+            match = item
+        lists[seat].append(item)
+        if match is None and min(map(len, lists)) >= size:  # hardly ever by chance of many attributes
+            match = rng.choice(lists[seat])
+            lists[1 - seat].append(match)
+        if match is not None and min(map(len, lists)) >= size:
+            return [_cut(own, match, size, rng) for own in lists]
+    return None
+
+
+def _cut(own: list[Item], match: Item, size: int, rng: Random) -> list[Item]:
+    """A list with the match and others, shuffled."""
+    kept = [match, *(item for item in own if item != match)][:size]
+    rng.shuffle(kept)
+    return kept

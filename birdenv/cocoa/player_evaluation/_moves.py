@@ -1,0 +1,242 @@
+"""How well a player foretells the moves of recorded dialogues (CoCoA's testing of models)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import exp, log
+from typing import Any, Final, Protocol, runtime_checkable
+
+from birdenv.cocoa.acts import Act, Listener, Transcripts
+from birdenv.dialogue import Move, View
+from birdenv.dialogue._dialogue import spoken
+from birdenv.dialogue._event import Event
+from birdenv.dialogue._move import as_move
+from birdenv.dialogue.players import Player, PlayerFactory
+from birdenv.statistics import Ratio, ratio_figure
+from birdenv.statistics._intervals import Interval
+from birdenv.statistics._statistic import Figure, undefined
+
+_LEAST: Final = 1e-9  # a probability, so that one surprise does not make the perplexity infinite
+_NEAR: Final = 0.05  # how far prices that count as the same are apart, as a share
+
+
+@runtime_checkable
+class Foretells(Protocol):
+    """A player that gives probabilities of the acts that it knows.
+
+    Attributes:
+        is_greedy: it takes what is likeliest instead of drawing; set for the test.
+    """
+
+    is_greedy: bool
+
+    def probabilities(self, view: View) -> Mapping[Act, float]: ...
+
+
+@runtime_checkable
+class ForetellsWords(Protocol):
+    """A player that gives probabilities of words."""
+
+    def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
+        """Return the negative log-probabilities of the tokens since its last move, and of those of a move."""
+
+
+@dataclass
+class Foretold:
+    """What became of a player's guesses at recorded moves.
+
+    Attributes:
+        dialogues: dialogues.
+        moves: moves in them that are possible.
+        silent: moves at which the player would have said nothing.
+        actions: moves whose action it hit.
+        acts: moves whose act it hit: the action, and what each sentence is for and names.
+        names: entities (values, prices) in the player's moves, in the recorded ones, and in both.
+        surprise: negative log-probabilities of the acts that the player knows; empty where it gives none.
+        unknown: acts that it does not know.
+        frequent: moves of the act that is the most frequent one.
+        words: for each dialogue, the surprise of all that its seats heard and said, over the number of
+            tokens; nothing where the player gives no probabilities of words.
+        own_words: the same of what it said.
+        selections: for each dialogue, how many of its selections (an item, numbers, a price) it hit.
+    """
+
+    dialogues: int = 0
+    moves: int = 0
+    silent: int = 0
+    actions: int = 0
+    acts: int = 0
+    names: list[int] = field(default_factory=lambda: [0, 0, 0])
+    surprise: list[float] = field(default_factory=list)
+    unknown: int = 0
+    frequent: int = 0
+    words: list[Ratio] = field(default_factory=list)
+    own_words: list[Ratio] = field(default_factory=list)
+    selections: list[Ratio] = field(default_factory=list)
+
+    @property
+    def perplexity(self) -> float | None:
+        """The perplexity of the acts that the player knows; None where it gives no probabilities."""
+        return exp(sum(self.surprise) / len(self.surprise)) if self.surprise else None
+
+    @property
+    def selection_accuracy(self) -> Figure:
+        """The share of selections that it hit, with an interval over dialogues."""
+        return _over_dialogues(self.selections, is_rate=True)
+
+    @property
+    def entity_f1(self) -> float | None:
+        """Precision and recall of the entities in one number; None where neither side names any."""
+        guessed, recorded, both = self.names
+        return 2 * both / (guessed + recorded) if guessed + recorded else None
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures by name; null where one is not defined."""
+        rounded = {
+            "action_accuracy": self._share(self.actions),
+            "act_accuracy": self._share(self.acts),
+            "most_frequent_act": self._share(self.frequent),
+            "act_perplexity": self.perplexity,
+            "unknown_acts": self._share(self.unknown) if self.surprise or self.unknown else None,
+            "entity_f1": self.entity_f1,
+            "silent": self._share(self.silent),
+        }
+        return {
+            "dialogues": self.dialogues,
+            "moves": self.moves,
+            **{name: None if value is None else round(value, 4) for name, value in rounded.items()},
+            "word_perplexity": _perplexity(self.words),
+            "own_word_perplexity": _perplexity(self.own_words),
+            "selection_accuracy": self.selection_accuracy,
+        }
+
+    def _share(self, count: int) -> float | None:
+        return count / self.moves if self.moves else None
+
+
+def _perplexity(ratios: Sequence[Ratio]) -> Figure:
+    """The perplexity of words with an interval; no number where there are no probabilities."""
+    found = _over_dialogues(ratios)
+    if found.value is None:
+        return found
+    ends = None if found.interval is None else Interval(*map(exp, found.interval))
+    return Figure(exp(found.value), ends, found.why)
+
+
+def _over_dialogues(ratios: Sequence[Ratio], *, is_rate: bool = False) -> Figure:
+    counted = [each for each in ratios if each.below]
+    if not counted:
+        return undefined("nothing to count")
+    return ratio_figure(counted, range(len(counted)), is_rate=is_rate)
+
+
+def foretell(
+    transcripts: Transcripts,
+    factory: PlayerFactory,
+    argument: str,
+    seed: int = 0,
+    progress: Callable[[float], None] = lambda share: None,
+    seats: Collection[int] | None = None,
+) -> Foretold:
+    """Ask a player for its move wherever somebody moved in recorded dialogues, and compare.
+
+    The player sees the recorded dialogue, never its own guesses.
+
+    Args:
+        transcripts: the dialogues.
+        factory: makes the player of one seat of one dialogue.
+        argument: of the player's spec.
+        seed: seeds the players.
+        progress: is told the share of the dialogues that is done.
+        seats: those that it plays; default: all.
+    """
+    found = Foretold(dialogues=len(transcripts))
+    made: Counter[Act] = Counter()
+    ids = transcripts.ids
+    for place in range(len(transcripts)):
+        for ratios in (found.words, found.own_words, found.selections):
+            ratios.append(Ratio(0.0, 0.0))
+        players: dict[int, tuple[Player, Listener]] = {}
+        with transcripts.dialogue(place) as dialogue:
+            for view, move in transcripts.turns(place):
+                if seats is not None and view.seat not in seats:
+                    continue
+                if view.seat not in players:
+                    context = transcripts.arena.context(dialogue, ids[place], view.seat, seed=seed)
+                    player = factory(argument, context)
+                    if isinstance(player, Foretells):
+                        player.is_greedy = True
+                    players[view.seat] = player, Listener(view, transcripts.game)
+                player, listener = players[view.seat]
+                listener.follow(view)
+                made[_compare(found, player, listener, view, move)] += 1
+        for player, _ in players.values():
+            close = getattr(player, "close", None)
+            if callable(close):
+                close()
+        progress((place + 1) / len(transcripts))
+    found.frequent = max(made.values(), default=0)
+    return found
+
+
+def _compare(found: Foretold, player: Player, listener: Listener, view: View, move: Move) -> Act:
+    """Add one move to what was found, and return its act."""
+    act, _ = listener.act_of(move, view)
+    found.moves += 1
+    if isinstance(player, Foretells):
+        known = player.probabilities(view)
+        if act in known:
+            found.surprise.append(-log(max(known[act], _LEAST)))
+        else:
+            found.unknown += 1
+    if isinstance(player, ForetellsWords):
+        heard, own = player.surprise(view, move)
+        found.words[-1] = _plus(found.words[-1], sum(heard) + sum(own), len(heard) + len(own))
+        found.own_words[-1] = _plus(found.own_words[-1], sum(own), len(own))
+    guess = as_move(player.move(view))
+    if _selects(move):
+        again = (
+            guess if guess is not None and guess.action == move.action else _made(player, view, move.action)
+        )
+        found.selections[-1] = _plus(
+            found.selections[-1], again is not None and _same(again.data, move.data), 1
+        )
+    if guess is None:
+        found.silent += 1
+        return act
+    found.actions += guess.action == move.action
+    found.acts += listener.act_of(guess, view)[0] == act
+    ours, theirs = (_entities(each, listener) for each in (guess, move))
+    for place, count in enumerate((len(ours), len(theirs), len(ours & theirs))):
+        found.names[place] += count
+    return act
+
+
+def _plus(ratio: Ratio, above: float, below: float) -> Ratio:
+    return Ratio(ratio.above + above, ratio.below + below)
+
+
+def _made(player: Player, view: View, action: str) -> Move | None:
+    """What a player does where nothing but one action is possible."""
+    made = as_move(player.move(view._replace(legal=(action,))))
+    return made if made is not None and made.action == action else None
+
+
+def _selects(move: Move) -> bool:
+    return move.data is not None and not isinstance(move.data, str)
+
+
+def _same(one: Any, other: Any) -> bool:
+    """Return True for equal selections. The price is what counts of an offer, and may differ a little."""
+    price, price_of_other = (
+        each.get("price") if isinstance(each, Mapping) else None for each in (one, other)
+    )
+    if isinstance(price, int | float) and isinstance(price_of_other, int | float):
+        return bool(abs(price - price_of_other) <= _NEAR * max(abs(price), abs(price_of_other)))
+    return bool(one == other)
+
+
+def _entities(move: Move, listener: Listener) -> frozenset[tuple[str, str]]:
+    return listener.lexicon.entities(spoken(Event(0, 0, move.action, move.data)))

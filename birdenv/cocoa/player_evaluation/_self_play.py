@@ -1,0 +1,132 @@
+"""How players play a game with each other: successes, lengths and rewards over some dialogues."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from statistics import median
+from typing import Any
+
+from birdenv.dialogue import Dialogue, Game, make_game, play
+from birdenv.statistics import Ratio, ratio_figure
+from birdenv.statistics._statistic import Figure, undefined
+
+
+@dataclass
+class SelfPlay:
+    """What became of dialogues between players.
+
+    Attributes:
+        players: their names.
+        successes: for each dialogue, True if it came to what the game wants of both: the same friend, a deal.
+        events: the length of each.
+        selections: all moves called `select`.
+        rewards: of each dialogue, by player.
+        tasks: what each was about; dialogues about the same task are not independent.
+        optimal: of deals whose shares are known, whether no other deal was better for one player and no
+            worse for the other (Pareto); None of other dialogues.
+    """
+
+    players: Sequence[str]
+    successes: list[bool] = field(default_factory=list)
+    events: list[int] = field(default_factory=list)
+    selections: int = 0
+    rewards: list[tuple[float, ...]] = field(default_factory=list)
+    tasks: list[str] = field(default_factory=list)
+    optimal: list[bool | None] = field(default_factory=list)
+
+    def add(self, dialogue: Dialogue, task: str, turned: int = 0) -> None:
+        """Add a finished dialogue; `turned` seats on, the one who sits in the first seat comes."""
+        outcome = dialogue.outcome()
+        self.successes.append(bool(outcome.get("valid_deal", outcome.get("reward"))))
+        self.events.append(len(dialogue.events))
+        self.selections += sum(event.action == "select" for event in dialogue.events)
+        self.rewards.append(dialogue.rewards[turned:] + dialogue.rewards[:turned])
+        self.tasks.append(task)
+        divides = "item_split" in outcome and self.successes[-1]
+        kbs = [dialogue.rules.knowledge(seat) for seat in range(len(self.players))]
+        self.optimal.append(is_optimal(kbs, outcome["item_split"]) if divides else None)
+
+    def figures(self) -> dict[str, Any]:
+        """Return the figures by name; null where one is not defined."""
+        found = sum(self.successes)
+        return {
+            "dialogues": len(self.successes),
+            "success": self._figure(self.successes, is_rate=True),
+            "events": self._figure(self.events),
+            "median_events": median(self.events),
+            "success_per_select": round(found / self.selections, 4) if self.selections else None,
+            "rewards": [self._figure(each) for each in zip(*self.rewards, strict=True)],
+            "pareto": self._figure(self.optimal, is_rate=True),
+        }
+
+    def _figure(self, values: Sequence[float | None], *, is_rate: bool = False) -> Figure:
+        """The mean of values, with an interval over tasks."""
+        pairs = [
+            (float(value), task) for value, task in zip(values, self.tasks, strict=True) if value is not None
+        ]
+        if not pairs:
+            return undefined("nothing to count")
+        return ratio_figure(
+            [Ratio(value) for value, _ in pairs], [task for _, task in pairs], is_rate=is_rate
+        )
+
+
+def is_optimal(kbs: Sequence[Sequence[Mapping[str, Any]]], split: Sequence[Mapping[str, int]]) -> bool:
+    """Return True if no other division of the things is better for one seat and no worse for the other."""
+    values = [[kind["Value"] for kind in kb] for kb in kbs]
+    counts = [kind["Count"] for kind in kbs[0]]
+
+    def points(first: Sequence[int]) -> tuple[int, int]:
+        mine = sum(value * taken for value, taken in zip(values[0], first, strict=True))
+        pairs = zip(values[1], counts, first, strict=True)
+        return mine, sum(value * (count - taken) for value, count, taken in pairs)
+
+    made = points([split[0][kind["Name"]] for kind in kbs[0]])
+    shares = map(points, product(*(range(count + 1) for count in counts)))
+    return not any(
+        other != made and all(a >= b for a, b in zip(other, made, strict=True)) for other in shares
+    )
+
+
+def self_play(
+    game: Game,
+    players: Sequence[str],
+    number: int,
+    seed: int = 0,
+    progress: Callable[[float], None] = lambda share: None,
+    settings: Mapping[str, Any] | None = None,
+    turning: bool = True,
+) -> SelfPlay:
+    """Let players hold dialogues on the game's tasks.
+
+    They change seats in the second half, and the seats begin in turn.
+
+    Args:
+        game: the game.
+        players: specs, as many as seats; figures follow their order.
+        number: how many dialogues; after the last task comes the first again.
+        seed: seeds the players.
+        progress: is told the share of the dialogues that is done.
+        settings: of the game.
+        turning: they change seats.
+    """
+    found = SelfPlay(players)
+    done = 0
+    halves = (number - number // 2, number // 2) if turning else (number,)
+    for turned, count in enumerate(halves):
+        sitting = [*players[-turned:], *players[:-turned]] if turned else players
+        seats = dict(zip(game.seat_names, sitting, strict=True))
+        with make_game(game, **(settings or {}), **seats) as arena:
+            for place in range(done, done + count):
+                repeat, task = divmod(place, len(arena.ids))
+                instance_id = arena.ids[task]
+                dialogue = arena.start(instance_id)
+                seated = arena.seat_players(dialogue, instance_id, seed=seed, repeat=repeat)
+                play(dialogue, seated, first=place % len(seated))
+                dialogue.close()
+                found.add(dialogue, instance_id, turned)
+                progress((place + 1) / number)
+            done += count
+    return found

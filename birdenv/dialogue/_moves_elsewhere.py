@@ -1,0 +1,64 @@
+"""Moves of async callers: played in threads of their own, to the end even where the caller is cancelled."""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+if TYPE_CHECKING:
+    from concurrent.futures import ThreadPoolExecutor
+
+T = TypeVar("T")
+
+_MOST_THREADS: Final = 256
+"""Moves that are played at the same time. A thread waits for a model or a database for most of a move."""
+
+_lock = threading.Lock()
+_executor: ThreadPoolExecutor | None = None
+
+
+def _forget() -> None:
+    """In a forked child: the parent's threads are not there."""
+    global _executor, _lock
+    _executor, _lock = None, threading.Lock()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+def _threads() -> ThreadPoolExecutor:
+    from concurrent.futures import ThreadPoolExecutor
+
+    global _executor
+    with _lock:
+        if _executor is None:
+            _executor = ThreadPoolExecutor(_MOST_THREADS, "birdenv-move")
+        return _executor
+
+
+async def in_thread(at_end: Callable[[], object], play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+    """Await `play(thread, *arguments)`, in which `await thread(function, ...)` calls a function in a thread.
+
+    `at_end` is called when nothing runs any more: a function whose caller was cancelled goes on to its end.
+    Context variables, such as a framework's current sample, are those of the caller.
+    """
+    import asyncio  # with what it brings in, a tenth of the time in which a player's process starts
+
+    running: asyncio.Future[Any] | None = None
+
+    async def thread(function: Callable[..., Any], *values: Any) -> Any:
+        nonlocal running
+        context = contextvars.copy_context()
+        running = asyncio.get_running_loop().run_in_executor(_threads(), context.run, function, *values)
+        return await asyncio.shield(running)
+
+    try:
+        return await play(thread, *arguments)
+    finally:
+        if running is None or running.done():
+            at_end()
+        else:
+            running.add_done_callback(lambda _: at_end())

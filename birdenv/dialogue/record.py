@@ -1,0 +1,136 @@
+"""The records of one episode, as run folders hold them: public, private, and durations."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from typing import Any, Final
+
+from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue.faults import Failure
+from birdenv.dialogue.games import Game, TaskList
+from birdenv.dialogue.players import Player
+from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.usage import Usage
+
+_MOST_FAULTS: Final = 100  # kinds, and characters of one
+
+Records = dict[str, dict[str, Any]]
+"""A record for each stream of the run directory."""
+
+
+def record_episode(
+    game: Game,
+    tasks: TaskList,
+    name: str,
+    dialogue: Dialogue,
+    players: Sequence[Player | None],
+    names: Sequence[str],
+    used: Sequence[Usage | None],
+    broken: Failure | None,
+    started: float,
+) -> Records:
+    """Return the records of an episode that was played.
+
+    Args:
+        game: the game.
+        tasks: its tasks.
+        name: the id of the task.
+        dialogue: its log.
+        players: who played, by seat; None for a seat that was played from outside.
+        names: their specs, by seat.
+        used: what they took, by seat.
+        broken: why it broke off, if it did.
+        started: `time.perf_counter()` at its start.
+    """
+    rules = dialogue.rules
+    status = dialogue.status if tasks.is_graded(name) else "ungraded"
+    if broken is not None:
+        status = broken.status
+    faults = {seat.name: model_faults(player) for seat, player in zip(game.seats, players, strict=True)}
+    example = Example(
+        uuid=f"E_{name}",
+        scenario_uuid=name,
+        scenario=tasks.scenario(name),
+        agents={str(seat): each for seat, each in enumerate(names)},
+        outcome=dialogue.outcome() | {"status": status},
+        events=tuple(dialogue.events),
+    )
+    public = {
+        **tasks.fields(name),
+        "status": status,
+        "reward": dialogue.rewards[game.evaluated],
+        **rules.record(dialogue.events),
+        "example": example.to_json(),
+        **_end(game, used, broken),
+        **({"model_faults": shown} if (shown := {k: v for k, v in faults.items() if v}) else {}),
+    }
+    return _bundle(name, public, rules.private_record(), started, rules.durations())
+
+
+def skipped_record(tasks: TaskList, name: str, why: Failure) -> Records:
+    """Return the records of an episode that was skipped, or that could not even begin."""
+    public = {**tasks.fields(name), "status": why.status, "reward": 0.0, **tasks.skipped(name)}
+    public |= {"error": why.error} if why.error else {}
+    return _bundle(name, public, dict(tasks.skipped_private(name)), time.perf_counter(), {})
+
+
+def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
+    """Return the records of one of several episodes of a task, marked with which one it is."""
+    marked = {
+        stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
+        for stream, record in records.items()
+    }
+    example = marked["runs"].get("example")
+    if example is not None:
+        marked["runs"]["example"] = example | {"uuid": f"{example['uuid']}_{repeat}"}
+    return marked
+
+
+def model_faults(player: Player | None) -> dict[str, int]:
+    """What a player's model did wrong, by kind; a player without a model has no such method.
+
+    Somebody's player may have one of this name that means something else.
+    """
+    count = getattr(player, "faults", None)
+    try:
+        found = dict(count()).items() if callable(count) else ()
+    except Exception:
+        return {}
+    return {
+        kind: number
+        for kind, number in islice(found, _MOST_FAULTS)
+        if isinstance(kind, str) and len(kind) <= _MOST_FAULTS and isinstance(number, int)
+    }
+
+
+def _end(game: Game, used: Sequence[Usage | None], broken: Failure | None) -> dict[str, Any]:
+    known = {
+        seat.name: usage.to_json()
+        for seat, usage in zip(game.seats, used, strict=True)
+        if usage is not None and usage.to_json()
+    }
+    evaluated = known.pop(game.seats[game.evaluated].name, None)
+    fields: dict[str, Any] = {"usage": evaluated} if evaluated else {}
+    fields |= {"usage_of_others": known} if known else {}
+    if broken is not None:
+        fields["error"] = broken.error
+        if broken.seat is not None:
+            fields["failed_seat"] = game.seats[broken.seat].name
+    return fields
+
+
+def _bundle(
+    instance_id: str,
+    public: Mapping[str, Any],
+    private: Mapping[str, Any],
+    started: float,
+    durations: Mapping[str, float],
+) -> Records:
+    """An episode's records; times go to their own stream, so that the others repeat byte for byte."""
+    key = {"instance_id": instance_id}
+    stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
+    timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}
+    return {"runs": {**key, **public}, "private": {**key, **private}, "timings": timings}

@@ -1,0 +1,56 @@
+"""What packages add to birdenv through entry points. Rooms of our own that stand apart do the same."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping
+from functools import lru_cache
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from birdenv.errors import InputError, describe_error
+
+
+class PluginError(InputError):
+    """The object of an entry point cannot be imported.
+
+    Args:
+        entry: the entry point.
+        why: what is wrong, without the entry point's name.
+    """
+
+    def __init__(self, entry: EntryPoint, why: str) -> None:
+        super().__init__(f"{entry.name} ({entry.group}: {entry.value}) cannot be imported: {why}")
+        self.why = why
+
+
+def plugins(group: str) -> Mapping[str, EntryPoint]:
+    """Return the entry points of a group by name; of two with one name, the one that ships with birdenv."""
+    return _installed(group, tuple(sys.path))
+
+
+def load_plugin(entry: EntryPoint) -> Any:
+    """Import the object that an entry point names.
+
+    Raises:
+        PluginError: the import fails, for example because a module is missing.
+    """
+    try:
+        return entry.load()
+    except InputError:
+        raise
+    except Exception as error:
+        why = str(error) if isinstance(error, ModuleNotFoundError) else describe_error(error)
+        raise PluginError(entry, why) from None
+
+
+def ships_with_birdenv(entry: EntryPoint) -> bool:
+    """Return True if birdenv's own distribution declares the entry point."""
+    return entry.dist is not None and entry.dist.name == "birdenv"
+
+
+@lru_cache(maxsize=16)
+def _installed(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
+    """The entry points of a group; reading those of all packages takes milliseconds."""
+    found = sorted(entry_points(group=group), key=ships_with_birdenv)
+    return {entry.name: entry for entry in found}

@@ -1,0 +1,124 @@
+"""An application for pages: known host names, headers of safety, our own static files, a door with a token.
+
+Needs the extra `web`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Callable, Iterable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from pathlib import Path
+from typing import Final
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import PlainTextResponse, RedirectResponse, Response
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from birdenv.report.access import ADMIN_SECONDS, FOREIGN, LOOPBACK, Doors
+
+_STATIC: Final = "/static/"
+_ANY: Final = ("0.0.0.0", "::")
+
+
+@asynccontextmanager
+async def _nothing(_: FastAPI) -> AsyncIterator[None]:
+    yield
+
+
+def guarded_app(
+    title: str,
+    host: str,
+    names: Iterable[str] = (),
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] = _nothing,
+    *,
+    static: Path | None = None,
+    form_hosts: Iterable[str] = (),
+) -> FastAPI:
+    """Return an application without pages.
+
+    Args:
+        title: its title.
+        host: the address that it will be served at.
+        names: further host names under which it is reached; others are refused (DNS rebinding).
+        lifespan: what runs while it is served.
+        static: a folder of static files beside those of all pages.
+        form_hosts: origins of others to which forms may be sent.
+    """
+    known = frozenset((*LOOPBACK, *(() if host in _ANY else (host,)), *names))
+    app = FastAPI(title=title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+    app.add_middleware(_Guard, names=known, headers=_headers(form_hosts))
+    app.mount("/static", StaticFiles(directory=static, packages=[("birdenv.report", "static")]))
+    return app
+
+
+def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
+    """Add the address with a token that lets the owner in, and leads to the first page.
+
+    Args:
+        app: the application.
+        doors: checks the token.
+        cookie: the name of the cookie that is set.
+    """
+
+    @app.get("/open/{token}")
+    async def opened(token: str, request: Request) -> Response:
+        value = doors.admin(token)
+        if value is None:
+            raise not_let_in()
+        response = RedirectResponse("/", 303)
+        is_secure = request.url.scheme == "https"
+        response.set_cookie(
+            cookie, value, max_age=ADMIN_SECONDS, httponly=True, samesite="strict", secure=is_secure
+        )
+        return response
+
+
+def not_let_in() -> HTTPException:
+    """Return the answer to one whose token or cookie is wrong."""
+    return HTTPException(403, "Open the address that the program printed when it started.")
+
+
+def _headers(form_hosts: Iterable[str]) -> dict[str, str]:
+    self = "'self'"
+    return {
+        "content-security-policy": (
+            "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+            f"connect-src 'self'; form-action {' '.join((self, *form_hosts))}; "
+            "base-uri 'none'; frame-ancestors 'none'"
+        ),
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "same-origin",
+    }
+
+
+class _Guard:
+    """Lets requests for known host names through, and adds the headers of safety to what is answered."""
+
+    def __init__(self, app: ASGIApp, names: frozenset[str], headers: dict[str, str]) -> None:
+        self._app = app
+        self._names = names
+        self._headers = headers
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] not in ("http", "websocket"):
+            await self._app(scope, receive, send)
+            return
+        host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+        if re.sub(r":\d+$", "", host) not in self._names:
+            if scope["type"] == "http":
+                await PlainTextResponse("unknown host", 400)(scope, receive, send)
+            else:
+                await send({"type": "websocket.close", "code": FOREIGN})
+            return
+
+        async def with_headers(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                kept = "no-cache" if scope["path"].startswith(_STATIC) else "no-store"  # asked again, or none
+                headers = {**self._headers, "cache-control": kept}
+                added = [(name.encode(), value.encode()) for name, value in headers.items()]
+                message["headers"] = [*message["headers"], *added]
+            await send(message)
+
+        await self._app(scope, receive, with_headers)

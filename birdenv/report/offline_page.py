@@ -1,0 +1,49 @@
+"""One HTML file about a run, or about two runs side by side. It asks nothing of a network."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from collections.abc import Iterator, Sequence
+from importlib.resources import files
+from typing import Final
+
+from birdenv.report.page_templates import page_templates
+from birdenv.report.run_data import episode_data, run_data, script_json
+from birdenv.runs.episodes import RunEpisodes
+
+SCRIPTS: Final = ("parts.js", "episode.js", "report.js")
+"""The page's own scripts, in their order."""
+
+
+def offline_page(runs: Sequence[RunEpisodes]) -> Iterator[str]:
+    """Yield the page of one run or of two, piece by piece.
+
+    Raises:
+        InputError: a record is damaged.
+    """
+    style = _static("style.css") + _static("report.css")
+    script = "".join(map(_static, SCRIPTS))
+    template = page_templates("birdenv.report").get_template("report.html")
+    titles = " and ".join(f"{each.run.game}: {each.run.agent}" for each in runs)
+    yield from template.generate(
+        title=titles,
+        style=style,
+        script=script,
+        style_digest=_digest(style),
+        script_digest=_digest(script),
+        overview=script_json([run_data(each) for each in runs]),
+        episodes=(
+            (f"episode-{number}-{place}", script_json(episode_data(each, name)))
+            for number, each in enumerate(runs)
+            for place, name in enumerate(each.names)
+        ),
+    )
+
+
+def _static(name: str) -> str:
+    return (files("birdenv.report") / "static" / name).read_text(encoding="utf-8")
+
+
+def _digest(text: str) -> str:
+    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()

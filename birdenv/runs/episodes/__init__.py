@@ -1,0 +1,15 @@
+"""Single episodes of recorded runs, ready to be shown: `birdenv show` and the pages of `birdenv.report`."""
+
+from birdenv.runs.episodes._result_difference import DifferentRow, ResultDifference
+from birdenv.runs.episodes._run_episodes import RunEpisodes
+from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, Turn
+
+__all__ = [
+    "DifferentRow",
+    "OpenTerm",
+    "ResultDifference",
+    "ResultTable",
+    "RunEpisodes",
+    "ShownEpisode",
+    "Turn",
+]

@@ -1,0 +1,150 @@
+"""How the result of a submission differs from the gold's: rows that are missing or extra, and wrong cells.
+
+It explains a verdict and makes none: that is the grader's, whose rules may forgive an order or a type.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any, Final
+
+from birdenv.databases import QueryResult, Row
+from birdenv.grading.compare import canonical_row
+
+_LONGEST_CELL: Final = 200
+_MOST_PAIRED: Final = 200
+"""Rows of each side that are looked at for a partner with a few wrong cells."""
+
+_MOST_SHOWN: Final = 50
+_TOLERANCE: Final = 1e-9
+
+
+@dataclass(frozen=True, slots=True)
+class DifferentRow:
+    """The cells of the gold and of the submission in a row that differs; empty where there is no such row."""
+
+    expected: tuple[str | None, ...]
+    returned: tuple[str | None, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ResultDifference:
+    """The result of a submission against that of the gold.
+
+    Attributes:
+        why: the difference in words that hold counts, and no value; empty if the rows agree.
+        missing: rows of the gold that the submission has not.
+        extra: rows that only the submission has.
+        wrong: cells that differ in rows that agree otherwise.
+        columns: the gold's columns; private.
+        rows: rows that differ, some at most; private.
+    """
+
+    why: str = ""
+    missing: int = 0
+    extra: int = 0
+    wrong: int = 0
+    columns: tuple[str, ...] = ()
+    rows: tuple[DifferentRow, ...] = ()
+
+    def public(self) -> ResultDifference:
+        """Return the difference without anything of the gold's rows."""
+        return replace(self, columns=(), rows=())
+
+
+def cell_text(cell: Any) -> str | None:
+    """Return a cell as text, long ones cut; None for NULL."""
+    if cell is None:
+        return None
+    text = f"x'{cell.hex()}'" if isinstance(cell, bytes) else str(cell)
+    return text if len(text) <= _LONGEST_CELL else text[:_LONGEST_CELL] + "…"
+
+
+def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDifference:
+    """Return how a result differs from the gold's, as multisets of rows.
+
+    Rows without an equal partner are paired where most of their cells agree, or half of them with the first,
+    which is often a key: their other cells are wrong. What is left is missing or extra.
+    """
+    if len(gold.columns) != len(returned.columns):
+        why = f"{_count(len(gold.columns), 'column')} expected, {len(returned.columns)} returned"
+        return ResultDifference(why, columns=tuple(gold.columns))
+    missing, extra = _without_partner(gold.rows, returned.rows)
+    pairs, missing, extra = _paired(missing, extra)
+    wrong = sum(not _is_same(a, b) for one, other in pairs for a, b in zip(one, other, strict=True))
+    rows = [DifferentRow(_texts(one), _texts(other)) for one, other in pairs if not _are_same(one, other)]
+    rows += [DifferentRow(_texts(row), ()) for row in missing]
+    rows += [DifferentRow((), _texts(row)) for row in extra]
+    counts = (
+        (len(missing), f"{_count(len(missing), 'row')} missing"),
+        (len(extra), f"{_count(len(extra), 'row')} extra"),
+        (wrong, f"{_count(wrong, 'cell')} wrong"),
+    )
+    said = ", ".join(words for count, words in counts if count)
+    why = f"{said}; {len(gold.rows)} expected, {_count(len(returned.rows), 'row')} returned" if said else ""
+    if gold.truncated or returned.truncated:
+        why += f" (of the first {max(len(gold.rows), len(returned.rows))} rows)"
+    return ResultDifference(
+        why, len(missing), len(extra), wrong, tuple(gold.columns), tuple(rows[:_MOST_SHOWN])
+    )
+
+
+def _without_partner(gold: Sequence[Row], returned: Sequence[Row]) -> tuple[list[Row], list[Row]]:
+    ours, others = Counter(map(canonical_row, gold)), Counter(map(canonical_row, returned))
+    return _left(gold, ours - others), _left(returned, others - ours)
+
+
+def _left(rows: Sequence[Row], open_rows: Counter[Any]) -> list[Row]:
+    found = []
+    for row in rows:
+        key = canonical_row(row)
+        if open_rows[key] > 0:
+            open_rows[key] -= 1
+            found.append(row)
+    return found
+
+
+def _paired(missing: list[Row], extra: list[Row]) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
+    """The rows in pairs of which most cells agree, and those that are left."""
+    scored = [
+        (-agreed, place, other)
+        for place, one in enumerate(missing[:_MOST_PAIRED])
+        for other, two in enumerate(extra[:_MOST_PAIRED])
+        if 2 * (agreed := sum(map(_is_same, one, two))) > len(one)
+        or (2 * agreed == len(one) and _is_same(one[0], two[0]))
+    ]
+    ours: dict[int, int] = {}
+    others: set[int] = set()
+    for _, place, other in sorted(scored):
+        if place not in ours and other not in others:
+            ours[place] = other
+            others.add(other)
+    pairs = [(missing[place], extra[other]) for place, other in sorted(ours.items())]
+    return (
+        pairs,
+        [row for place, row in enumerate(missing) if place not in ours],
+        [row for place, row in enumerate(extra) if place not in others],
+    )
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    numbers = (int, float, Decimal)
+    if isinstance(one, numbers) and isinstance(other, numbers):
+        return math.isclose(one, other, rel_tol=_TOLERANCE, abs_tol=_TOLERANCE)
+    return canonical_row((one,)) == canonical_row((other,))
+
+
+def _are_same(one: Row, other: Row) -> bool:
+    return all(map(_is_same, one, other))
+
+
+def _texts(row: Row) -> tuple[str | None, ...]:
+    return tuple(map(cell_text, row))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

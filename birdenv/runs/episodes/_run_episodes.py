@@ -1,0 +1,250 @@
+"""The episodes of a run, read from its records; submissions run again where the databases are there."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.databases import QueryResult
+from birdenv.dialogue import Arena, Event
+from birdenv.dialogue._event import HOUSE
+from birdenv.dialogue.display import DIALOGUE_ONLY, JudgedSubmission, Phase
+from birdenv.dialogue.games import Game, find_game, game_names
+from birdenv.errors import BirdenvError, InputError
+from birdenv.grading import ExGrader
+from birdenv.runs._run_folder import episode_name
+from birdenv.runs.blame import has_user_to_blame, open_terms
+from birdenv.runs.episodes._result_difference import ResultDifference, result_difference
+from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, Turn, result_table
+from birdenv.runs.export import arena_of
+from birdenv.runs.regrade._data import limits_of, place_of, source_of
+from birdenv.runs.summaries import RecordedRun, read_run
+
+_FACTS: Final = ("database", "category", "difficulty", "questions", "max_questions", "turns", "usage")
+_OF_RESULT: Final = {"db_id": "database", "difficulty": "difficulty"}
+
+
+class RunEpisodes:
+    """The episodes of a run, by name, in task order.
+
+    Args:
+        run: the run's folder, or a run that was read already.
+        private: also show what is private: golds, what was meant, and the rows that differ.
+
+    Attributes:
+        run: the run.
+        private: as given.
+        notes: what cannot be shown, and why.
+
+    Raises:
+        InputError: the folder is no run, or no episode is finished yet.
+    """
+
+    def __init__(self, run: Path | RecordedRun, *, private: bool = False) -> None:
+        self.run = read_run(run) if isinstance(run, Path) else run
+        self.private = private
+        self.notes: list[str] = []
+        self._places = {
+            episode_name(record["instance_id"], record.get("repeat")): place
+            for place, record in enumerate(self.run.records)
+        }
+        self._game: Game | None = find_game(self.run.game) if self.run.game in game_names() else None
+        self._display = DIALOGUE_ONLY if self._game is None else self._game.display
+        self._results: dict[JudgedSubmission, tuple[ResultTable | None, str, ResultDifference | None]] = {}
+        self._stack = ExitStack()
+        self._grader = self._make_grader()
+        self._arena = self._make_arena() if private else None
+
+    def __enter__(self) -> RunEpisodes:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stack.close()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the episodes."""
+        return tuple(self._places)
+
+    def named(self, instance: str) -> list[str]:
+        """Return the episode of a name, or all episodes of a task.
+
+        Raises:
+            InputError: there is none.
+        """
+        if instance in self._places:
+            return [instance]
+        found = [name for name, at in self._places.items() if self.run.records[at]["instance_id"] == instance]
+        if not found:
+            some = ", ".join(self.names[:3])
+            raise InputError(f"{self.run.path} has no episode {instance!r}; it has {some}, ...")
+        return found
+
+    def request(self, name: str) -> str:
+        """Return what an episode began with; empty for one that never did."""
+        record = self.run.records[self._places[name]]
+        return self._display.request(record) if "example" in record else ""
+
+    def phases(self, name: str) -> Sequence[Phase]:
+        """Return the steps on which an episode was judged."""
+        record = self.run.records[self._places[name]]
+        return self._display.phases(record) if "example" in record else ()
+
+    def outcome(self, name: str) -> tuple[str, float]:
+        """Return how an episode ended, in one word, and its reward."""
+        record = self.run.records[self._places[name]]
+        phases = self.phases(name)
+        verdict = phases[-1].verdict if phases and record["status"] == "completed" else record["status"]
+        return str(verdict), float(record.get("reward") or 0)
+
+    def shown(self, name: str) -> ShownEpisode:
+        """Return an episode.
+
+        Raises:
+            InputError: its record is damaged.
+        """
+        place = self._places[name]
+        record, private = self.run.records[place], self.run.private[place]
+        try:
+            return self._shown(name, record, private)
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
+            raise InputError(f"{self.run.path}: the record of {name} is damaged: {error!r}") from None
+
+    def _shown(self, name: str, record: Mapping[str, Any], private: Mapping[str, Any]) -> ShownEpisode:
+        facts = {key: record[key] for key in _FACTS if record.get(key) is not None}
+        result = record.get("result") or {}
+        facts |= {key: result[of] for of, key in _OF_RESULT.items() if result.get(of) is not None}
+        example = record.get("example")
+        if example is None:  # skipped, or it could not begin
+            return ShownEpisode(
+                name, record["instance_id"], record["status"], float(record.get("reward") or 0),
+                str(record.get("error") or ""), "", {}, facts, (), (), ()
+            )  # fmt: skip
+        display = self._display
+        return ShownEpisode(
+            name=name,
+            task=record["instance_id"],
+            status=str(record["status"]),
+            reward=float(record.get("reward") or 0),
+            error=str(record.get("error") or ""),
+            request=display.request(record),
+            players={self._seat(int(seat)): str(spec) for seat, spec in example["agents"].items()},
+            facts=facts,
+            phases=tuple(display.phases(record)),
+            turns=tuple(self._turns(record, private)),
+            sections=tuple(display.sections(record)),
+            culprit=str(record.get("culprit", "")),
+            terms=self._terms(record, private),
+            secrets=tuple(display.secrets(record, private)) if self.private else (),
+        )
+
+    def _turns(self, record: Mapping[str, Any], private: Mapping[str, Any]) -> list[Turn]:
+        display = self._display
+        submissions = {each.place: each for each in display.submissions(record, private)}
+        notes = display.notes(record, private) if self.private else {}
+        turns = []
+        for place, data in enumerate(record["example"]["events"]):
+            event = Event.from_json(data)
+            metadata = event.metadata or {}
+            submission = submissions.get(place)
+            table, error, difference = (None, "", None) if submission is None else self._result(submission)
+            turns.append(
+                Turn(
+                    seat="house" if event.agent == HOUSE else self._seat(event.agent),
+                    action=event.action,
+                    text=_text(event.data),
+                    is_sql=isinstance(event.data, str) and self._is_sql(event),
+                    reply=_text(metadata.get("reply")),
+                    refused=bool(metadata.get("refused")),
+                    subject=display.subject(event),
+                    verdict="" if submission is None else submission.verdict,
+                    table=table,
+                    error=error,
+                    difference=difference,
+                    note=notes.get(place, ""),
+                )
+            )
+        return turns
+
+    def _seat(self, index: int) -> str:
+        names = () if self._game is None else self._game.seat_names
+        return names[index] if 0 <= index < len(names) else f"seat {index}"
+
+    def _is_sql(self, event: Event) -> bool:
+        if self._game is None or not 0 <= event.agent < len(self._game.seats):
+            return False
+        action = self._game.seats[event.agent].by_name.get(event.action)
+        return action is not None and any(field.kind == "code" for field in action.fields)
+
+    def _terms(self, record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[OpenTerm, ...]:
+        if self._arena is None or record["instance_id"] not in self._arena.ids:
+            return ()
+        points = open_terms(self._arena, record, private)
+        return tuple(
+            OpenTerm(point.term, point.state != "never asked", point.state == "told", point.used)
+            for point in points
+        )
+
+    def _result(
+        self, submission: JudgedSubmission
+    ) -> tuple[ResultTable | None, str, ResultDifference | None]:
+        """The first rows of a submission, or why there are none, and how they differ from the gold's."""
+        submission = submission._replace(place=0)
+        if submission not in self._results:
+            self._results[submission] = self._executed(submission)
+        return self._results[submission]
+
+    def _executed(
+        self, submission: JudgedSubmission
+    ) -> tuple[ResultTable | None, str, ResultDifference | None]:
+        if self._grader is None or not submission.golds:
+            return None, "", None
+        try:
+            verdict = self._grader.grade(submission.database, submission.golds, submission.sql)
+        except BirdenvError as error:
+            return None, f"It could not be run again: {error}", None
+        table = None if verdict.pred_result is None else result_table(verdict.pred_result)
+        if verdict.status == "gold_error":
+            return table, "The gold SQL fails.", None
+        error_text = "" if verdict.error is None else verdict.error.message
+        if verdict.ex:
+            return table, error_text, ResultDifference()
+        if not isinstance(verdict.gold_result, QueryResult) or verdict.pred_result is None:
+            return table, error_text, None
+        difference = result_difference(verdict.gold_result, verdict.pred_result)
+        return table, error_text, difference if self.private else difference.public()
+
+    def _make_grader(self) -> ExGrader | None:
+        config = self.run.config
+        if "db_dir" not in config:
+            return None
+        if not any(self.run.private):
+            self.notes.append("private.jsonl is not there: results cannot be held against the gold's.")
+            return None
+        try:
+            source = source_of(config, place_of(config, "db_dir", "the same place as before", None))
+        except BirdenvError:
+            self.notes.append("The databases are not there: results cannot be held against the gold's.")
+            return None
+        self._stack.callback(source.close)
+        return ExGrader(source, limits_of(config))
+
+    def _make_arena(self) -> Arena | None:
+        """The game with its tasks, which know the open terms; None where there are none."""
+        if self._game is None or self._display.notes is DIALOGUE_ONLY.notes:  # nobody answers questions
+            return None
+        try:
+            arena = self._stack.enter_context(arena_of(self.run.config))
+        except BirdenvError:
+            self.notes.append("The tasks are not there: the open terms of the requests are not known.")
+            return None
+        return arena if has_user_to_blame(arena) else None
+
+
+def _text(data: Any) -> str:
+    if data is None:
+        return ""
+    return data if isinstance(data, str) else json.dumps(data, ensure_ascii=False)

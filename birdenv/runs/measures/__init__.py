@@ -1,1 +1,0 @@
-"""What is measured of the games that ship with birdenv: rates, groups and notes of summaries."""

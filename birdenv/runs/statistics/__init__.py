@@ -1,1 +1,0 @@
-"""Statistics for all figures of runs: intervals, tests, numbers as text. Knows no game and no run."""

@@ -1,0 +1,176 @@
+"""The first screen of a summary: a run in at most 15 lines, and its breakdown by kinds of groups."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.dialogue.games import find_game, game_names
+from birdenv.dialogue.measures import UNRATED
+from birdenv.errors import InputError
+from birdenv.runs.summaries._episode_figures import USAGE
+from birdenv.runs.summaries._exclusions import exclusions
+from birdenv.runs.summaries._figure_lines import NAME_WIDTH, figure_line
+from birdenv.runs.summaries._model_figures import model_figures
+from birdenv.runs.summaries._recorded_run import RecordedRun
+from birdenv.runs.summaries._run_report import RunReport, group_lines, over_databases
+
+_LINES: Final = 15
+_FEWEST_FIGURES: Final = 3
+_MOST_NOTES: Final = 2
+_WIDTH: Final = 100
+
+
+def first_screen(report: RunReport) -> str:
+    """Return what was played, on which data, the main figures, what they cost, and what to type next."""
+    run = report.run
+    before = [f"{run.game}: {_players(run)}, seed {run.config.get('seed')}", _row("Data", _data(run))]
+    settings = ", ".join(f"{name} {value}" for name, value in report.settings().items())
+    before += [_row("Settings", settings)] if settings else []
+    before.append(_row("Episodes", _episodes(run)))
+    after = [_row("Repeats", _repeats(report))] if report.repeats else []
+    after += [_row(name, text) for name, text in report.details.screen.items()]
+    after += [_row(f"Cost, {seat}", text) for seat, text in _costs(report).items()]
+    after += [_row("Note", _short(note)) for note in _notes(report)]
+    after += [_row("Next", command) for command in _next_commands(report)]
+
+    has_intervals = any(of.method != "none" for of in report.figures)
+    databases = len({o.database for o in run.outcomes if o.rated} - {None})
+    if has_intervals:
+        over = f"over {databases} databases" if databases > 1 else ""
+        before.append(f"{'':<46}{'95 % over tasks':<18}{over}".rstrip())
+    main = [of for of in report.figures if of.measure.headline and of.measure not in USAGE.values()]
+    room = max(_FEWEST_FIGURES, _LINES - len(before) - len(after))
+    figures = [figure_line(of, last=over_databases(of) if databases > 1 else "") for of in main[:room]]
+    return "\n".join([*before, *figures, *after]) + "\n"
+
+
+def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
+    """Return a table for each of the kinds of groups (`difficulty`) and each measure that is drawn.
+
+    Raises:
+        InputError: The game has no such groups.
+    """
+    known = report.groups
+    for kind in kinds:
+        if kind not in known:
+            there = f"known: {', '.join(known)}" if known else f"{report.run.game} has no groups of tasks"
+            raise InputError(f"--by {kind!r} is unknown; {there}")
+    lines = [
+        line
+        for kind in kinds
+        for title, groups in report.drawn_groups([kind])
+        for line in group_lines(title, groups)
+    ]
+    return "\n".join(lines[1:]) + "\n"
+
+
+def reference_block(report: RunReport) -> str:
+    """Return the figures in the words of the reference implementation.
+
+    Raises:
+        InputError: The game has no reference implementation that prints figures.
+    """
+    if not report.details.reference:
+        raise InputError(f"--reference: no reference implementation prints figures of {report.run.game}")
+    return "\n".join(report.details.reference) + "\n"
+
+
+def _row(name: str, text: str) -> str:
+    return f"{name:<{NAME_WIDTH}}{text}"
+
+
+def _players(run: RecordedRun) -> str:
+    """`asks-first with rule as the user`, and the models that options named."""
+    models = run.config.get("models")
+    models = models if isinstance(models, dict) else {}
+    seats = find_game(run.game).seat_names if run.game in game_names() else ()
+    others = [
+        f"{_with_model(run.config[name], models.get(f'{name}_model'))} as the {name}"
+        for name in seats
+        if name in run.config
+    ]
+    agent = _with_model(run.agent, models.get("model"))
+    return f"{agent} with {' and '.join(others)}" if others else agent
+
+
+def _with_model(player: Any, model: Any) -> str:
+    named = isinstance(model, str) and str(player) in ("llm", "llm-markup", "rule+llm")
+    return f"{player}:{model}" if named else str(player)
+
+
+def _data(run: RecordedRun) -> str:
+    path = Path(str(run.config.get("data_file") or ""))
+    demo = path.parent.name.startswith("demo-")
+    name = "the demo, " if demo else f"{path.parent.name}/{path.name}, ".lstrip("/") if path.name else ""
+    databases = len({o.database for o in run.outcomes} - {None})
+    text = name + _counted(len(run.tasks), "task")
+    text += f" on {_counted(databases, 'database')}" if databases else ""
+    engine, grader = run.config.get("engine"), run.config.get("grader")
+    text += f"; {engine}" if isinstance(engine, str) else ""
+    return text if grader is None else f"{text}; grader {grader}"
+
+
+def _counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _episodes(run: RecordedRun) -> str:
+    """How many episodes there are, and the statuses that are not `completed`."""
+    finished, rated = len(run.outcomes), sum(o.rated for o in run.outcomes)
+    times = f" ({run.repeats} of each task)" if run.repeats > 1 else ""
+    text = f"{finished:,} of {run.expected:,} finished{times}"
+    text = text if run.finished else f"UNFINISHED, {text}; the figures are of these"
+    statuses = Counter(o.status for o in run.outcomes if o.status != "completed")
+    said = [
+        f"{count} {status.replace('_', ' ')}{' (not counted)' if status in UNRATED else ''}"
+        for status, count in sorted(statuses.items())
+    ]
+    return "; ".join([text, *([] if rated == finished else [f"{rated:,} rated"]), *said])
+
+
+def _costs(report: RunReport) -> dict[str, str]:
+    """What the models of each seat took; the agent's is what it reports."""
+    used = {of.measure.name: of.total for of in report.figures if of.measure in USAGE.values()}
+    others = model_figures(report.run.records).get("usage_of_others", {})
+    return {seat: _cost(of) for seat, of in {"agent": used, **others}.items() if of}
+
+
+def _cost(used: dict[str, float]) -> str:
+    parts = [f"{used['cost_usd']:.4f} US dollars"] if "cost_usd" in used else []
+    parts += [f"{used['calls']:,.0f} model calls"] if "calls" in used else []
+    parts += [f"{used['prompt_tokens']:,.0f} prompt tokens"] if "prompt_tokens" in used else []
+    parts += [f"{used['completion_tokens']:,.0f} completion tokens"] if "completion_tokens" in used else []
+    return ", ".join(parts)
+
+
+def _repeats(report: RunReport) -> str:
+    """pass^k and pass@k of the first rate, for the largest k."""
+    measure, rates = next(iter(report.repeats.items()))
+    last = rates[-1]
+    return f"{measure.title}: {last.text()}"
+
+
+def _notes(report: RunReport) -> list[str]:
+    excluded = exclusions(report.run)
+    return [*([excluded.line(report.run.agent)] if excluded else []), *report.details.notes][:_MOST_NOTES]
+
+
+def _short(text: str) -> str:
+    room = _WIDTH - NAME_WIDTH
+    return text if len(text) <= room else f"{text[: room - 3]}..."
+
+
+def _next_commands(report: RunReport) -> list[str]:
+    run = report.run
+    by = [f" (or --by {kind})" for kind in report.groups][:1]
+    commands = [f"birdenv summary {run.path} --all{''.join(by)}"]
+    if not run.finished:
+        started = run.config.get("command")
+        name = started.get("name") if isinstance(started, dict) else None
+        commands.insert(0, f"birdenv {name or f'play {run.game}'} --resume {run.path}")
+    elif report.details.figures.get("failures"):
+        commands.append(f"birdenv blame {run.path}")
+    return commands

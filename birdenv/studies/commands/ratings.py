@@ -1,0 +1,90 @@
+"""`birdenv ratings`: agreement of raters, mean answers, and a ranking of players by comparisons."""
+
+from __future__ import annotations
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from birdenv.cli._terminal import visible
+from birdenv.errors import InputError
+from birdenv.files import check_writable, is_directory, write_bytes
+from birdenv.studies.ratings import (
+    LEVELS,
+    import_judgements,
+    joined,
+    judged_folder,
+    rating_folder,
+    rating_plot,
+    rating_report,
+    read_judgements,
+    read_source,
+)
+
+
+def ratings(
+    sources: Annotated[
+        list[Path], typer.Argument(help="Files of ratings (CSV, JSONL), or folders of runs or studies.")
+    ],
+    level: Annotated[
+        str | None,
+        typer.Option("--level", help="Scale of the answers for alpha: nominal, ordinal or interval."),
+    ] = None,
+    added: Annotated[
+        list[Path] | None,
+        typer.Option("--import", help="Add the ratings of this file to the folder; may be repeated."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    plot: Annotated[
+        Path | None, typer.Option("--plot", help="Also draw means and ranking into this PNG file.")
+    ] = None,
+) -> None:
+    """Show how far raters agree, and how they rank the players.
+
+    Ratings have the columns dialogue, rater, question and value; further ones are seat, system and
+    justification. Comparisons have left, right, winner (left, right, tie or both_bad) and rater; further ones
+    are justification and task. In a study, the answers of its survey count, too.
+
+    Krippendorff's alpha, Fleiss' kappa, means and the model of Bradley and Terry, with 95 % intervals.
+    What is not defined says why.
+
+    \b
+    birdenv ratings ratings.csv comparisons.csv
+    birdenv ratings study-c-interact --import ratings.csv
+    """
+    known = next((each for each in LEVELS if each == level), None)
+    if level is not None and known is None:
+        raise InputError(f"--level {level!r} is unknown; known: {', '.join(LEVELS)}")
+    if plot is not None:
+        if plot.suffix.lower() != ".png":
+            raise InputError(f"--plot {plot}: give a name that ends in .png")
+        check_writable(plot)
+    if added:
+        _import(sources, added)
+    found = joined(map(read_source, sources))
+    if not found.ratings and not found.comparisons:
+        raise InputError(f"{sources[0]} holds no answers")
+    made = rating_report(found, known)
+    picture = None if plot is None else rating_plot(made)
+    print(visible(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text()), end="")
+    if plot is not None and picture is not None:
+        write_bytes(plot, picture)
+        print(f"Written: {plot}", file=sys.stderr)
+
+
+def _import(sources: list[Path], added: list[Path]) -> None:
+    if len(sources) != 1 or not is_directory(sources[0]):
+        raise InputError("--import needs one folder, of a run or of a study")
+    found = joined(map(read_judgements, added))
+    before = judged_folder(sources[0])
+    both = joined([before, found])
+    import_judgements(rating_folder(sources[0]), found)
+    counts = (
+        len(both.ratings) - len(before.ratings),
+        len(both.comparisons) - len(before.comparisons),
+    )
+    known = len(found.ratings) + len(found.comparisons) - sum(counts)
+    print(f"Imported: {counts[0]} ratings, {counts[1]} comparisons; {known} known before", file=sys.stderr)

@@ -1,0 +1,165 @@
+"""`birdenv web`: people in the seats of any game, in their browsers."""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from birdenv.cli.games._play import read_extra
+from birdenv.errors import InputError
+from birdenv.report.serving import served, web_extra
+
+if TYPE_CHECKING:
+    from birdenv.dialogue import Game
+    from birdenv.studies import StudyConfig
+
+
+def web(
+    context: typer.Context,
+    game: Annotated[
+        str | None, typer.Argument(help="A registered game, such as c-interact; not with --replay.")
+    ] = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="The study's folder; an old one goes on. Default: study-GAME."),
+    ] = None,
+    host: Annotated[str, typer.Option("--host", help="Address to serve at.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
+    config: Annotated[
+        Path | None,
+        typer.Option(
+            "--config", help="The study as JSON, or CoCoA's app_params.json. Of --rate: JSON or TOML."
+        ),
+    ] = None,
+    scenario_path: Annotated[
+        Path | None, typer.Option("--scenario-path", help="Scenarios, where the game reads them.")
+    ] = None,
+    replay: Annotated[
+        list[Path] | None,
+        typer.Option("--replay", help="Show the dialogues of a study, a run or a transcripts.json instead."),
+    ] = None,
+    rate: Annotated[
+        list[Path] | None,
+        typer.Option("--rate", help="Let people rate such dialogues instead; --config says what is asked."),
+    ] = None,
+    private: Annotated[
+        bool, typer.Option("--private", help="With --replay: show the private records of runs (gold), too.")
+    ] = False,
+) -> None:
+    """Serve a study with people in browsers.
+
+    Its pages: consent, instructions, waiting room, dialogue, survey, completion code.
+
+    A seat that is named has a player; people sit in the others. Without any, two people are paired. Settings
+    of the game follow as --name value, too.
+
+    \b
+    birdenv web c-interact --user rule --execute-sql
+    birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
+
+    --replay serves no study: it shows recorded dialogues to you, step by step, from either seat's eyes.
+
+    \b
+    birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
+
+    --rate lets people judge recorded dialogues, without seeing who talked: by questions or, side by side,
+    which of two is better. `birdenv export FOLDER --format ratings` (or pairs) writes what they said.
+
+    \b
+    birdenv web --rate study-mutual-friends --config rating.toml
+    """
+    if private and not replay:
+        raise InputError("--private goes with --replay only")
+    if replay or rate:
+        if game is not None or context.args or scenario_path is not None or (replay and rate):
+            raise InputError("--replay and --rate take what is recorded: leave out the game and its options")
+        if replay and (config is not None or output is not None):
+            raise InputError("--replay only shows: leave out --config and --output")
+        if replay:
+            _serve_replay(replay, private, host, port)
+        else:
+            _serve_ratings(rate or [], config, output, host, port)
+        return
+    if game is None:
+        raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
+    with web_extra():
+        from birdenv.studies import Doors, Study, held_study, make_app, open_store, study_arena
+        from birdenv.studies._frames import MAX_FRAME
+    from birdenv.dialogue.games import find_game
+
+    found = find_game(game)
+    given = read_extra(context.args, found)
+    if scenario_path is not None:
+        if "scenarios" not in found.settings.model_fields:
+            raise InputError(f"{game} reads no scenarios: leave out --scenario-path")
+        given["scenarios"] = str(scenario_path)
+    players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
+    folder = output or Path(f"study-{found.name}")
+    with warnings.catch_warnings(record=True) as notes:
+        warnings.simplefilter("always")
+        made = _config(found, config, players)
+        arena = study_arena(found, made, given)
+    for note in notes:
+        print(f"Note: {note.message}")
+    with arena, held_study(folder), closing(open_store(folder)) as store:
+        study = Study(arena, made, store)
+        app = make_app(study, folder, host)
+        with served(app, host, port, MAX_FRAME) as address:
+            print(f"Study: {address}/ (folder {folder})")
+            print(f"Admin: {address}/admin with the token {Doors(folder).admin_token}", flush=True)
+
+
+def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> None:
+    with web_extra():
+        from birdenv.studies import make_replay_app
+    from birdenv.studies.replay import Records
+
+    with Records(paths, private=private) as records:
+        for note in records.notes:
+            print(f"Note: {note}")
+        app, token = make_replay_app(records, host)
+        with served(app, host, port) as address:
+            print(f"Dialogues: {address}/open/{token}", flush=True)
+
+
+def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
+    """Ratings of a study lie in its folder."""
+    with web_extra():
+        from birdenv.studies import is_study, make_rating_app
+    from birdenv.studies.rating_round import RatingConfig, Ratings, RatingStore, items_of, read_rating_config
+    from birdenv.studies.replay import Records
+
+    made = RatingConfig() if config is None else read_rating_config(config)
+    first = paths[0]
+    folder = output or (first if is_study(first) else Path(f"ratings-{first.resolve().stem}"))
+    with Records(paths) as records:
+        for note in records.notes:
+            print(f"Note: {note}")
+        items = items_of(records.all(), made)
+        with closing(RatingStore(folder)) as store:
+            app = make_rating_app(Ratings(items, made, store), folder, host)
+            with served(app, host, port) as address:
+                count = f"{len(items)} items, {made.raters} raters each"
+                print(f"Rating: {address}/ ({count}, folder {folder})", flush=True)
+
+
+def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
+    """The study of a file, and who plays: as the file says, or as the options do."""
+    from birdenv.studies import Partner, StudyConfig, read_config
+
+    config = StudyConfig() if path is None else read_config(path)
+    if not players:
+        return config
+    if config.model_fields_set & {"seat", "partners"}:
+        raise InputError(f"--{next(iter(players))}: the file of --config says who plays, too: leave one out")
+    if "human" in players.values():
+        raise InputError("people sit in the seats that have no player: leave out 'human'")
+    free = [name for name in game.seat_names if name not in players]
+    if len(players) != 1 or len(free) != 1:
+        raise InputError("one seat must be left for a person")
+    spec = next(iter(players.values()))
+    return config.model_copy(update={"seat": free[0], "partners": {spec: Partner(player=spec)}})

@@ -1,0 +1,10 @@
+"""The folder of a study as a folder of dialogues, for commands that read runs, too."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from birdenv.runs.export import DialogueFolder
+from birdenv.studies.study import study_game, study_rows
+
+FOLDER: Final = DialogueFolder(study_rows, study_game)

@@ -1,0 +1,94 @@
+"""How dialogues are rated: questions, raters, comparisons; from a JSON or TOML file."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from birdenv.dialogue.games import Question
+from birdenv.errors import InputError, first_fault
+from birdenv.files import check_text, read_json, read_text
+from birdenv.studies._questions import check_questions
+
+_QUESTIONS: Final = (
+    Question("fluency", "How fluent is what this seat says?"),
+    Question("correctness", "How correct is it, by what this seat knows?"),
+    Question("cooperation", "How well does this seat work with the other one?"),
+    Question("humanlike", "How much does this seat talk like a person?"),
+)
+
+
+class RatingConfig(BaseModel):
+    """How dialogues are rated.
+
+    Attributes:
+        title: the name on the pages.
+        consent: what raters agree to, as plain text.
+        instructions: told with the first page, as plain text.
+        questions: asked about each dialogue; with `compare`, not used. CoCoA's four by default.
+        compare: show two `dialogues` of different systems on one task, or only their last `answers`, and
+            ask which is better; None to rate one at a time.
+        criterion: the question of a comparison.
+        justification: a comparison needs a reason in words.
+        seats: names of the seats that are rated; None for the evaluated one.
+        raters: how many people judge each item.
+        most: items for one rater, at most; None for all.
+        seed: decides the order of items, and of two sides.
+        hold: seconds for which an item that was begun is kept for its rater.
+        codes: completion codes: `done`, and `full` for one who found nothing left to do. An ending without
+            one has a random code for each person.
+        prefix: begins random completion codes.
+        newcomers: new people from one address in a minute, at most; None for any number.
+        hosts: names under which the pages are reached, beside the loopback ones.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str = "Rating dialogues"
+    consent: str = (
+        "You read conversations and say what you think of them. Your ratings are stored and analysed under "
+        "a random number. You may stop at any time."
+    )
+    instructions: str = ""
+    questions: tuple[Question, ...] = Field(_QUESTIONS, min_length=1)
+    compare: Literal["dialogues", "answers"] | None = None
+    criterion: str = "Which of the two is better?"
+    justification: bool = True
+    seats: tuple[str, ...] | None = None
+    raters: int = Field(3, ge=1)
+    most: int | None = Field(None, ge=1)
+    seed: int = 0
+    hold: float = Field(3600, gt=0)
+    codes: Mapping[Literal["done", "full"], str] = Field(default_factory=dict)
+    prefix: str = "BIRDENV"
+    newcomers: int | None = Field(300, gt=0)
+    hosts: tuple[str, ...] = ()
+
+    @model_validator(mode="after")
+    def _questions_can_be_asked(self) -> RatingConfig:
+        check_questions(self.questions)
+        return self
+
+
+def read_rating_config(path: Path) -> RatingConfig:
+    """Read a file of `RatingConfig`'s fields, as JSON or, by its ending, TOML.
+
+    Raises:
+        InputError: the file cannot be used.
+    """
+    if path.suffix.lower() == ".toml":
+        try:
+            record = tomllib.loads(read_text(path))
+        except tomllib.TOMLDecodeError as error:
+            raise InputError(f"{path}: not TOML: {error}") from None
+        check_text(record, str(path))
+    else:
+        record = read_json(path)
+    try:
+        return RatingConfig.model_validate(record)
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_fault(error, RatingConfig.model_fields)}") from None

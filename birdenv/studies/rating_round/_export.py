@@ -1,0 +1,131 @@
+"""Rows to work with elsewhere: ratings by question, comparisons, and the people of a study or of a round."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.errors import InputError
+from birdenv.files import exists, write_records, write_text
+from birdenv.studies.rating_round._store import RATINGS, RatingStore
+from birdenv.studies.ratings._csv_json_rows import FORMULA_SIGNS
+from birdenv.studies.study._store import FILE, Store
+
+ROW_FORMATS: Final = {
+    "ratings": ("dialogue", "rater", "question", "value", "seat", "system", "task"),
+    "pairs": (
+        *("left", "right", "winner", "rater", "justification"),
+        *("left_dialogue", "right_dialogue", "seat", "task"),
+    ),
+    "people": ("person", "platform_id", "role", "status", "ending", "code", "since", "dialogues"),
+}
+"""The columns of the rows, by format."""
+
+
+def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
+    """Return what raters said, in the order of time; the round may still be running.
+
+    Args:
+        folder: the folder of the ratings.
+        form: `ratings`: a row for each answered question about a dialogue, `value` is a step of the scale or
+            words; `pairs`: a row for each comparison, where `left` and `right` are the systems as they were
+            shown, and `winner` is `left`, `right`, `tie` or `both_bad`.
+
+    Raises:
+        InputError: there are no ratings in the folder.
+    """
+    if not exists(folder / RATINGS):
+        raise InputError(f"{folder} holds no ratings; birdenv web --rate collects them")
+    store = RatingStore(folder, for_reading=True)
+    try:
+        said = store.said()
+    finally:
+        store.close()
+    if form == "pairs":
+        return [_ordered(form, {"rater": rater, **each}) for rater, each in said if "winner" in each]
+    return [
+        _ordered(form, {"rater": rater, "question": name, "value": value, **each})
+        for rater, each in said
+        for name, value in each.get("answers", {}).items()
+        if value is not None
+    ]
+
+
+def people_rows(folder: Path) -> Iterator[dict[str, Any]]:
+    """Yield the people of a study, and those who rated: who each was on their platform, and their code.
+
+    `platform_id` is as in `prolific:ID`; `since` is when their status began (of raters: when they came), in
+    UTC; `dialogues` are those that a participant had, as `ID/SEAT`, separated by blanks.
+
+    Raises:
+        InputError: the folder is of no study and no round of rating.
+    """
+    if not any(exists(folder / name) for name in (FILE, RATINGS)):
+        raise InputError(f"{folder} is no folder of a study or of ratings: nobody took part")
+    if exists(folder / FILE):
+        with closing(Store(folder / FILE, for_reading=True)) as store:
+            for person, dialogues in store.everybody():
+                row = person._asdict() | {"person": person.id, "platform_id": person.external}
+                row |= {"role": "participant", "since": _utc(person.since), "dialogues": " ".join(dialogues)}
+                yield _ordered("people", row)
+    if exists(folder / RATINGS):
+        with closing(RatingStore(folder, for_reading=True)) as ratings:
+            for id, external, joined, code in ratings.everybody():
+                row = {"person": id, "platform_id": external, "role": "rater", "since": _utc(joined)}
+                row |= {"status": "finished" if code else "rating", "ending": None, "code": code}
+                yield _ordered("people", row | {"dialogues": ""})
+
+
+def _utc(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def write_ratings(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
+    """Write the answered questions of folders; return what was written, in words."""
+    return _write_rows(
+        output, [row for folder in folders for row in rating_rows(folder, "ratings")], "ratings"
+    )
+
+
+def write_pairs(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
+    """Write the comparisons of folders; return what was written, in words."""
+    rows = [row for folder in folders for row in rating_rows(folder, "pairs")]
+    return _write_rows(output, rows, "pairs")
+
+
+def write_people(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
+    """Write who took part in the studies and rounds of folders; return what was written, in words."""
+    rows = [row for folder in folders for row in people_rows(folder)]
+    return _write_rows(output, rows, "people")
+
+
+def _write_rows(path: Path, rows: list[dict[str, Any]], form: str) -> str:
+    """Write JSON lines or, by the file's ending, CSV."""
+    if path.suffix.lower() == ".csv":
+        write_text(path, csv_text(rows, form))
+    else:
+        write_records(path, rows)
+    return f"{len(rows)} rows: {path}"
+
+
+def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
+    """Return rows of a format as CSV."""
+    text = io.StringIO()
+    table = csv.DictWriter(text, ROW_FORMATS[form], lineterminator="\n")
+    table.writeheader()
+    table.writerows({name: _plain(cell) for name, cell in row.items()} for row in rows)
+    return text.getvalue()
+
+
+def _plain(cell: Any) -> Any:
+    """Return a cell that a spreadsheet shows as it is, instead of computing it."""
+    return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_SIGNS) else cell
+
+
+def _ordered(form: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: row[name] for name in ROW_FORMATS[form]}

@@ -1,0 +1,128 @@
+"""The pages of raters: consent, one item after the other, the completion code."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import HTMLResponse, Response
+
+from birdenv.errors import InputError
+from birdenv.report.access import RATER, Doors
+from birdenv.studies._forms import add_link, address_of, back, read_form, refused, signed_in
+from birdenv.studies._frames import as_json
+from birdenv.studies._headers import study_app
+from birdenv.studies._pages import render
+from birdenv.studies._platform import external_of, is_other_visit, is_preview, platform_of, way_back
+from birdenv.studies._rate_limits import Newcomers
+from birdenv.studies.rating_round._items import Item, side_of
+from birdenv.studies.rating_round._raters import WINNERS, Ratings
+from birdenv.studies.rating_round._store import Rater
+
+
+def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> FastAPI:
+    """Return the application of a round of ratings.
+
+    Args:
+        ratings: the round.
+        folder: its folder; the secret that signs tokens is there.
+        host: the address that it will be served at.
+    """
+    config = ratings.config
+    doors = Doors(folder, RATER)
+    newcomers = Newcomers(config.newcomers)
+    app = study_app(config.title, host, config.hosts)
+
+    add_link(app, doors, lambda id: ratings.store.rater(id) is not None)
+
+    def known(request: Request) -> Rater | None:
+        id = doors.person(request.cookies.get(doors.cookie))
+        return None if id is None else ratings.store.rater(id)
+
+    @app.get("/")
+    async def index(request: Request) -> Response:
+        platform = platform_of(request.query_params)
+        external = external_of(platform)
+        rater = known(request)
+        is_known = rater is not None and (external is None or external == external_of(rater.platform))
+        if rater is not None and is_known and not is_other_visit(rater.platform, platform):
+            return HTMLResponse(await asyncio.to_thread(_page, ratings, rater, doors))
+        id = rater.id if rater is not None and is_known else ratings.new_id()
+        facts = {"text": config.consent, "platform": platform, "preview": is_preview(platform)}
+        shown = render("consent", title=config.title, form=doors.form(id), **facts)
+        return signed_in(HTMLResponse(shown), doors, id, request)
+
+    @app.post("/consent")
+    async def consent(request: Request) -> Response:
+        id, fields = await read_form(request, doors)
+        if ratings.store.rater(id) is None and not newcomers.take(address_of(request)):
+            raise HTTPException(429, "Too many people came at once. Please try again in a minute.")
+        platform = platform_of(fields)
+        try:
+            rater = ratings.agree(id, external_of(platform), platform)
+        except InputError as error:
+            raise HTTPException(409, str(error)) from None
+        return signed_in(back(), doors, rater.id, request)
+
+    @app.post("/judge")
+    async def judge(request: Request) -> Response:
+        id, fields = await read_form(request, doors)
+        rater = ratings.store.rater(id)
+        if rater is None:
+            raise refused()
+        try:
+            await asyncio.to_thread(ratings.judge, id, fields.get("item", ""), fields)
+        except InputError as error:
+            return HTMLResponse(await asyncio.to_thread(_page, ratings, rater, doors, str(error)), 422)
+        return back()
+
+    @app.get("/item")
+    async def shown(request: Request) -> Response:
+        rater = known(request)
+        if rater is None:
+            raise refused()
+        text = await asyncio.to_thread(_item, ratings, rater)
+        return Response(text, media_type="application/json")
+
+    return app
+
+
+def _page(ratings: Ratings, rater: Rater, doors: Doors, problem: str = "") -> str:
+    """The page of a rater: what they judge now, or the end."""
+    item = ratings.next(rater.id)
+    if item is not None:
+        own = {"form": doors.form(rater.id), "link": doors.link(rater.id)}
+        return render("rate", problem=problem, **own, **_asked(ratings, item, rater))
+    done = ratings.store.rater(rater.id) or rater
+    ending = "done" if ratings.progress(rater.id)[0] else "full"
+    way = way_back(done.platform, done.code)
+    return render("finished", title=ratings.config.title, ending=ending, code=done.code, **way)
+
+
+def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
+    """The facts of an item's page. Who talked is not among them."""
+    config = ratings.config
+    done, most = ratings.progress(rater.id)
+    return {
+        "title": config.title,
+        "text": config.instructions if not done else "",
+        "item": item.id,
+        "seat": item.seat_name,
+        "place": done + 1,
+        "most": most,
+        "questions": () if item.other is not None else config.questions,
+        "criterion": config.criterion if item.other is not None else "",
+        "winners": WINNERS,
+        "justification": config.justification,
+    }
+
+
+def _item(ratings: Ratings, rater: Rater) -> str:
+    """What a rater reads: what the judged seat was told, and each side from its eyes."""
+    item = ratings.next(rater.id)
+    if item is None:
+        return as_json({"told": {}, "sides": []})
+    sides = [side_of(each, item.seat, ratings.config) for each in ratings.sides(item, rater.id)]
+    return as_json({"told": sides[0].told, "sides": [side.lines for side in sides]})

@@ -1,0 +1,53 @@
+"""Ratings of dialogues and comparisons of players: reading them, agreement of raters, ranking of players.
+
+A statistic that is not defined on the data says why instead of giving a number.
+"""
+
+from birdenv.studies.ratings._agreement import LEVELS, fleiss_kappa, krippendorff_alpha, mean_answer
+from birdenv.studies.ratings._bradley_terry import Ranking, Standing, rank_players
+from birdenv.studies.ratings._folder import import_judgements, read_folder
+from birdenv.studies.ratings._judgements import (
+    Comparison,
+    Judgements,
+    Rating,
+    joined,
+    listed_judgements,
+    read_judgements,
+)
+from birdenv.studies.ratings._plot import rating_plot
+from birdenv.studies.ratings._ratings_report import RatingReport, rating_report
+from birdenv.studies.ratings._sources import (
+    judged_folder,
+    rated,
+    rated_sources,
+    rating_folder,
+    read_source,
+    survey_ratings,
+)
+
+__all__ = [
+    "LEVELS",
+    "Comparison",
+    "Judgements",
+    "Ranking",
+    "Rating",
+    "RatingReport",
+    "Standing",
+    "fleiss_kappa",
+    "import_judgements",
+    "joined",
+    "judged_folder",
+    "krippendorff_alpha",
+    "listed_judgements",
+    "mean_answer",
+    "rank_players",
+    "rated",
+    "rated_sources",
+    "rating_folder",
+    "rating_plot",
+    "rating_report",
+    "read_folder",
+    "read_judgements",
+    "read_source",
+    "survey_ratings",
+]

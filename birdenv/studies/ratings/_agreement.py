@@ -1,0 +1,194 @@
+"""How far raters agree, and what they answered on average.
+
+Units are what is rated: dialogues, or one seat of each.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from math import fsum
+from typing import Final, Literal, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from birdenv.statistics import Figure, Interval, bootstrap, resamples, undefined
+from birdenv.studies.ratings._judgements import Rating
+
+Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
+LEVELS: Final[tuple[Level, ...]] = ("nominal", "ordinal", "interval")
+
+FEWEST: Final = 5
+"""Intervals need so many dialogues or raters: resamples of fewer show little more than the extremes."""
+_RESAMPLES: Final = 500
+_POINT: Final = 1e-9  # a narrower interval is a point
+_LONGEST_NAME: Final = 40
+"""Longer answers are free words, not names of a scale."""
+_Counts: TypeAlias = npt.NDArray[np.int64]
+_Resampled: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
+
+
+def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> Figure:
+    """Return Krippendorff's alpha of the answers to one question.
+
+    Any number of raters may have rated a unit; units with one rating say nothing. Answers in words are
+    nominal at any level. The interval resamples units. Source: Krippendorff 2004, Content Analysis, §11.3;
+    computed by the package `krippendorff`.
+    """
+    counts, values = _counts(ratings)
+    counts = counts[counts.sum(axis=1) > 1]
+    why = _no_agreement(ratings, counts)
+    if why:
+        return undefined(why)
+    try:
+        from krippendorff import alpha
+    except ImportError:
+        return undefined("it needs the package krippendorff: pip install 'birdenv[ratings]'")
+    in_words = any(isinstance(value, str) for value in values)
+    domain = np.arange(len(values)) if in_words else np.array(values)
+
+    def alpha_of(counts: _Counts) -> float:
+        used = counts.any(axis=0)
+        at = "nominal" if in_words else level
+        return float(alpha(value_counts=counts[:, used], value_domain=domain[used], level_of_measurement=at))
+
+    drawn = (counts.repeat(times, axis=0) for times in _resamples(len(counts)))
+    resampled = [alpha_of(each) for each in drawn if _varies(each)]
+    return _of_dialogues(alpha_of(counts), resampled, len(counts))
+
+
+def _resamples(units: int) -> npt.NDArray[np.int64]:
+    """How often each resample has each unit: a row for each resample."""
+    return np.concatenate(list(resamples(units, _RESAMPLES))).astype(np.int64)
+
+
+def _of_dialogues(value: float, resampled: _Resampled, number: int) -> Figure:
+    """A statistic with its interval; `resampled` are those of resamples in which it is defined."""
+    if number >= FEWEST and len(resampled) < 0.95 * _RESAMPLES:
+        return Figure(value, None, "too few dialogues differ for an interval")
+    return with_interval(value, resampled, number, "dialogues")
+
+
+def with_interval(value: float, resampled: _Resampled, number: int, what: str) -> Figure:
+    """Return a statistic with the percentiles of its resamples, or why there is no interval.
+
+    Args:
+        value: of all the data.
+        resampled: of the resamples.
+        number: how many things were resampled.
+        what: their name.
+    """
+    if number < FEWEST:
+        return Figure(value, None, _too_few(number, what))
+    low, high = np.percentile(resampled, [2.5, 97.5])
+    return _with_ends(value, Interval(float(low), float(high)), what)
+
+
+def _too_few(number: int, what: str) -> str:
+    named = what.removesuffix("s") if number == 1 else what
+    return f"{number} {named} only: no interval below {FEWEST}"
+
+
+def _with_ends(value: float, interval: Interval, what: str) -> Figure:
+    """A statistic with its interval; one of width 0 is none."""
+    if interval.high - interval.low < _POINT:
+        return Figure(value, None, f"all resamples of {what} are equal: no interval")
+    return Figure(value, interval)
+
+
+def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
+    """Return Fleiss' kappa of the answers to one question, taken as names without an order.
+
+    Source: Fleiss 1971, Psychological Bulletin 76:378. The interval resamples units.
+    """
+    counts, _ = _counts(ratings)
+    numbers = counts.sum(axis=1)
+    why = _no_agreement(ratings, counts[numbers > 1])
+    if not why and numbers.min() != numbers.max():
+        several = f"{numbers.min()} to {numbers.max()}"
+        why = f"it needs equally many ratings of each dialogue, not {several}; alpha takes any number"
+    if why:
+        return undefined(why)
+    raters = int(numbers[0])
+    agreeing = ((counts * counts).sum(axis=1) - raters) / (raters * (raters - 1))
+    once = np.ones((1, len(counts)), np.int64)
+    resampled = _kappa(counts, agreeing, _resamples(len(counts)))
+    [value] = _kappa(counts, agreeing, once)
+    return _of_dialogues(float(value), resampled[np.isfinite(resampled)], len(counts))
+
+
+def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -> npt.NDArray[np.float64]:
+    """Kappa for each row of how often units are taken; NaN where all answers are equal."""
+    answered = times @ counts
+    by_chance = np.square(answered / answered.sum(axis=1, keepdims=True)).sum(axis=1)
+    observed = times @ agreeing / times.sum(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.asarray((observed - by_chance) / (1 - by_chance))
+
+
+def _counts(ratings: Sequence[Rating]) -> tuple[_Counts, list[float | str]]:
+    """How often each unit has each value, and the values in their order."""
+    values: list[float | str] = sorted(
+        {each.value for each in ratings}, key=lambda v: (isinstance(v, str), v)
+    )
+    columns = {value: column for column, value in enumerate(values)}
+    rows = {unit: row for row, unit in enumerate(dict.fromkeys(each.unit for each in ratings))}
+    counts = np.zeros((len(rows), len(columns)), np.int64)
+    for each in ratings:
+        counts[rows[each.unit], columns[each.value]] += 1
+    return counts, values
+
+
+def _varies(counts: _Counts) -> bool:
+    return int(counts.any(axis=0).sum()) > 1
+
+
+def _no_agreement(ratings: Sequence[Rating], pairable: _Counts) -> str:
+    """Why agreement is not defined; empty if it is. `pairable` are units with two ratings or more."""
+    raters = len({each.rater for each in ratings})
+    if any(isinstance(each.value, str) and len(each.value) > _LONGEST_NAME for each in ratings):
+        return "answers in free words are on no scale"
+    if not ratings:
+        return "there are no ratings"
+    if raters < 2:
+        return "there is one rater only"
+    if not len(pairable):
+        return f"no two of the {raters} raters rated the same dialogue"
+    if len(pairable) == 1:
+        return "one dialogue only has several ratings: nothing tells what chance would agree on"
+    if not _varies(pairable):
+        return "all ratings that can be compared are equal: chance alone would agree, too"
+    return ""
+
+
+def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"] = "dialogue") -> Figure:
+    """Return the mean of numeric answers; whole dialogues or whole raters are resampled for its interval."""
+    values = [each.value for each in ratings if isinstance(each.value, float)]
+    if len(values) < len(ratings):
+        return undefined("answers in words have no mean")
+    if not values:
+        return undefined("there are no ratings")
+    clusters = [each.dialogue if cluster == "dialogue" else each.rater for each in ratings]
+    mean = fsum(values) / len(values)
+    if len(set(values)) == 1:
+        return Figure(mean, None, "all answers are equal: no interval")
+    number = len(set(clusters))
+    interval = bootstrap(values, clusters) if number >= FEWEST else None
+    if interval is None:
+        return Figure(mean, None, _too_few(number, f"{cluster}s"))
+    return _with_ends(mean, interval, f"{cluster}s")
+
+
+def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
+    """Return how often each answer was given, in the order of the answers."""
+    counts = Counter(each.value for each in ratings)
+    return dict(sorted(counts.items(), key=lambda item: (isinstance(item[0], str), item[0])))
+
+
+def by_question(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
+    """Return the ratings of each question, in the order of their first answers."""
+    found: dict[str, list[Rating]] = defaultdict(list)
+    for each in ratings:
+        found[each.question].append(each)
+    return dict(found)

@@ -1,0 +1,217 @@
+"""Ratings of dialogues and comparisons of players, and reading them from files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any, Final, NamedTuple, TypeAlias
+
+from birdenv.errors import InputError
+from birdenv.studies.ratings._csv_json_rows import COMPARISON_COLUMNS, RATING_COLUMNS, table_rows
+
+_MOST: Final = 1e50
+"""Sums and squares of smaller numbers are finite."""
+_FURTHER: Final = ("justification", "task", "left_dialogue", "right_dialogue", "seat")
+"""What is told of a comparison beside the columns that must be there."""
+WINNERS: Final = ("left", "right", "tie", "both_bad")
+
+
+class Rating(NamedTuple):
+    """What a person answered to one question about one dialogue.
+
+    Attributes:
+        dialogue: the dialogue's id.
+        rater: who rated.
+        question: the question's name.
+        value: a number, or a word of a nominal scale.
+        seat: the seat that is rated; empty where the whole dialogue is.
+        system: who sat there; empty where the file does not tell.
+        justification: why, in the rater's words.
+    """
+
+    dialogue: str
+    rater: str
+    question: str
+    value: float | str
+    seat: str = ""
+    system: str = ""
+    justification: str = ""
+
+    @property
+    def key(self) -> tuple[str, ...]:
+        """Who answered what about which seat: it has one answer."""
+        return *self.unit, self.rater, self.question
+
+    @property
+    def unit(self) -> tuple[str, str, str]:
+        """What is rated: the dialogue, or one seat of it. Runs of several systems name dialogues alike."""
+        return self.dialogue, self.seat, self.system
+
+
+class Comparison(NamedTuple):
+    """A blind choice between two players.
+
+    Attributes:
+        left: the player on the left.
+        right: the player on the right.
+        winner: `left`, `right`, `tie`, or `both_bad`, a tie of two that are no good.
+        rater: who chose.
+        justification: why, in the rater's words.
+        task: what both had to do; empty where the file does not tell.
+        left_dialogue: the id of what was shown on the left; empty where the file does not tell.
+        right_dialogue: the same of the right.
+        seat: the seat that was compared; empty where the file does not tell.
+    """
+
+    left: str
+    right: str
+    winner: str
+    rater: str
+    justification: str = ""
+    task: str = ""
+    left_dialogue: str = ""
+    right_dialogue: str = ""
+    seat: str = ""
+
+
+class Judgements(NamedTuple):
+    """What files hold: ratings, comparisons, and how many rows had no answer."""
+
+    ratings: tuple[Rating, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    unanswered: int = 0
+
+
+_Row: TypeAlias = Rating | Comparison
+
+
+def read_judgements(path: Path) -> Judgements:
+    """Read a file of ratings or of comparisons; the columns say which.
+
+    A row without a value is a question that was left out. A rating that stands there twice counts once.
+    Columns that are not known are passed over.
+
+    Raises:
+        InputError: the file cannot be read, or a row cannot be used; the message names its line.
+    """
+    found = _judgements(table_rows(path), f"{path}: ")
+    if found == Judgements():
+        raise InputError(f"{path} holds no ratings")
+    return found
+
+
+def listed_judgements(rows: Iterable[Mapping[str, Any]], where: str) -> Judgements:
+    """Return judgements that are JSON objects, as a round of rating exports them.
+
+    Raises:
+        InputError: a row cannot be used; the message names it, after `where`.
+    """
+    return _judgements(((f"{where}: row {number}", row) for number, row in enumerate(rows, 1)), f"{where}: ")
+
+
+def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Judgements:
+    ratings: dict[tuple[str, ...], tuple[str, Rating]] = {}
+    comparisons: list[Comparison] = []
+    unanswered = 0
+    for place, row in rows:
+        made = _made(row, place)
+        if made is None:
+            unanswered += 1
+        elif isinstance(made, Comparison):
+            comparisons.append(made)
+        else:
+            first_place, first = ratings.setdefault(made.key, (place, made))
+            if made.value != first.value:
+                raise InputError(
+                    f"{place}: {made.rater!r} answered {made.question!r} about {made.dialogue!r} with "
+                    f"{_shown(made.value)} here and with {_shown(first.value)} in "
+                    f"{first_place.removeprefix(where)}"
+                )
+    return Judgements(tuple(each for _, each in ratings.values()), tuple(comparisons), unanswered)
+
+
+def joined(several: Iterable[Judgements]) -> Judgements:
+    """Return judgements of several places as one. What stands in two of them counts once.
+
+    A rater may choose between the same two several times: a comparison counts as often as in the one place
+    that has it most often. What was shown (the dialogues' ids) tells comparisons apart.
+
+    Raises:
+        InputError: a rater has two answers to the same question.
+    """
+    ratings: dict[tuple[str, ...], Rating] = {}
+    comparisons: list[Comparison] = []
+    known: Counter[Comparison] = Counter()
+    unanswered = 0
+    for found in several:
+        for each in found.ratings:
+            first = ratings.setdefault(each.key, each)
+            if first.value != each.value:
+                raise InputError(
+                    f"two files disagree: {each.rater!r} answered {each.question!r} about {each.dialogue!r} "
+                    f"with {_shown(first.value)} and with {_shown(each.value)}"
+                )
+        left = known.copy()
+        for choice in found.comparisons:
+            left[choice] -= 1
+            if left[choice] < 0:
+                comparisons.append(choice)
+        known |= Counter(found.comparisons)
+        unanswered += found.unanswered
+    return Judgements(tuple(ratings.values()), tuple(comparisons), unanswered)
+
+
+def _made(row: Mapping[str, Any], place: str) -> _Row | None:
+    if "winner" in row:
+        text = _texts(row, place, COMPARISON_COLUMNS, _FURTHER)
+        if not text["winner"]:
+            return None
+        text["winner"] = text["winner"].lower().replace(" ", "_").replace("-", "_")
+        if text["winner"] not in WINNERS:
+            raise InputError(f"{place}: `winner` is {row['winner']!r}; known: {', '.join(WINNERS)}")
+        return Comparison(**text)
+    value = _value(row.get("value"), place)
+    names = tuple(name for name in RATING_COLUMNS if name != "value")
+    text = _texts(row, place, names, ("seat", "system", "justification"))
+    return None if value is None else Rating(value=value, **text)
+
+
+def _texts(
+    row: Mapping[str, Any], place: str, needed: Iterable[str], further: Iterable[str]
+) -> dict[str, str]:
+    found = {}
+    for name in (*needed, *further):
+        value = row.get(name)
+        if isinstance(value, float | dict | list | bool):
+            raise InputError(f"{place}: `{name}` must be text")
+        found[name] = "" if value is None else str(value).strip()
+    for name in needed:
+        if not found[name] and name != "winner":
+            raise InputError(f"{place}: `{name}` is missing")
+    return {name: value for name, value in found.items() if value or name in needed}
+
+
+def _value(value: Any, place: str) -> float | str | None:
+    """A number or a word; None for no answer."""
+    if isinstance(value, str):
+        text = value.strip()
+        if text.lower() in ("", "null", "none", "nan", "na", "n/a"):
+            return None
+        try:
+            value = float(text)
+        except ValueError:
+            return text
+    if value is None:
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if not isinstance(value, int | float):
+        raise InputError(f"{place}: `value` is {value!r}: neither a number nor a word")
+    if not abs(value) < _MOST:  # NaN is below nothing
+        raise InputError(f"{place}: `value` is no number of a scale: it is not finite, or too large")
+    return float(value)
+
+
+def _shown(value: float | str) -> str:
+    return f"{value:g}" if isinstance(value, float) else repr(value)

@@ -1,0 +1,163 @@
+"""All statistics of ratings and comparisons, for people and for machines."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from birdenv.runs._report_lines import rule
+from birdenv.statistics import Figure
+from birdenv.studies.ratings._agreement import (
+    Level,
+    answers,
+    by_question,
+    fleiss_kappa,
+    krippendorff_alpha,
+    mean_answer,
+)
+from birdenv.studies.ratings._bradley_terry import Ranking, rank_players
+from birdenv.studies.ratings._judgements import Judgements, Rating
+
+_NAME = 24
+_MOST_ANSWERS = 20
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionReport:
+    """The answers to one question. `systems` are means by system, where the ratings name them."""
+
+    question: str
+    ratings: int
+    dialogues: int
+    raters: int
+    level: Level
+    answers: Mapping[float | str, int]
+    over_dialogues: Figure
+    over_raters: Figure
+    alpha: Figure
+    kappa: Figure
+    systems: Mapping[str, Figure]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the statistics as a JSON object."""
+        return {
+            "ratings": self.ratings,
+            "dialogues": self.dialogues,
+            "raters": self.raters,
+            "answers": {_answer(value): count for value, count in self.answers.items()},
+            "mean": {
+                "value": self.over_dialogues.to_json()["value"],
+                "over_dialogues": self.over_dialogues.to_json(),
+                "over_raters": self.over_raters.to_json(),
+            },
+            "krippendorff_alpha": {"level": self.level, **self.alpha.to_json()},
+            "fleiss_kappa": self.kappa.to_json(),
+            "systems": {name: of.to_json() for name, of in self.systems.items()},
+        }
+
+    def lines(self) -> list[str]:
+        """Return the statistics as lines for people."""
+        given = ", ".join(f"{_answer(value)}: {count}" for value, count in self.answers.items())
+        given = given if len(self.answers) <= _MOST_ANSWERS else f"{len(self.answers)} different ones"
+        rows = {
+            "mean, over dialogues": self.over_dialogues,
+            "mean, over raters": self.over_raters,
+            f"alpha ({self.level})": self.alpha,
+            "Fleiss' kappa": self.kappa,
+            **self.systems,
+        }
+        if self.over_dialogues.value is None:
+            rows = {name: of for name, of in rows.items() if name != "mean, over raters"}
+        size = f"{self.ratings} rating(s), {self.dialogues} dialogue(s), {self.raters} rater(s)"
+        return [
+            "",
+            f"{self.question}: {size}",
+            f"  {'answers':<{_NAME}}{given}",
+            *(f"  {name:<{_NAME}}{of.text()}" for name, of in rows.items()),
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class RatingReport:
+    """All statistics of some judgements. `ranking` is None where there are no comparisons."""
+
+    questions: tuple[QuestionReport, ...]
+    ranking: Ranking | None
+    unanswered: int
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the statistics as a JSON object."""
+        return {
+            "questions": {each.question: each.to_json() for each in self.questions},
+            "ranking": self.ranking.to_json() if self.ranking is not None else None,
+            "unanswered": self.unanswered,
+        }
+
+    def text(self) -> str:
+        """Return the statistics as a table."""
+        lines = [rule("="), "Ratings, with 95 % intervals", rule("=")]
+        for each in self.questions:
+            lines += each.lines()
+        if self.ranking is not None:
+            lines += _ranking_lines(self.ranking)
+        if self.unanswered:
+            lines += ["", f"Note: {self.unanswered} question(s) were left unanswered; they count nowhere."]
+        if self.questions:
+            lines += ["", "Intervals of means, alpha and kappa: bootstrap over dialogues (or raters)."]
+        return "\n".join([*lines, rule("=")]) + "\n"
+
+
+def rating_report(judgements: Judgements, level: Level | None = None) -> RatingReport:
+    """Work out all statistics.
+
+    Args:
+        judgements: ratings and comparisons.
+        level: of the answers, for alpha; without it nominal for words and ordinal for numbers.
+    """
+    questions = tuple(
+        _question(name, ratings, level) for name, ratings in by_question(judgements.ratings).items()
+    )
+    ranking = rank_players(judgements.comparisons) if judgements.comparisons else None
+    return RatingReport(questions, ranking, judgements.unanswered)
+
+
+def _question(name: str, ratings: list[Rating], level: Level | None) -> QuestionReport:
+    words = any(isinstance(each.value, str) for each in ratings)
+    used: Level = "nominal" if words else level or "ordinal"
+    systems = sorted({each.system for each in ratings if each.system})
+    return QuestionReport(
+        name,
+        len(ratings),
+        len({each.dialogue for each in ratings}),
+        len({each.rater for each in ratings}),
+        used,
+        answers(ratings),
+        mean_answer(ratings),
+        mean_answer(ratings, "rater"),
+        krippendorff_alpha(ratings, used),
+        fleiss_kappa(ratings),
+        {system: mean_answer([each for each in ratings if each.system == system]) for system in systems},
+    )
+
+
+def _answer(value: float | str) -> str:
+    return value if isinstance(value, str) else f"{value:g}"
+
+
+def _ranking_lines(ranking: Ranking) -> list[str]:
+    compared = sum(each.wins + each.losses + each.ties for each in ranking.standings) // 2
+    lines = ["", f"Ranking by {compared} comparisons (Bradley-Terry; resampled: {ranking.resampled})"]
+    if ranking.why:
+        lines.append(f"  not defined: {ranking.why}")
+    lines.append(f"  {'':<{_NAME}}{'won':>6}{'lost':>6}{'tied':>6}   rank; strength in log-odds")
+    for each in ranking.standings:
+        counts = f"  {each.player:<{_NAME}}{each.wins:>6}{each.losses:>6}{each.ties:>6}"
+        rank = each.rank._replace(why="") if each.rank.value is not None else each.rank
+        told = "" if ranking.why else f"   {rank.text(0)}; {each.strength.text(2)}"
+        lines.append(counts + told)
+    if not ranking.why:
+        lines.append(f"  {'ties, of all':<{_NAME}}{ranking.tie.text()}")
+    if ranking.left_out:
+        lines.append(f"  Note: {ranking.left_out} comparison(s) of a player with itself are left out.")
+    return lines

@@ -1,0 +1,113 @@
+"""Ratings wherever they are kept: files, folders of runs and studies, rounds of rating, and surveys."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Final
+
+from birdenv.cocoa.corpus import Dialogue, Rated, number, read_dialogues
+from birdenv.errors import InputError
+from birdenv.files import exists, is_directory
+from birdenv.runs import run_folder
+from birdenv.studies.ratings._folder import read_folder
+from birdenv.studies.ratings._judgements import (
+    Judgements,
+    Rating,
+    joined,
+    listed_judgements,
+    read_judgements,
+)
+from birdenv.studies.ratings._ratings_report import rating_report
+
+_STUDY: Final = "study.sqlite"
+_ROUND: Final = "ratings.sqlite"
+"""What `birdenv web --rate` keeps in a folder."""
+
+
+def rated_sources(dialogues: Sequence[Dialogue], sources: Sequence[Path], files: Sequence[Path]) -> Rated:
+    """Return what people said of dialogues, for `birdenv analyze`.
+
+    Args:
+        dialogues: the dialogues, with the answers of their surveys.
+        sources: where they come from; folders may hold ratings.
+        files: further ratings.
+
+    Raises:
+        InputError: ratings cannot be read, or two of them disagree.
+    """
+    judgements = [Judgements(survey_ratings(dialogues))]
+    judgements += [judged_folder(path) for path in sources if is_directory(path)]
+    judgements += [read_source(path) for path in files]
+    return rated(joined(judgements))
+
+
+def rated(judgements: Judgements) -> Rated:
+    """Return judgements with their statistics, as the analysis of a corpus takes them."""
+    answers: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
+    for each in judgements.ratings:
+        if isinstance(each.value, float):
+            answers[each.question][each.unit].append(each.value)
+    are_there = judgements.ratings or judgements.comparisons
+    return Rated(rating_report(judgements) if are_there else None, answers)
+
+
+def rating_folder(path: Path) -> Path:
+    """Return the folder of a study or a round of rating, or of a run."""
+    is_own = any(exists(path / name) for name in (_STUDY, _ROUND))
+    return path if is_own else run_folder(path)
+
+
+def read_source(path: Path) -> Judgements:
+    """Read a file of ratings, or those of a folder; of a study, with the answers of its own survey.
+
+    Raises:
+        InputError: it cannot be read, or there are none.
+    """
+    if not is_directory(path):
+        return read_judgements(path)
+    found = judged_folder(path)
+    if exists(path / _STUDY):
+        found = joined([Judgements(survey_ratings(read_dialogues(path))), found])
+    if not found.ratings and not found.comparisons:
+        raise InputError(f"{path} has no ratings yet: --import FILE adds some")
+    return found
+
+
+def judged_folder(path: Path) -> Judgements:
+    """Return the judgements in the folder of a run, a study or a round of rating; there may be none."""
+    folder = rating_folder(path)
+    found = read_folder(folder)
+    if not exists(folder / _ROUND):
+        return found
+    from birdenv.studies.rating_round import rating_rows
+
+    told = (
+        listed_judgements(rating_rows(folder, form), str(folder / _ROUND)) for form in ("ratings", "pairs")
+    )
+    return joined([found, *told])
+
+
+def survey_ratings(dialogues: Sequence[Dialogue]) -> tuple[Rating, ...]:
+    """Return the answers of surveys as ratings: of the seat that they are about, by who sat opposite."""
+    made = []
+    for dialogue in dialogues:
+        for seat in range(len(dialogue.seats)):
+            answers = dialogue.surveys.get(str(seat))
+            if not isinstance(answers, Mapping):
+                continue
+            rater = f"{dialogue.name} {dialogue.seats[1 - seat] if len(dialogue.seats) == 2 else 'partner'}"
+            for question, value in answers.items():
+                if (answer := number(value)) is not None:
+                    made.append(
+                        Rating(
+                            dialogue.name,
+                            rater,
+                            question,
+                            answer,
+                            dialogue.seats[seat],
+                            dialogue.players[seat],
+                        )
+                    )
+    return tuple(made)

@@ -1,0 +1,8 @@
+"""Recorded dialogues from either seat's eyes: those of studies, of runs, and of CoCoA's files.
+
+* `Records`: the dialogues of some folders or files, each as its seats saw it.
+"""
+
+from birdenv.studies.replay._recorded_dialogues import EVERYTHING, Record, Records, View
+
+__all__ = ["EVERYTHING", "Record", "Records", "View"]

@@ -1,0 +1,149 @@
+"""Pages to look at recorded dialogues: a list with filters, and one dialogue under a slider."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, Final, NamedTuple
+from urllib.parse import quote, urlencode
+
+from fastapi import FastAPI, HTTPException, Request
+from fastapi.responses import HTMLResponse, Response
+
+from birdenv.errors import BirdenvError
+from birdenv.report.access import ADMIN_COOKIE, Doors
+from birdenv.report.guarded_app import add_entrance
+from birdenv.studies._forms import refused
+from birdenv.studies._frames import as_json
+from birdenv.studies._headers import study_app
+from birdenv.studies._pages import render
+from birdenv.studies.replay._recorded_dialogues import Record, Records
+
+_ROWS: Final = 200
+_COOKIE: Final = "replay"  # beside a study's, which may be open on the same host
+_FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
+
+
+class _Shown(NamedTuple):
+    """The records that pass the filters, and what filters may be set to."""
+
+    records: list[Record]
+    choices: dict[str, list[str]]
+
+
+def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI, str]:
+    """Return an application that shows recorded dialogues, and the token that opens it.
+
+    Args:
+        records: the dialogues.
+        host: the address that it will be served at.
+    """
+    app = study_app("Dialogues", host)
+    doors = Doors(None)
+
+    add_entrance(app, doors, _COOKIE)
+    add_replay(app, records.all, doors, "", cookie=_COOKIE)
+    return app, doors.admin_token
+
+
+def add_replay(
+    app: FastAPI, records: Callable[[], list[Record]], doors: Doors, prefix: str, cookie: str = ADMIN_COOKIE
+) -> None:
+    """Add the pages under a prefix; they open with the owner's cookie only.
+
+    Args:
+        app: the application.
+        records: returns the dialogues.
+        doors: checks the cookie.
+        prefix: where the pages are, such as `/admin/replay`.
+        cookie: the name of the owner's cookie.
+    """
+
+    def check(request: Request) -> None:
+        if not doors.is_admin(request.cookies.get(cookie)):
+            raise refused()
+
+    async def find(id: str) -> Record:
+        found = await asyncio.to_thread(lambda: next((each for each in records() if each.id == id), None))
+        if found is None:
+            raise HTTPException(404, "There is no such dialogue.")
+        return found
+
+    @app.get(prefix or "/")
+    async def index(request: Request) -> Response:
+        check(request)
+        asked = {name: request.query_params.get(name, "") for name in _FILTERS}
+        start = request.query_params.get("from", "")
+        first = int(start) if start.isascii() and start.isdigit() and len(start) < 9 else 0
+        shown = await asyncio.to_thread(lambda: _filtered(records(), asked))
+        following = {**asked, "from": str(first + _ROWS)}
+        page = render(
+            "replay_list",
+            title="Dialogues",
+            prefix=prefix,
+            asked=asked,
+            choices=shown.choices,
+            count=len(shown.records),
+            rows=[_row(each) for each in shown.records[first : first + _ROWS]],
+            more=urlencode(following) if len(shown.records) > first + _ROWS else "",
+        )
+        return HTMLResponse(page)
+
+    @app.get(f"{prefix}/dialogue")
+    async def dialogue(request: Request, id: str) -> Response:
+        check(request)
+        record = await find(id)
+        facts = {"title": record.dialogue, "prefix": prefix, "id": quote(id, safe=""), "row": _row(record)}
+        return HTMLResponse(render("replay", **facts))
+
+    @app.get(f"{prefix}/record")
+    async def one(request: Request, id: str) -> Response:
+        check(request)
+        record = await find(id)
+        text = await asyncio.to_thread(lambda: as_json(as_seen(record)))
+        return Response(text, media_type="application/json")
+
+
+def as_seen(record: Record) -> dict[str, Any]:
+    """Return a dialogue for its page: everything, and as each seat saw it."""
+    views = [record.everything()]
+    with suppress(BirdenvError):  # the data may have changed, or be gone
+        views += [record.view(seat) for seat in range(len(record.seats))]
+    shown = [view._asdict() for view in views]
+    return {"views": shown, "count": len(views[0].lines), "private": record.private}
+
+
+def _row(record: Record) -> dict[str, Any]:
+    players = [f"{seat}: {player}" for seat, player in zip(record.seats, record.players, strict=False)]
+    return {
+        "id": quote(record.id, safe=""),
+        "dialogue": record.dialogue,
+        "game": record.game,
+        "task": record.task,
+        "players": ", ".join(players),
+        "status": record.status,
+        "rewards": ", ".join(f"{each:g}" for each in record.rewards),
+    }
+
+
+def _filtered(records: Sequence[Record], asked: Mapping[str, str]) -> _Shown:
+    choices = {
+        "game": sorted({each.game for each in records}),
+        "outcome": sorted({each.status for each in records}),
+        "player": sorted({player for each in records for player in each.players}),
+    }
+    return _Shown([each for each in records if _passes(each, asked)], choices)
+
+
+def _passes(record: Record, asked: Mapping[str, str]) -> bool:
+    """A filter that is not set lets everything through."""
+    earned = max(record.rewards, default=0.0) > 0
+    held = {
+        "game": record.game == asked["game"],
+        "scenario": asked["scenario"].lower() in record.task.lower(),
+        "outcome": record.status == asked["outcome"],
+        "earned": earned == (asked["earned"] == "yes"),
+        "player": asked["player"] in record.players,
+    }
+    return all(held[name] for name in _FILTERS if asked[name])

@@ -1,0 +1,283 @@
+"""Recorded dialogues, wherever they are kept, and what each seat saw of them. No SQL runs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import partial
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from birdenv.cocoa.acts import Transcripts
+from birdenv.cocoa.corpus import game_of
+from birdenv.cocoa.files import ExampleRecord, as_examples, read_examples
+from birdenv.dialogue import Arena, Event, make_game, seen_by
+from birdenv.dialogue.games import find_game, game_names
+from birdenv.errors import BirdenvError, InputError
+from birdenv.runs.export import arena_of
+from birdenv.runs.summaries import read_run
+from birdenv.studies.study._export import is_study
+from birdenv.studies.study._shown import line, told
+from birdenv.studies.study._store import FILE, Store
+
+EVERYTHING: Final = "everything"
+"""The eyes of nobody's seat: all that is in the record."""
+
+
+class View(NamedTuple):
+    """A dialogue from the eyes of a seat.
+
+    Attributes:
+        name: the seat's, or `everything`.
+        told: what the seat was told before the first move.
+        lines: what it saw, with `at`, the place in the log from 1.
+    """
+
+    name: str
+    told: dict[str, Any]
+    lines: list[dict[str, Any]]
+
+
+class Record(NamedTuple):
+    """One finished dialogue.
+
+    Attributes:
+        id: tells it from all others.
+        dialogue: its id in the place where it is kept.
+        game: the game; empty where a file does not tell.
+        task: the task's id.
+        players: who sat where: `human`, or a player's spec.
+        status: why it ended; empty where a file does not tell.
+        rewards: by seat, or of the evaluated seat alone; empty if unknown.
+        load: returns its events.
+        arena: the game as it was played; None where it cannot be loaded any more.
+        private: the private record, which holds gold; None if there is none, or if it was not asked for.
+        arena_task: the task's id in the arena, where it is another one.
+    """
+
+    id: str
+    dialogue: str
+    game: str
+    task: str
+    players: tuple[str, ...]
+    status: str
+    rewards: tuple[float, ...]
+    load: Callable[[], Sequence[Event]]
+    arena: Arena | None
+    private: Mapping[str, Any] | None = None
+    arena_task: str = ""
+
+    @property
+    def seats(self) -> tuple[str, ...]:
+        """The names of the seats."""
+        if self.arena is not None:
+            return self.arena.game.seat_names
+        return tuple(f"agent_{seat}" for seat in range(len(self.players)))
+
+    def view(self, seat: int) -> View:
+        """Return what a seat was told, and what it saw.
+
+        Raises:
+            BirdenvError: the game or the task cannot be loaded any more.
+        """
+        if self.arena is None:
+            raise InputError(f"{self.id}: the game cannot be loaded")
+        rules = self.arena.start(self.arena_task or self.task).rules
+        try:
+            seen = seen_by(rules, seat, self.load())
+            return View(self.seats[seat], told(self.arena.game, rules, seat), self._lines(seen, seat))
+        finally:
+            rules.close()
+
+    def everything(self, seat: int = 0) -> View:
+        """Return all that is on record; the words of `seat` are on the right."""
+        return View(EVERYTHING, {}, self._lines(enumerate(self.load()), seat))
+
+    def _lines(self, seen: Iterable[tuple[int, Event]], seat: int) -> list[dict[str, Any]]:
+        names = dict(enumerate(self.seats))  # what the house did, or a seat that there is not, has no name
+        return [
+            {"at": place + 1, "seat": names.get(event.agent, ""), **line(event, seat)}
+            for place, event in seen
+        ]
+
+
+class Records:
+    """The finished dialogues of studies, runs and files; of a running study, also those that end later.
+
+    Args:
+        paths: folders of studies or runs, or files of dialogues (`transcripts.json`).
+        private: let the private records of runs be seen. They hold gold.
+
+    Attributes:
+        notes: lines for people.
+
+    Raises:
+        InputError: a path is none of these.
+    """
+
+    def __init__(self, paths: Sequence[Path], *, private: bool = False) -> None:
+        self.notes: list[str] = []
+        self._stack = ExitStack()
+        try:
+            self._sources = [self._source(path, private) for path in paths]
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def __enter__(self) -> Records:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self._stack.close()
+
+    def all(self) -> list[Record]:
+        """Return all dialogues, place by place, in their order there; an id that comes again has a number."""
+        seen: Counter[str] = Counter()
+        made = []
+        for record in (record for source in self._sources for record in source()):
+            seen[record.id] += 1
+            again = f"#{seen[record.id]}" if seen[record.id] > 1 else ""
+            made.append(record._replace(id=record.id + again, dialogue=record.dialogue + again))
+        return made
+
+    def _source(self, path: Path, private: bool) -> Callable[[], list[Record]]:
+        if is_study(path):
+            return self._study(path)
+        found = self._run(path, private) if path.is_dir() else self._file(path)
+        return lambda: found
+
+    def _study(self, folder: Path) -> Callable[[], list[Record]]:
+        store = Store(folder / FILE, for_reading=True)
+        self._stack.callback(store.close)
+        game = store.game()
+        arena = self._arena(folder, lambda: make_game(game["game"], **game["settings"]))
+        return lambda: study_records(store, str(game["game"]), arena)
+
+    def _run(self, folder: Path, private: bool) -> list[Record]:
+        run = read_run(folder)
+        played = [pair for pair in zip(run.records, run.private, strict=True) if "example" in pair[0]]
+        has_scenarios = _has_scenarios(run.game)
+        arena = None if has_scenarios else self._arena(folder, lambda: arena_of(run.config))
+        made = []
+        for record, secret in played:
+            example = record["example"]
+            repeat = f"/{record['repeat']}" if "repeat" in record else ""
+            made.append(
+                Record(
+                    f"{run.path.parent.name}/{run.path.name}/{example['uuid']}{repeat}",
+                    f"{example['uuid']}{repeat}",
+                    run.game,
+                    str(record["instance_id"]),
+                    tuple(example["agents"].values()),
+                    str(record["status"]),
+                    (float(record["reward"]),) if isinstance(record.get("reward"), int | float) else (),
+                    _loader(example["events"]),
+                    arena,
+                    {name: secret[name] for name in secret if name != "instance_id"} if private else None,
+                )
+            )
+        if not has_scenarios:
+            return made
+        return self._with_scenarios(
+            folder,
+            run.game,
+            made,
+            lambda: as_examples([record["example"] for record, _ in played], str(folder)),
+        )
+
+    def _file(self, path: Path) -> list[Record]:
+        examples = read_examples(path)
+        games = [_game_of(each) for each in examples]
+        made = {place: _of_file(path, each) for place, each in enumerate(examples)}
+        for game in sorted({*games} - {""}):
+            places = [place for place, of in enumerate(games) if of == game]
+            bare, told = [made[place] for place in places], [examples[place] for place in places]
+            made.update(zip(places, self._with_scenarios(path, game, bare, partial(list, told)), strict=True))
+        return [made[place] for place in range(len(examples))]
+
+    def _with_scenarios(
+        self,
+        path: Path,
+        game: str,
+        records: list[Record],
+        examples: Callable[[], Sequence[ExampleRecord]],
+    ) -> list[Record]:
+        """Return records with what their seats were told, which their dialogues bring along."""
+        try:
+            told = Transcripts(find_game(game), examples())
+        except BirdenvError as error:
+            self._note(path, error)
+            return records
+        self._stack.callback(told.arena.close)
+        return [_with_scenario(record, told, place) for place, record in enumerate(records)]
+
+    def _arena(self, place: Path, load: Callable[[], Arena]) -> Arena | None:
+        try:
+            return self._stack.enter_context(load())
+        except BirdenvError as error:
+            self._note(place, error)
+            return None
+
+    def _note(self, place: Path, error: BirdenvError) -> None:
+        self.notes.append(f"{place}: only the record itself can be seen, not what each seat saw: {error}")
+
+
+def study_records(store: Store, game: str, arena: Arena | None) -> list[Record]:
+    """Return the finished dialogues of a study's store."""
+
+    def loader(id: str) -> Callable[[], Sequence[Event]]:
+        return lambda: [move.event for move in store.moves(id)]
+
+    return [
+        Record(
+            each.id,
+            each.id,
+            game,
+            each.task,
+            tuple(each.seats),
+            each.status or "",
+            tuple(each.rewards or ()),
+            loader(each.id),
+            arena,
+        )
+        for each in store.finished()
+    ]
+
+
+def _loader(events: Sequence[Mapping[str, Any]]) -> Callable[[], Sequence[Event]]:
+    return lambda: [Event.from_json(each) for each in events]
+
+
+def _has_scenarios(game: str) -> bool:
+    return game in game_names() and "scenarios" in find_game(game).settings.model_fields
+
+
+def _game_of(example: ExampleRecord) -> str:
+    """The game whose scenario stands in a dialogue of a file; empty where there is none."""
+    game = "" if example.scenario is None else game_of(example, example.scenario.to_json())
+    return game if _has_scenarios(game) else ""
+
+
+def _of_file(path: Path, example: ExampleRecord) -> Record:
+    made = example.example()
+    players = tuple(made.agents.get(str(seat), "") for seat in (0, 1))
+    reward = (made.outcome or {}).get("reward")
+    rewards = (float(reward),) if isinstance(reward, int | float) else ()
+    id = f"{path.stem}/{made.uuid}"
+    return Record(id, made.uuid, "", made.scenario_uuid, players, "", rewards, lambda: made.events, None)
+
+
+def _with_scenario(record: Record, told: Transcripts, place: int) -> Record:
+    """A dialogue of a file with what its seats were told; the seats are in the game's order."""
+    made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
+    with told.dialogue(place) as dialogue:
+        if not told.is_turned(place, dialogue):
+            return made
+    return made._replace(
+        players=record.players[::-1],
+        load=lambda: [
+            event._replace(agent=1 - event.agent) if event.agent in (0, 1) else event
+            for event in record.load()
+        ],
+    )

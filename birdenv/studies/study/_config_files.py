@@ -1,0 +1,158 @@
+"""Reading a study's file: our own, or CoCoA's `app_params.json` in any of its shapes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from pathlib import Path
+from typing import Any, Final
+from warnings import warn
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from birdenv.dialogue.players import AGENTS, USERS, player_names
+from birdenv.errors import InputError, first_fault
+from birdenv.files import read_json, read_text
+from birdenv.studies.study._config import HUMAN, StudyConfig
+
+_TAG: Final = re.compile(r"<[^<>]*>")
+
+
+def read_config(path: Path) -> StudyConfig:
+    """Read a study's file: our own JSON, or CoCoA's `app_params.json` in any of its shapes.
+
+    Raises:
+        InputError: the file cannot be used.
+    """
+    record = read_json(path)
+    if not isinstance(record, dict):
+        raise InputError(f"{path}: a study is a JSON object")
+    try:
+        if record.keys() & (AppParams.model_fields.keys() - StudyConfig.model_fields.keys()):
+            record = _without_nulls(record)
+            _name_unused(path, record)
+            record = AppParams.model_validate(record).study(path)
+        return StudyConfig.model_validate(record)
+    except ValidationError as error:
+        raise InputError(f"{path}: {first_fault(error, StudyConfig.model_fields)}") from None
+
+
+class _Params(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="ignore")
+
+
+class _Status(_Params):
+    num_seconds: float
+
+
+class _Model(_Params):
+    active: bool = True
+    type: str = ""
+    checkpoint: str = ""
+
+
+class AppParams(_Params):
+    """CoCoA's `app_params.json`, as far as it has a meaning here; page templates and images have none.
+
+    Quotas are one number, one for each partner, or missing; `models` may be missing, too (people only). What
+    is null counts as missing.
+    """
+
+    status_params: Mapping[str, _Status] = Field(default_factory=dict)
+    connection_timeout_num_seconds: float = 3
+    idle_timeout_num_seconds: float = -1
+    task_title: str = ""
+    instructions: str = ""
+    end_survey: int = 0
+    num_chats_per_scenario: int | Mapping[str, int] | None = None
+    models: Mapping[str, _Model] = Field(default_factory=dict)
+
+    def study(self, path: Path) -> dict[str, Any]:
+        """Return the study as our own file would say it.
+
+        Raises:
+            InputError: a limit or a quota is missing.
+        """
+        made: dict[str, Any] = {
+            "title": self.task_title,
+            "instructions": self._told(path),
+            "partners": self._partners(path),
+            "limits": {
+                "waiting": self._seconds("waiting", path),
+                "chat": self._seconds("chat", path),
+                "idle": _limit(self.idle_timeout_num_seconds),
+                "away": _limit(self.connection_timeout_num_seconds),
+            },
+        }
+        return made if self.end_survey else made | {"survey": []}
+
+    def _told(self, path: Path) -> str:
+        """The words of the file of instructions."""
+        file = path.parent / self.instructions
+        if not self.instructions:
+            return ""
+        if not file.is_file():
+            warn(f"{path}: no file of instructions {file}: left out", stacklevel=4)
+            return ""
+        return unescape(_TAG.sub(" ", read_text(file))).strip()
+
+    def _partners(self, path: Path) -> dict[str, Any]:
+        known = {*player_names(AGENTS), *player_names(USERS)}
+        players: dict[str, str | None] = {HUMAN: None}
+        unknown: set[str] = set()
+        for name, model in self.models.items():
+            if not model.active:
+                continue
+            if model.type.partition(":")[0] in known:
+                if name == HUMAN:
+                    raise InputError(
+                        f"{path}: no model can have the name {HUMAN!r}: that is the other person"
+                    )
+                has_file = model.checkpoint and ":" not in model.type
+                file = f":{(path.parent / model.checkpoint).absolute()}" if has_file else ""
+                players[name] = model.type + file
+            else:
+                unknown.add(name)
+                warn(f"{path}: model {name!r} has the unknown type {model.type!r}: left out", stacklevel=4)
+        if isinstance(self.num_chats_per_scenario, Mapping):
+            for name in sorted(self.num_chats_per_scenario.keys() - players.keys() - unknown):
+                warn(
+                    f"{path}: num_chats_per_scenario names {name!r}, which is no active model: left out",
+                    stacklevel=4,
+                )
+        made = {name: {"player": each, "chats": self._quota(name, path)} for name, each in players.items()}
+        made = {name: each for name, each in made.items() if each["chats"] != 0}
+        if not made:
+            raise InputError(f"{path}: num_chats_per_scenario leaves no partner")
+        return made
+
+    def _quota(self, name: str, path: Path) -> int | None:
+        quotas = self.num_chats_per_scenario
+        if not isinstance(quotas, Mapping):
+            return quotas
+        if name not in quotas:
+            raise InputError(f"{path}: num_chats_per_scenario says nothing of {name!r}")
+        return quotas[name]
+
+    def _seconds(self, status: str, path: Path) -> float | None:
+        if status not in self.status_params:
+            raise InputError(f"{path}: status_params.{status}.num_seconds is missing")
+        return _limit(self.status_params[status].num_seconds)
+
+
+def _name_unused(path: Path, record: Mapping[str, Any]) -> None:
+    unused = sorted(record.keys() - AppParams.model_fields.keys())
+    if unused:
+        own = "; the pages are birdenv's own" if "templates_dir" in unused else ""
+        warn(f"{path}: not used: {', '.join(unused)}{own}", stacklevel=4)
+
+
+def _without_nulls(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    return {name: _without_nulls(each) for name, each in value.items() if each is not None}
+
+
+def _limit(seconds: float) -> float | None:
+    return None if seconds == -1 else seconds

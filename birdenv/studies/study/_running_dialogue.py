@@ -1,0 +1,304 @@
+"""One running dialogue: its rules, its players, and what each seat has been shown so far."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+from birdenv.dialogue import Arena, Dialogue, Event, Game, Move, Player, View, replay
+from birdenv.dialogue._move import as_move
+from birdenv.dialogue.arena import player_factory
+from birdenv.dialogue.players import AGENTS, USERS
+from birdenv.errors import InfrastructureError
+from birdenv.studies.study._config import HUMAN
+from birdenv.studies.study._records import StoredDialogue
+from birdenv.studies.study._shown import Shown, setup, show
+from birdenv.studies.study._store import Store
+
+INFRA_ERROR: Final = "infra_error"
+PARTNER_ERROR: Final = "partner error"
+_log = logging.getLogger("birdenv.studies")
+
+
+def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
+    """Return the factory and the argument of a player in a seat.
+
+    Raises:
+        InputError: there is no such player.
+    """
+    return player_factory(spec, AGENTS if seat == game.evaluated else USERS, game.name)
+
+
+class LostDialogueError(RuntimeError):
+    """A dialogue could not keep a move: it must be made again from what is stored."""
+
+
+class RunningDialogue:
+    """A dialogue of people and players, kept in the store move by move. Safe from any thread.
+
+    One lock guards the dialogue while a move is played, so a slow statement holds up its own dialogue only.
+
+    After a restart it is made from what is stored, and no SQL that was answered runs again.
+
+    Attributes:
+        stored: what the store says of its beginning.
+        ended: True when the end is stored.
+        is_lost: True if it differs from what is stored: a move could not be kept. It does nothing any more.
+    """
+
+    def __init__(
+        self, arena: Arena, store: Store, stored: StoredDialogue, clock: Callable[[], float]
+    ) -> None:
+        self.stored = stored
+        self.ended = stored.ended is not None
+        self._store = store
+        self._clock = clock
+        self._lock = threading.Lock()
+        self.is_lost = False
+        self._wish: str | None = None  # why the house wants it to end
+        self._thinking: float | None = None  # since when a player has been asked
+        self._thought = 0.0  # when a player was last done with that
+        self._dialogue = arena.start(stored.task)
+        self._players = self._make_players(arena)
+        self._asked = dict.fromkeys(self._players, -1)  # events there were when a player was last asked
+        self._reminders: list[tuple[int, View, Move]] = []  # what players saw and did before a restart
+        self._numbers: dict[float, str] = {}  # the browser's number of a move, by the event's time
+        self._known: set[tuple[int, str]] = set()
+        self._active = dict.fromkeys(self.people, clock())  # while no server ran nobody could act
+        self._resume()
+        self._setups = {seat: setup(arena.game, self._dialogue.rules, seat) for seat in self.people}
+        self._shown = {seat: show(self._dialogue, seat, self._numbers) for seat in self.people}
+
+    @property
+    def people(self) -> tuple[int, ...]:
+        """The seats of people."""
+        return tuple(seat for seat, who in enumerate(self.stored.seats) if who == HUMAN)
+
+    @property
+    def has_players(self) -> bool:
+        """True if not only people sit here."""
+        return len(self.people) < len(self.stored.seats)
+
+    @property
+    def is_over(self) -> bool:
+        """True when nobody may act any more."""
+        return self._dialogue.is_over
+
+    @property
+    def status(self) -> str:
+        """Why the dialogue is over."""
+        return self._dialogue.status
+
+    @property
+    def outcome(self) -> dict[str, Any]:
+        """The public result."""
+        return self._dialogue.outcome()
+
+    @property
+    def rewards(self) -> tuple[float, ...]:
+        """The rewards by seat."""
+        return self._dialogue.rewards
+
+    def setup(self, seat: int) -> dict[str, Any]:
+        """Return what a person's page is built of: texts, knowledge, and actions. It never changes."""
+        return self._setups[seat]
+
+    def shown(self, seat: int) -> Shown:
+        """Return what a seat may see now."""
+        return self._shown[seat]
+
+    def idle_since(self, seat: int) -> float | None:
+        """Return since when a person could have acted and did not.
+
+        None while they may not act, while a move is being carried out, and while a player thinks.
+        """
+        if seat not in self._dialogue.open or self._lock.locked() or self._thinking is not None:
+            return None
+        others = self._active.values() if len(self._dialogue.open) == 1 else ()
+        return max(self._active[seat], self._thought, *others)
+
+    @property
+    def thinking_since(self) -> float | None:
+        """Since when a player has been asked and has not answered."""
+        return self._thinking
+
+    def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
+        """Play a person's move once, and keep it; False if it was played before or comes too late.
+
+        Args:
+            seat: the person's seat.
+            move: the move.
+            cid: the browser's number of the move.
+            seconds: how long the person wrote.
+        """
+        with self._held():
+            if (seat, cid) in self._known or self._dialogue.is_over:
+                return False
+            self._known.add((seat, cid))
+            self._active[seat] = self._clock()
+            self._apply(seat, move, cid, seconds)
+            self._active[seat] = self._clock()  # a statement may take its time
+            return True
+
+    def stop(self, status: str) -> None:
+        """End the dialogue by the house: now, or right after the move that is being carried out.
+
+        It never waits. Of two reasons the first one counts.
+        """
+        self._wish = self._wish or status
+        self._stop_if_wished()
+
+    def next_move(self) -> tuple[int, Move] | None:
+        """Ask the players whose turn it may be; None if no player has anything to say now.
+
+        A player is asked once after something happened, and again while no person may act, as by every
+        driver.
+        """
+        self._remind_players()
+        while True:
+            with self._held():
+                count = len(self._dialogue.events)
+                waiting = [seat for seat in self._players if seat in self._dialogue.open]
+                ask = next((seat for seat in waiting if self._asked[seat] < count), None)
+                if ask is None:
+                    if waiting and not set(self.people) & set(self._dialogue.open):
+                        self._stop("silence")
+                    return None
+                view = self._dialogue.view(ask)
+            try:
+                self._thinking = self._clock()
+                move = as_move(self._players[ask].move(view))
+            except Exception:
+                _log.exception("the player in seat %d of %s failed", ask, self.stored.id)
+                self.stop(PARTNER_ERROR)
+                return None
+            finally:
+                self._thinking, self._thought = None, self._clock()
+            self._asked[ask] = count
+            if move is not None:
+                return ask, move
+
+    def play_for(self, seat: int, move: Move) -> None:
+        """Play a player's move."""
+        with self._held():
+            if self._dialogue.is_over:
+                return
+            self._apply(seat, move, None, None)
+            self._let_people_answer(seat)
+
+    def close(self) -> None:
+        """Let go of databases and of what players hold."""
+        with self._lock:
+            self._dialogue.close()
+            players, self._players = self._players, {}
+        for player in players.values():
+            close = getattr(player, "close", None)
+            if callable(close):
+                close()
+
+    @contextmanager
+    def _held(self) -> Iterator[None]:
+        """The dialogue is nobody else's; after that it ends if the house wished so meanwhile."""
+        with self._lock:
+            if self.is_lost:
+                raise LostDialogueError(f"{self.stored.id} is not what is stored")
+            yield
+        self._stop_if_wished()
+
+    def _stop_if_wished(self) -> None:
+        if self._wish is not None and not self.is_lost and self._lock.acquire(blocking=False):
+            try:
+                self._stop(self._wish)
+            finally:
+                self._lock.release()
+
+    def _make_players(self, arena: Arena) -> dict[int, Player]:
+        made: dict[int, Player] = {}
+        for seat, spec in enumerate(self.stored.seats):
+            if spec == HUMAN:
+                continue
+            factory, argument = seat_factory(arena.game, seat, spec)
+            context = arena.context(self._dialogue, self.stored.task, seat, seed=self.stored.seed)
+            made[seat] = factory(argument, context)
+        return made
+
+    def _resume(self) -> None:
+        """Play what is stored."""
+        moves = self._store.moves(self.stored.id)
+        for stored in moves:
+            if stored.cid is not None:
+                self._known.add((stored.seat, stored.cid))
+                self._numbers[stored.event.time] = stored.cid
+        if moves:
+            events, noted = [each.event for each in moves], [each.noted for each in moves]
+            self._dialogue = replay(self._dialogue.rules, events, self._note_view, noted)
+            self._let_people_answer(moves[-1].seat)
+
+    def _let_people_answer(self, seat: int) -> None:
+        """A player that has just moved is not asked again while a person may act."""
+        if seat in self._players and set(self.people) & set(self._dialogue.open):
+            self._asked[seat] = len(self._dialogue.events)
+
+    def _note_view(self, dialogue: Dialogue, event: Event) -> None:
+        if event.agent in self._players:
+            made = Move(event.action, event.data)
+            self._reminders.append((event.agent, dialogue.view(event.agent), made))
+
+    def _remind_players(self) -> None:
+        """Tell players what they did before a restart, so that they know what they knew.
+
+        One that cannot be told (`Player.remember`) is asked again. People do not wait for that.
+        """
+        reminders, self._reminders = self._reminders, []
+        for seat, view, made in reminders:
+            player = self._players.get(seat)
+            remember = getattr(player, "remember", None)
+            try:
+                if callable(remember):
+                    remember(view, made)
+                elif player is not None:
+                    player.move(view)
+            except Exception:
+                _log.exception("the player in seat %d of %s failed", seat, self.stored.id)
+
+    def _apply(self, seat: int, move: Move, cid: str | None, seconds: float | None) -> None:
+        now = round(self._clock(), 3)
+        begun = None if seconds is None else round(now - seconds, 3)
+        rules = self._dialogue.rules
+        rules.noted = None
+        count = len(self._dialogue.events)
+        try:
+            event = self._dialogue.apply(seat, move, time=now, start_time=begun)
+        except InfrastructureError:
+            self._stop(INFRA_ERROR)
+            return
+        except Exception:
+            _log.exception("a move of seat %d of %s failed", seat, self.stored.id)
+            self._stop(INFRA_ERROR)
+            return
+        if cid is not None:
+            self._numbers[event.time] = cid
+        self._keep(count, cid, move.data, rules.noted)
+        if len(self._dialogue.events) > count + 1:  # the last move of the longest dialogue there may be
+            self._keep(count + 1, None, None)
+
+    def _stop(self, status: str) -> None:
+        if self._dialogue.is_over:
+            return
+        self._dialogue.stop(status, time=round(self._clock(), 3))
+        self._keep(len(self._dialogue.events) - 1, None, None)
+
+    def _keep(self, place: int, cid: str | None, sent: Any, noted: Any = None) -> None:
+        event = self._dialogue.events[place]
+        try:
+            self._store.add_move(self.stored.id, place + 1, event.agent, cid, sent, event, noted)
+        except BaseException:
+            self.is_lost = True
+            raise
+        self._shown = {
+            seat: show(self._dialogue, seat, self._numbers, before.events)
+            for seat, before in self._shown.items()
+        }

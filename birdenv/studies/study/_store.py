@@ -1,0 +1,299 @@
+"""The study's database: people, dialogues, moves and surveys in one SQLite file."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.dialogue import Event
+from birdenv.errors import InputError
+from birdenv.files import file_errors
+from birdenv.studies._database import Database
+from birdenv.studies.study._records import Person, Report, StoredDialogue, StoredMove
+
+FILE: Final = "study.sqlite"
+"""The database in a study's folder."""
+
+_TABLES: Final = """
+CREATE TABLE IF NOT EXISTS study(name TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE IF NOT EXISTS person(
+  id TEXT PRIMARY KEY, external TEXT UNIQUE, platform TEXT NOT NULL, status TEXT NOT NULL,
+  since REAL NOT NULL, tries INTEGER NOT NULL DEFAULT 0, dialogue TEXT, seat INTEGER, ending TEXT,
+  code TEXT);
+CREATE TABLE IF NOT EXISTS dialogue(
+  id TEXT PRIMARY KEY, task TEXT NOT NULL, partner TEXT NOT NULL, seed INTEGER NOT NULL,
+  seats TEXT NOT NULL, started REAL NOT NULL, ended REAL, status TEXT, outcome TEXT, rewards TEXT);
+CREATE TABLE IF NOT EXISTS seated(
+  dialogue TEXT NOT NULL, seat INTEGER NOT NULL, person TEXT NOT NULL, PRIMARY KEY(dialogue, seat));
+CREATE TABLE IF NOT EXISTS move(
+  dialogue TEXT NOT NULL, number INTEGER NOT NULL, seat INTEGER NOT NULL, cid TEXT,
+  action TEXT NOT NULL, data TEXT NOT NULL, event TEXT NOT NULL,
+  PRIMARY KEY(dialogue, number), UNIQUE(dialogue, seat, cid));
+CREATE TABLE IF NOT EXISTS noted(
+  dialogue TEXT NOT NULL, number INTEGER NOT NULL, said TEXT NOT NULL, PRIMARY KEY(dialogue, number));
+CREATE TABLE IF NOT EXISTS survey(
+  dialogue TEXT NOT NULL, seat INTEGER NOT NULL, answers TEXT NOT NULL, PRIMARY KEY(dialogue, seat));
+CREATE TABLE IF NOT EXISTS report(
+  person TEXT NOT NULL, dialogue TEXT, status TEXT NOT NULL, time REAL NOT NULL, text TEXT NOT NULL);
+CREATE INDEX IF NOT EXISTS person_status ON person(status);
+"""
+
+
+class Store(Database):
+    """The database of one study. Safe from any thread."""
+
+    def __init__(self, path: Path | str, for_reading: bool = False) -> None:
+        super().__init__(path, _TABLES, for_reading)
+
+    # --- the study
+
+    def game(self) -> dict[str, Any]:
+        """Return the name of the study's game and its settings (`game`, `settings`).
+
+        Where SQL ran is left out: studies of earlier versions kept that, and it is no setting any more.
+
+        Raises:
+            InputError: nobody has taken part yet.
+        """
+        rows = self.rows("SELECT value FROM study WHERE name = 'game'")
+        if not rows:
+            raise InputError(f"{Path(self.path).parent}: nobody has taken part yet")
+        told: dict[str, Any] = self.parsed(rows[0][0])
+        told["settings"].pop("isolation", None)
+        return told
+
+    def setting(self, name: str, value: str) -> str:
+        """Return what is kept under a name; keep `value` where there is nothing yet."""
+        self.rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
+        return str(self.rows("SELECT value FROM study WHERE name = ?", name)[0][0])
+
+    # --- people
+
+    def add_person(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Person:
+        """Add a person who agreed; one whom the platform sent before is the same person.
+
+        Of one who comes again in their own browser, the platform's new parameters are kept: the way back.
+        """
+        self.rows(
+            "INSERT OR IGNORE INTO person(id, external, platform, status, since) VALUES (?, ?, ?, ?, ?)",
+            *(id, external, json.dumps(dict(platform)), "instructions", now),
+        )
+        if platform:
+            sql = "UPDATE person SET platform = ? WHERE id = ? AND external = ?"
+            self.rows(sql, json.dumps(dict(platform)), id, external)
+        found = self._people("id = ?", id) or self._people("external = ?", external)
+        return found[0]
+
+    def person(self, id: str) -> Person | None:
+        """Return a person."""
+        found = self._people("id = ?", id)
+        return found[0] if found else None
+
+    def person_named(self, name: str) -> Person | None:
+        """Return the person with this id, ours or the platform's."""
+        found = self._people("? IN (id, external, substr(external, instr(external, ':') + 1))", name)
+        return found[0] if found else None
+
+    def people(self, status: str) -> list[Person]:
+        """Return the people of a status, those who came first first."""
+        return self._people("status = ? ORDER BY since, id", status)
+
+    def _people(self, where: str, *values: Any) -> list[Person]:
+        rows = self.rows(
+            "SELECT id, external, platform, status, since, tries, dialogue, seat, ending, code "
+            f"FROM person WHERE {where}",
+            *values,
+        )
+        return [Person._make((*row[:2], self.parsed(row[2]), *row[3:])) for row in rows]
+
+    def move_person(self, id: str, status: str, now: float, **fields: Any) -> None:
+        """Change a person's status, and the fields that are named."""
+        names = "".join(f", {name} = ?" for name in fields)
+        self.rows(
+            f"UPDATE person SET status = ?, since = ?{names} WHERE id = ?", status, now, *fields.values(), id
+        )
+
+    def counts(self) -> dict[str, int]:
+        """Return how many people there are by status, those who finished by ending."""
+        sql = "SELECT COALESCE(ending, status), COUNT(*) FROM person GROUP BY 1 ORDER BY 1"
+        return dict(self.rows(sql))
+
+    # --- dialogues
+
+    def add_dialogue(self, made: StoredDialogue, people: Mapping[int, str]) -> bool:
+        """Begin a dialogue with people who all still wait; False if one of them does not."""
+        with self.transaction():
+            for id in people.values():
+                person = self.person(id)
+                if person is None or person.status != "waiting":
+                    return False
+            self.rows(
+                "INSERT INTO dialogue(id, task, partner, seed, seats, started) VALUES (?, ?, ?, ?, ?, ?)",
+                *(made.id, made.task, made.partner, made.seed, json.dumps(made.seats), made.started),
+            )
+            for seat, id in people.items():
+                self.rows("INSERT INTO seated VALUES (?, ?, ?)", made.id, seat, id)
+                self.move_person(id, "chat", made.started, dialogue=made.id, seat=seat)
+        return True
+
+    def dialogue(self, id: str) -> StoredDialogue:
+        """Return a dialogue."""
+        return self.dialogues("id = ?", id)[0]
+
+    def dialogues(self, where: str = "1", *values: Any) -> list[StoredDialogue]:
+        """Return dialogues in the order of their beginning."""
+        rows = self.rows(
+            "SELECT id, task, partner, seed, seats, started, ended, status, outcome, rewards FROM dialogue "
+            f"WHERE {where} ORDER BY started, id",
+            *values,
+        )
+        return [
+            StoredDialogue._make((*row[:4], self.parsed(row[4]), *row[5:8], *map(self.parsed, row[8:])))
+            for row in rows
+        ]
+
+    def finished(self) -> list[StoredDialogue]:
+        """Return the dialogues that have ended, without those that were deleted."""
+        return self.dialogues("ended IS NOT NULL AND status IS NOT 'deleted'")
+
+    def running(self) -> list[StoredDialogue]:
+        """Return the dialogues that have not ended."""
+        return self.dialogues("ended IS NULL")
+
+    def seated(self, dialogue: str) -> dict[int, str]:
+        """Return the people of a dialogue by seat."""
+        return dict(self.rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
+
+    def everybody(self) -> list[tuple[Person, list[str]]]:
+        """Return all people in the order of their names, each with the dialogues they had (`ID/SEAT`)."""
+        sql = "SELECT person, seated.dialogue || '/' || seat FROM seated JOIN dialogue ON id = dialogue"
+        had: dict[str, list[str]] = {}
+        for person, dialogue in self.rows(f"{sql} ORDER BY started"):
+            had.setdefault(person, []).append(dialogue)
+        return [(each, had.get(each.id, [])) for each in self._people("1 ORDER BY external, id")]
+
+    def tasks_of(self, person: str) -> set[str]:
+        """Return the tasks that a person has had."""
+        sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
+        return {row[0] for row in self.rows(sql, person)}
+
+    def used(self, broken: Sequence[str], *, finished: bool = False) -> dict[tuple[str, str], int]:
+        """Return how many dialogues each task has with each partner, without those that broke off.
+
+        Those that go on count as well, but for `finished`.
+        """
+        marks = ", ".join("?" * len(broken))
+        rows = self.rows(
+            "SELECT task, partner, COUNT(*) FROM dialogue "
+            f"WHERE COALESCE(status, '') NOT IN ({marks}) AND (ended IS NOT NULL OR NOT ?) GROUP BY 1, 2",
+            *(*broken, finished),
+        )
+        return {(task, partner): count for task, partner, count in rows}
+
+    def end_dialogue(
+        self, id: str, now: float, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]
+    ) -> None:
+        """Keep how a dialogue ended."""
+        self.rows(
+            "UPDATE dialogue SET ended = ?, status = ?, outcome = ?, rewards = ? WHERE id = ?",
+            *(now, status, json.dumps(dict(outcome)), json.dumps(list(rewards)), id),
+        )
+
+    # --- moves
+
+    def add_move(
+        self,
+        dialogue: str,
+        number: int,
+        seat: int,
+        cid: str | None,
+        data: Any,
+        event: Event,
+        noted: Any = None,
+    ) -> None:
+        """Keep a move as it was sent, with the event that it became and what the rules noted."""
+        sent = json.dumps(data)
+        heard = json.dumps(event.to_json())
+        insert = "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)"
+        values = dialogue, number, seat, cid, event.action, sent, heard
+        if noted is None:
+            self.rows(insert, *values)
+            return
+        with self.transaction():
+            self.rows(insert, *values)
+            self.rows("INSERT INTO noted VALUES (?, ?, ?)", dialogue, number, json.dumps(noted))
+
+    def moves(self, dialogue: str) -> list[StoredMove]:
+        """Return the moves of a dialogue in their order."""
+        sql = (
+            "SELECT seat, cid, event, said FROM move LEFT JOIN noted USING (dialogue, number) "
+            "WHERE dialogue = ? ORDER BY number"
+        )
+        return [
+            StoredMove(seat, cid, Event.from_json(self.parsed(event)), self.parsed(said))
+            for seat, cid, event, said in self.rows(sql, dialogue)
+        ]
+
+    def words(self, dialogue: str, seat: int) -> int:
+        """Return how many words the one in a seat wrote; refused moves do not count."""
+        events = (move.event for move in self.moves(dialogue) if move.seat == seat)
+        said = (event.data for event in events if not (event.metadata or {}).get("refused"))
+        return sum(len(data.split()) for data in said if isinstance(data, str))
+
+    # --- surveys
+
+    def add_survey(self, dialogue: str, seat: int, answers: Mapping[str, Any]) -> None:
+        """Keep the answers of the person in a seat; the first ones count."""
+        self.rows("INSERT OR IGNORE INTO survey VALUES (?, ?, ?)", dialogue, seat, json.dumps(dict(answers)))
+
+    def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
+        """Return the answers of a dialogue by the seat that gave them."""
+        rows = self.rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
+        return {seat: self.parsed(answers) for seat, answers in rows}
+
+    # --- reports
+
+    def add_report(self, report: Report) -> None:
+        """Keep a report."""
+        self.rows("INSERT INTO report VALUES (?, ?, ?, ?, ?)", *report)
+
+    def reports(self, person: str | None = None) -> list[Report]:
+        """Return the reports of a person or of all, in the order of time."""
+        sql = "SELECT person, dialogue, status, time, text FROM report WHERE ? IN (person, '') ORDER BY time"
+        return [Report._make(row) for row in self.rows(sql, person or "")]
+
+
+def open_store(folder: Path) -> Store:
+    """Open the database of a study's folder; both are made if they are not there.
+
+    Raises:
+        InputError: the folder or the file cannot be used.
+    """
+    with file_errors(folder, "made"):
+        folder.mkdir(parents=True, exist_ok=True)
+    return Store(folder / FILE)
+
+
+@contextmanager
+def held_study(folder: Path) -> Iterator[None]:
+    """Hold a study for one server: a second one would play the same dialogues.
+
+    Raises:
+        InputError: another server holds it, or the folder cannot be used.
+    """
+    with file_errors(folder, "made"):
+        folder.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(folder, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise InputError(f"{folder}: another server serves it; end that one first") from None
+        yield
+    finally:
+        os.close(descriptor)

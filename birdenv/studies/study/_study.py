@@ -1,0 +1,341 @@
+"""A study: people from consent to completion code, and the dialogues between. No network, any clock."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from random import Random, SystemRandom
+from typing import Any, Final
+from uuid import UUID
+
+from birdenv.dialogue import Arena, Move
+from birdenv.dialogue.games import Question
+from birdenv.errors import InputError
+from birdenv.studies._platform import TAKEN, is_same_visit
+from birdenv.studies.study._answers import read_answer, read_words
+from birdenv.studies.study._config import PAID, Ending, StudyConfig
+from birdenv.studies.study._deletion import DELETED
+from birdenv.studies.study._loaded_dialogues import LoadedDialogues
+from birdenv.studies.study._records import Person, Report
+from birdenv.studies.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
+from birdenv.studies.study._store import Store
+from birdenv.studies.study._study_game import check_players, keep_settings
+from birdenv.studies.study._time_limits import overdue, people_gone, steady_clock
+from birdenv.studies.study._waiting_room import End, Presence, WaitingRoom
+
+TRIES: Final = 2
+"""Tries of the comprehension check."""
+
+_log = logging.getLogger("birdenv.studies")
+_MOST_REPORTS: Final = 20  # of one person
+LEFT: Final = "left"
+BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
+"""Ends of dialogues that leave a person alone, and that fill no quota."""
+
+_QUESTIONS: Final = (
+    Question("fluent", "How fluent was your partner's language?"),
+    Question("correct", "How correct was what your partner said and did?"),
+    Question("humanlike", "How much did your partner talk like a person?"),
+    Question("cooperative", "How well did your partner work with you?"),
+    Question("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
+)
+
+
+class Study:
+    """One study over one arena. Safe from any thread.
+
+    Attributes:
+        arena: the game.
+        config: the study's settings.
+        store: its database.
+        changed: called with the ids of people whose status or dialogue changed.
+        presence: who is connected.
+        waiting: the waiting room.
+    """
+
+    def __init__(
+        self,
+        arena: Arena,
+        config: StudyConfig,
+        store: Store,
+        *,
+        clock: Callable[[], float] | None = None,
+        rng: Random | None = None,
+    ) -> None:
+        if len(arena.game.seats) > 2:
+            raise InputError(f"{arena.game.name} has more than two seats, which a study cannot fill")
+        check_players(arena.game, config)
+        self.arena = arena
+        self.config = config
+        self.store = store
+        self.clock = clock = clock or steady_clock()
+        self.changed: Callable[[Iterable[str]], None] = lambda people: None
+        self.presence = Presence(clock)
+        self._rng = rng or SystemRandom()
+        self._lock = threading.RLock()  # of changes of status; never held while a move is played
+        self._rooms = LoadedDialogues(self._make)
+        self.waiting = WaitingRoom(arena, config, store, self._rng, BROKEN)
+        keep_settings(arena, store)
+
+    @property
+    def title(self) -> str:
+        """The study's name on the pages."""
+        return self.config.title or self.arena.game.title or self.arena.game.name
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The questions after a dialogue."""
+        own = self.config.survey
+        return own if own is not None else self.arena.game.survey or _QUESTIONS
+
+    def new_id(self) -> str:
+        """Return a random id."""
+        return UUID(int=self._rng.getrandbits(128), version=4).hex
+
+    # --- people
+
+    def agree(
+        self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None
+    ) -> Person:
+        """Take a person in who agreed.
+
+        One whom the platform sent before goes on as the same person if it is the same visit, and no browser
+        of theirs is connected.
+
+        Raises:
+            InputError: somebody else takes part under this id of the platform, as far as can be told.
+        """
+        platform = platform or {}
+        person = self.store.add_person(id, external, platform, self.clock())
+        is_known = person.id == id or is_same_visit(person.platform, platform)
+        if not is_known or (person.id != id and self.presence.tabs(person.id)):
+            raise InputError(TAKEN)
+        return person
+
+    def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
+        """Judge the comprehension check, and let a person into the waiting room; False after a wrong answer.
+
+        The second wrong try ends their part. `number` counts tries from 0: one sent twice counts once.
+        """
+        with self._lock:
+            person = self._in_status(id, "instructions")
+            if person is None:
+                return True
+            if number is not None and number < person.tries:
+                return False
+            if all(answers.get(place) == each.answer for place, each in enumerate(self.config.check)):
+                self._set(id, "waiting")
+                return True
+            tries = person.tries + 1
+            if tries >= TRIES:
+                self._finish(id, "failed_check", tries=tries)
+            else:
+                self.store.move_person(id, "instructions", person.since, tries=tries)
+            return False
+
+    def play(
+        self, id: str, move: Move, cid: str, seconds: float | None = None, dialogue: str | None = None
+    ) -> None:
+        """Play a person's move in their dialogue.
+
+        Nothing happens where they have none, or another one than the move was sent to.
+        """
+        person = self._in_status(id, "chat")
+        if person is None or person.dialogue is None or person.seat is None:
+            return
+        if dialogue in (None, person.dialogue):
+            room = self.room(person.dialogue)
+            room.play(person.seat, move, cid, seconds)
+            self.settle(room)
+
+    def play_for(self, room: RunningDialogue, seat: int, move: Move) -> None:
+        """Play a player's move in a dialogue."""
+        room.play_for(seat, move)
+        self.settle(room)
+
+    def leave(self, id: str) -> None:
+        """Let a person leave for good. A partner is told, and may go on."""
+        with self._lock:
+            person = self.store.person(id)
+            if person is None or person.status in ("finished", "survey"):
+                return
+            self._finish(id, "left")
+        if person.status == "chat" and person.dialogue is not None:
+            self._stop(self.room(person.dialogue), LEFT)
+
+    def again(self, id: str) -> None:
+        """Let a person whose dialogue did not count wait for another partner."""
+        with self._lock:
+            if self._in_status(id, "alone"):
+                self._set(id, "waiting")
+
+    def end_alone(self, id: str) -> None:
+        """Let a person whose dialogue did not count finish: their partner left, or they wrote too little."""
+        with self._lock:
+            person = self._in_status(id, "alone")
+            if person and person.dialogue:
+                broken = self.store.dialogue(person.dialogue).status in (
+                    *BROKEN,
+                    None,
+                )  # None: it ends just now
+                self._finish(id, "partner_left" if broken else "too_short")
+
+    def answer(self, id: str, answers: Mapping[str, str]) -> None:
+        """Keep a survey. An answer that was left out is null.
+
+        Raises:
+            InputError: a needed answer is missing, or one is not possible.
+        """
+        with self._lock:
+            person = self._in_status(id, "survey")
+            if person is None or person.dialogue is None or person.seat is None:
+                return
+            read = {each.name: read_answer(each, answers.get(each.name, "")) for each in self.questions}
+            self.store.add_survey(person.dialogue, person.seat, read)
+            self._finish(id, "done")
+
+    def report(self, id: str, text: str) -> None:
+        """Keep what a person tells the study's owner. Nothing else changes for them.
+
+        Raises:
+            InputError: there is no text, or too much.
+        """
+        person = self.store.person(id)
+        if person is not None and len(self.store.reports(id)) < _MOST_REPORTS:
+            words = read_words("What is wrong?", text, required=True) or ""
+            self.store.add_report(Report(id, person.dialogue, person.status, self.clock(), words))
+
+    # --- dialogues
+
+    def used(self) -> dict[tuple[str, str], int]:
+        """Return how many dialogues each task has with each partner; those that broke off do not count."""
+        return self.store.used(BROKEN)
+
+    def loaded(self, dialogue: str) -> RunningDialogue | None:
+        """Return a running dialogue if it is in memory as it is stored; never waits."""
+        return self._rooms.find(dialogue)
+
+    def unloaded(self) -> list[str]:
+        """Return the running dialogues that are not in memory: after a restart all of them."""
+        return [each.id for each in self.store.running() if self.loaded(each.id) is None]
+
+    def room(self, dialogue: str) -> RunningDialogue:
+        """Return a running dialogue; after a restart it is made from what is stored."""
+        return self._rooms.get(dialogue)
+
+    def _make(self, dialogue: str) -> RunningDialogue:
+        """Make a dialogue from what is stored; one that cannot be made has broken off."""
+        stored = self.store.dialogue(dialogue)
+        try:
+            return RunningDialogue(self.arena, self.store, stored, self.clock)
+        except sqlite3.Error:  # of the store, which may come back
+            raise
+        except Exception:
+            self._end(dialogue, INFRA_ERROR, {}, [0.0] * len(stored.seats))
+            raise
+
+    def settle(self, room: RunningDialogue) -> None:
+        """Tell people what happened; after the end, keep the outcome and send them on."""
+        id = room.stored.id
+        if room.is_over and not room.is_lost:
+            with self._lock:
+                if not room.ended:
+                    self._end(id, room.status, room.outcome, room.rewards)
+                    room.ended = True
+            room.close()
+            self._rooms.drop(id)
+        self.changed(self.store.seated(id).values())
+
+    def _end(self, id: str, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]) -> None:
+        with self._lock, self.store.transaction():
+            self.store.end_dialogue(id, self.clock(), status, outcome, rewards)
+            for seat, person in self._people_in(id).items():
+                if status in BROKEN or self.store.words(id, seat) < self.config.least_words:
+                    self._set(person, "alone")
+                elif self.questions:
+                    self._set(person, "survey")
+                else:
+                    self._finish(person, "done")
+
+    def _people_in(self, dialogue: str) -> dict[int, str]:
+        """The people who have not gone on from a dialogue, by seat."""
+        seated = self.store.seated(dialogue).items()
+        found = {seat: self._in_status(id, "chat") for seat, id in seated}
+        return {seat: each.id for seat, each in found.items() if each and each.dialogue == dialogue}
+
+    def _stop(self, room: RunningDialogue, status: str) -> None:
+        """End a dialogue by the house; whose partner left goes on at once, also while a statement runs."""
+        room.stop(status)
+        if room.is_over:
+            self.settle(room)
+        elif status == LEFT:
+            with self._lock:
+                for id in self._people_in(room.stored.id).values():
+                    self._set(id, "alone")
+
+    # --- the clock
+
+    def tick(self) -> list[RunningDialogue]:
+        """Pair people, and carry out all time limits; return the dialogues that began.
+
+        Dialogues that are not in memory are left as they are: `room` brings them back.
+        """
+        with self._lock:
+            begun = self._pair()
+        made = []
+        for id in begun:
+            try:
+                made.append(self.room(id))
+            except Exception:
+                _log.exception("%s could not begin", id)
+        for room in self._rooms.all():
+            try:
+                self._check(room)
+            except Exception:
+                _log.exception("the limits of %s could not be carried out", room.stored.id)
+        return made
+
+    def _pair(self) -> list[str]:
+        now, begun = self.clock(), []
+        for step in self.waiting.steps(now, self.presence):
+            if isinstance(step, End):
+                self._finish(step.person, step.ending)
+            elif self.store.add_dialogue(step.dialogue, step.people):
+                begun.append(step.dialogue.id)
+                self.changed(step.people.values())
+        return begun
+
+    def _check(self, room: RunningDialogue) -> None:
+        if room.is_over:
+            self.settle(room)
+            return
+        now, limits = self.clock(), self.config.limits
+        people = self._people_in(room.stored.id)
+        gone = people_gone(room, people, self.presence, limits, now)
+        with self._lock:
+            for id in gone:
+                if self._in_status(id, "chat"):
+                    self._finish(id, "left")
+        has_left = len(people) < len(room.people)  # perhaps just before a server was killed
+        status = LEFT if gone or has_left else overdue(room, limits, now)
+        if status is not None:
+            self._stop(room, status)
+
+    # --- changes of status
+
+    def _in_status(self, id: str, status: str) -> Person | None:
+        person = self.store.person(id)
+        return person if person is not None and person.status == status else None
+
+    def _set(self, id: str, status: str) -> None:
+        self.store.move_person(id, status, self.clock())
+        self.changed([id])
+
+    def _finish(self, id: str, ending: Ending, **fields: Any) -> None:
+        code = self.config.codes.get(ending)
+        if code is None and ending in PAID:
+            code = f"{self.config.prefix}-{self.new_id()[:16].upper()}"
+        self.store.move_person(id, "finished", self.clock(), ending=ending, code=code, **fields)
+        self.changed([id])

@@ -1,0 +1,96 @@
+"""The game of a study: its settings where people play, and who may sit where."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from birdenv.dialogue import Arena, Game, make_game
+from birdenv.dialogue.games import find_game
+from birdenv.errors import BirdenvError, InputError
+from birdenv.runs._seating import close_players
+from birdenv.studies.study._config import StudyConfig
+from birdenv.studies.study._running_dialogue import seat_factory
+from birdenv.studies.study._store import Store
+
+
+def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
+    """Load a game for a study: settings that are not given have the game's defaults for people's seats.
+
+    Raises:
+        InputError: the game, a setting, a player or a file cannot be used.
+    """
+    found = find_game(game) if isinstance(game, str) else game
+    check_players(found, config)
+    defaults: dict[str, Any] = {}
+    for seat in seats_of_people(found, config):
+        defaults |= found.with_people.get(seat, {})
+    arena = make_game(found, **{**defaults, **settings})
+    try:
+        _make_players_once(arena, config)
+    except BaseException:
+        arena.close()
+        raise
+    return arena
+
+
+def check_players(game: Game, config: StudyConfig) -> None:
+    """Check seats and players before anybody waits for them.
+
+    Raises:
+        InputError: one does not exist.
+    """
+    for seat, spec in _players(game, config):
+        seat_factory(game, seat, spec)
+
+
+def _players(game: Game, config: StudyConfig) -> Iterator[tuple[int, str]]:
+    """The players of a study with the seats in which they may sit."""
+    taken = None if config.seat is None else game.seat_index(config.seat)
+    for partner in config.partners.values():
+        for seat in range(len(game.seats)):
+            if partner.player is not None and seat != taken:
+                yield seat, partner.player
+
+
+def _make_players_once(arena: Arena, config: StudyConfig) -> None:
+    """Find out now, and not when a person waits for it, that a player has no key, or is of another game."""
+    task = arena.ids[0]
+    for seat, spec in _players(arena.game, config):
+        factory, argument = seat_factory(arena.game, seat, spec)
+        dialogue = arena.start(task)
+        try:
+            close_players([factory(argument, arena.context(dialogue, task, seat))])
+        except BirdenvError as error:
+            raise InputError(f"the player {spec!r} cannot play: {error}") from None
+        finally:
+            dialogue.close()
+
+
+def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
+    """Return the seats in which people may sit."""
+    if config.seat is None or any(each.player is None for each in config.partners.values()):
+        return game.seat_names
+    return (game.seat_names[game.seat_index(config.seat)],)
+
+
+def keep_settings(arena: Arena, store: Store) -> None:
+    """Keep with which game and settings a study was begun.
+
+    Raises:
+        InputError: it was begun with others.
+    """
+    settings = arena.settings.model_dump(mode="json")
+    told = json.dumps({"game": arena.game.name, "settings": settings}, sort_keys=True)
+    store.setting("game", told)
+    begun = store.game()
+    before = begun["settings"]
+    if begun["game"] != arena.game.name:
+        why = f"{begun['game']}, not {arena.game.name}"
+    elif before != settings:
+        names = sorted(name for name in {*before, *settings} if before.get(name) != settings.get(name))
+        why = ", ".join(f"{name} {before.get(name)!r} (now {settings.get(name)!r})" for name in names)
+    else:
+        return
+    raise InputError(f"this study was begun with {why}: go on as it was begun, or name another folder")

@@ -1,0 +1,202 @@
+"""The waiting room: who is here, who is paired with whom within the quotas, and who has waited enough."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from random import Random
+from typing import Final
+from uuid import UUID
+
+from birdenv.dialogue import Arena
+from birdenv.studies.study._config import HUMAN, Ending, Partner, StudyConfig
+from birdenv.studies.study._records import Person, StoredDialogue
+from birdenv.studies.study._store import Store
+
+_SEED_BITS: Final = 31
+
+
+class Presence:
+    """Connections of people; several tabs are one person. Changed and read from any thread."""
+
+    def __init__(self, clock: Callable[[], float]) -> None:
+        self._clock = clock
+        self._begun = clock()
+        self._tabs: dict[str, int] = {}
+        self._since: dict[str, float] = {}
+        self._gone: dict[str, float] = {}
+
+    def connect(self, id: str) -> None:
+        """Count one more connection of a person."""
+        self._tabs[id] = self._tabs.get(id, 0) + 1
+        if self._tabs[id] == 1:
+            self._since[id] = self._clock()
+
+    def disconnect(self, id: str) -> None:
+        """Count one less."""
+        self._tabs[id] -= 1
+        if self._tabs[id] == 0:
+            del self._tabs[id], self._since[id]
+            self._gone[id] = self._clock()
+
+    def tabs(self, id: str) -> int:
+        """Return how many connections a person has."""
+        return self._tabs.get(id, 0)
+
+    def away_since(self, id: str) -> float | None:
+        """Return since when a person has no connection; None while there is one."""
+        return None if self._tabs.get(id) else self._gone.get(id, self._begun)
+
+    def is_steady(self, id: str, seconds: float, since: float) -> bool:
+        """Return True if a person is here and, after a break later than `since`, has stayed for `seconds`."""
+        if id not in self._since:
+            return False
+        came_back = self._gone.get(id, -1.0) >= since
+        return not came_back or self._clock() - self._since[id] >= seconds
+
+
+@dataclass(frozen=True)
+class Begin:
+    """A dialogue begins, with these people by seat."""
+
+    dialogue: StoredDialogue
+    people: dict[int, str]
+
+
+@dataclass(frozen=True)
+class End:
+    """A person has waited in vain."""
+
+    person: str
+    ending: Ending
+
+
+class WaitingRoom:
+    """Decides what becomes of waiting people. It reads the store and writes nothing.
+
+    Each person gets the kind of partner that is least used by its quota, on a task that they have not had.
+    Dialogues that go on fill quotas, too, but may break off: one who could only have such a place waits for
+    it, and is sent away as `full` when the last of them is finished. People who have no connection are not
+    paired.
+    """
+
+    def __init__(
+        self, arena: Arena, config: StudyConfig, store: Store, rng: Random, broken: Sequence[str]
+    ) -> None:
+        self._arena = arena
+        self._config = config
+        self._store = store
+        self._rng = rng
+        self._broken = broken
+        self._is_alone = len(arena.game.seats) == 1
+
+    def steps(self, now: float, presence: Presence) -> Iterator[Begin | End]:
+        """Yield what becomes of the people who wait, those who came first first."""
+        waiting = self._store.people("waiting")
+        if not waiting:
+            return
+        used = Counter(self._store.used(self._broken))
+        finished = Counter(self._store.used(self._broken, finished=True))
+        limits = self._config.limits
+        left: list[Person] = []
+        alone: list[tuple[Person, list[str]]] = []
+        for person in waiting:
+            if not presence.is_steady(person.id, limits.steady, person.since):
+                left.append(person)
+                continue
+            name, tasks = self._wanted(person, used)
+            if name is None:
+                if self._wanted(person, finished)[0] is None:
+                    yield End(person.id, "full")
+                else:
+                    left.append(person)
+            elif name != HUMAN or self._is_alone:
+                yield self._begin(name, tasks[0], used, now, [person])
+            else:
+                partner = self._partner(tasks, alone)
+                if partner is None:
+                    alone.append((person, tasks))
+                    continue
+                other, task = partner
+                alone = [each for each in alone if each[0].id != other.id]
+                yield self._begin(HUMAN, task, used, now, [other, person])
+        yield from self._overdue([*left, *(person for person, _ in alone)], used, now, presence)
+
+    def seconds_left(self, person: Person, now: float) -> float | None:
+        """Return how long a waiting person waits at most."""
+        limit = self._config.limits.waiting
+        return None if limit is None else max(0.0, person.since + limit - now)
+
+    def _overdue(
+        self, people: Sequence[Person], used: Counter[tuple[str, str]], now: float, presence: Presence
+    ) -> Iterator[Begin | End]:
+        """The end of waiting: the stand-by player, or nobody; one who is not there has left."""
+        standby = self._config.standby
+        for person in people:
+            if self.seconds_left(person, now) != 0.0:
+                continue
+            gone = presence.away_since(person.id)
+            if gone is not None:
+                if now - gone > (self._config.limits.away or 0):  # after a restart nobody is here at first
+                    yield End(person.id, "left")
+                continue
+            tasks = self._unseen(person) if standby is not None else []
+            if standby is not None and tasks:
+                task = min(tasks, key=lambda task: used[task, standby])
+                yield self._begin(standby, task, used, now, [person])
+            else:
+                yield End(person.id, "nobody_came")
+
+    def _unseen(self, person: Person) -> list[str]:
+        seen = self._store.tasks_of(person.id)
+        return [task for task in self._arena.ids if task not in seen]
+
+    def _wanted(self, person: Person, used: Counter[tuple[str, str]]) -> tuple[str | None, list[str]]:
+        """The kind of partner for a person, and the tasks in question, least used first."""
+        unseen = self._unseen(person)
+        best: tuple[float, str, list[str]] | None = None
+        for name, partner in self._config.partners.items():
+            tasks = [task for task in unseen if _is_free(partner, used[task, name])]
+            if not tasks:
+                continue
+            load = sum(count for (_, of), count in used.items() if of == name) / (partner.chats or 1)
+            if best is None or load < best[0]:
+                best = load, name, sorted(tasks, key=lambda task: used[task, name])
+        return (None, []) if best is None else best[1:]
+
+    def _partner(self, tasks: list[str], alone: list[tuple[Person, list[str]]]) -> tuple[Person, str] | None:
+        """The one who has waited longest and has not had one of the tasks, with that task."""
+        for other, others in alone:
+            known = set(others)
+            for task in tasks:
+                if task in known:
+                    return other, task
+        return None
+
+    def _begin(
+        self, partner: str, task: str, used: Counter[tuple[str, str]], now: float, people: list[Person]
+    ) -> Begin:
+        used[task, partner] += 1
+        seats = self._seats(len(people))
+        player = self._config.partners[partner].player
+        sits = [
+            HUMAN if seat in seats or player is None else player
+            for seat in range(len(self._arena.game.seats))
+        ]
+        id = f"C_{UUID(int=self._rng.getrandbits(128), version=4).hex}"
+        made = StoredDialogue(
+            id, task, partner, self._rng.getrandbits(_SEED_BITS), sits, now, None, None, None, None
+        )
+        return Begin(made, dict(zip(seats, (person.id for person in people), strict=True)))
+
+    def _seats(self, people: int) -> list[int]:
+        """The seats of the people of a dialogue."""
+        game = self._arena.game
+        if people == 1 and self._config.seat is not None:
+            return [game.seat_index(self._config.seat)]
+        return self._rng.sample(range(len(game.seats)), people)
+
+
+def _is_free(partner: Partner, used: int) -> bool:
+    return partner.chats is None or used < partner.chats

@@ -1,6 +1,0 @@
-"""DealOrNoDeal: two seats divide books, hats and balls that are worth different points to each."""
-
-from birdenv.tasks.deal_or_no_deal._game import GAME, DealSettings
-from birdenv.tasks.deal_or_no_deal._rules import THINGS, DealRules
-
-__all__ = ["GAME", "THINGS", "DealRules", "DealSettings"]

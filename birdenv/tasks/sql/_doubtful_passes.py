@@ -1,0 +1,50 @@
+"""Passes that may be none: grading compares rows, and of a Management task what its test cases look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from birdenv.dialogue.measures import Record
+from birdenv.grading import FAILED_AS_DOUBTFUL, reads_no_table
+
+_WORDS = {
+    "passes_without_table": "that passed read no table: their rows are spelled out",
+    "passes_in_another_state": "that passed left another state than the gold's, which no test case looked at",
+    "failed_as_doubtful": "would have passed, but read no table or left another state than the gold's "
+    "(fail_doubtful)",
+}
+
+
+def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dict[str, int]:
+    """Count passed submissions that read no table, and those that left another state than the gold's.
+
+    Under the setting `fail_doubtful`, count those that failed by it. Only what there is at least one of
+    stands in the result.
+    """
+    log = [entry for record in private for entry in record.get("log", [record])]
+    other = sum(
+        entry.get("status") == "passed" and "state_disagrees" in entry.get("flags", ()) for entry in log
+    )
+    without = sum(reads_no_table(sql) for record in records for sql in _passed(record))
+    failed = sum(FAILED_AS_DOUBTFUL in entry.get("flags", ()) for entry in log)
+    counts = dict(zip(_WORDS, (without, other, failed), strict=True))
+    return {name: count for name, count in counts.items() if count}
+
+
+def doubtful_notes(counts: dict[str, int]) -> list[str]:
+    """Say the same for people."""
+    return [f"{count} submission(s) {_WORDS[name]}." for name, count in counts.items()]
+
+
+def _passed(record: Record) -> Iterator[str]:
+    """The SQL of the submissions that passed, where each can be told from the others."""
+    result = record.get("result", {})
+    if result.get("ex") and isinstance(result.get("predicted_sql"), str):
+        yield result["predicted_sql"]  # BIRD
+    attempts = record.get("attempts", ())
+    events = record.get("example", {}).get("events", ()) if attempts else ()
+    submitted = [event["data"] for event in events if event["action"] == "submit_sql"]
+    if len(submitted) == len(attempts):
+        for sql, attempt in zip(submitted, attempts, strict=True):
+            if attempt.get("status") == "passed" and isinstance(sql, str):
+                yield sql

@@ -1,0 +1,296 @@
+"""Read SQL, also a fragment of it: its tokens, and its syntax tree by sqlglot.
+
+Annotated snippets are often fragments (`HAVING n > 1`, `THEN 'x'`, an unclosed bracket). `parse_fragment`
+puts one into a frame that makes it a statement. A frame is filled with the name `FRAME`, which is never said;
+what a snippet leaves out (`ROUND(..., 2)`) becomes the name `GAP`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, cast
+
+from birdenv.sql import quiet_parser, unquoted
+from birdenv.sql import tokens as sql_tokens
+
+Node: TypeAlias = Any
+"""A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
+
+TokenKind: TypeAlias = Literal["string", "quoted", "number", "word", "gap", "symbol"]
+
+FRAME: Final = "\u2026\u2026"
+GAP: Final = "\u2026"
+
+_MAX_DEPTH: Final = 40
+_ELLIPSIS = re.compile(r"(?P<string>'(?:[^']|'')*'?)|\.\.\.+|\u2026")
+_WORD_PARTS = re.compile(r"[0-9]+|[^\W\d_]+")
+_INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    """One lexical unit; `text` is a string's or a quoted name's contents, otherwise the source text."""
+
+    kind: TokenKind
+    text: str
+
+    @property
+    def key(self) -> str:
+        """What keywords and symbols are compared by; never equal to one for strings and quoted names."""
+        return self.text.upper() if self.kind in ("word", "symbol") else ""
+
+
+def tokenize(sql: str) -> list[Token]:
+    """Return the tokens of any SQL text, without white space and comments; nothing is ever rejected.
+
+    >>> [token.text for token in tokenize("b.name = 'Ann' ... -- more")]
+    ['b', '.', 'name', '=', 'Ann', '...']
+    """
+    found: list[Token] = []
+    for kind, text, _ in sql_tokens(_with_gaps(sql)):
+        if text == GAP:
+            found.append(Token("gap", "..."))
+        elif text == ":" and found and found[-1].key == ":":
+            found[-1] = Token("symbol", "::")
+        elif kind in ("string", "quoted"):
+            found.append(Token(cast(TokenKind, kind), _contents(text)))
+        else:
+            found.append(Token(cast(TokenKind, kind), text))
+    return found
+
+
+def split_words(name: str) -> str:
+    """Return a name as lower-case words: `CrustScore` is "crust score", `next_4h` is "next 4 h"."""
+    spaced = _INNER_CAPITAL.sub(" ", name)
+    return " ".join(part.lower() for part in _WORD_PARTS.findall(spaced))
+
+
+def part_of(node: Node, name: str) -> Node:
+    """Return the WITH or FROM of a node: sqlglot calls them `with_` and `from_` since version 28."""
+    return node.args.get(name, node.args.get(f"{name}_"))
+
+
+@lru_cache(maxsize=8192)
+def parse_fragment(sql: str) -> Node | None:
+    """Return the syntax tree of SQL or of a fragment of it, which nobody may change; None if there is none.
+
+    The tree of an expression is that expression; several are a tuple. A clause that stands alone is part of a
+    SELECT whose other parts are named `FRAME`.
+    """
+    from sqlglot.errors import SqlglotError
+
+    pieces = _pieces(sql)
+    if not pieces or _depth(pieces) > _MAX_DEPTH:
+        return None
+    first = pieces[0].key
+    aliased = 2 * (len(pieces) > 2 and pieces[-2].key == "AS")
+    fragments = [_text(_bracketed(pieces, aliased)), _text(_bracketed(pieces)), _text(_unbracketed(pieces))]
+    frames = _FRAMES.get(first, _OF_EXPRESSIONS)
+    if first in _FRAMES:
+        fragments.reverse()
+    if pieces[-1].key in ("ASC", "DESC", "LAST", "FIRST"):
+        frames = (_SORTED, *frames)
+    for fragment in dict.fromkeys(fragments):
+        for frame in frames:
+            try:
+                with quiet_parser():
+                    tree = _parsed(frame.replace("{}", fragment))
+            except (SqlglotError, RecursionError, ValueError):
+                continue
+            if tree is not None:
+                return tree if frame == "{}" else _unframed(tree)
+    return None
+
+
+_EXPRESSION: Final = "SELECT {}"
+_FROM: Final = (f'SELECT "{FRAME}" {{}}',)
+_CLAUSE: Final = (f'SELECT "{FRAME}" FROM "{FRAME}" {{}}',)
+_JOIN: Final = (*_CLAUSE, f'SELECT "{FRAME}" FROM "{FRAME}" {{}} "{FRAME}"', _EXPRESSION)
+_SET: Final = (*_FROM, f'SELECT "{FRAME}" {{}} SELECT "{FRAME}"')
+_SORTED: Final = f'SELECT "{FRAME}" FROM "{FRAME}" ORDER BY {{}}'
+_WHOLE: Final = ("{}",)
+_OF_EXPRESSIONS: Final = (
+    _EXPRESSION,
+    _SORTED,
+    f'WITH {{}} SELECT "{FRAME}"',
+    f'SELECT "{FRAME}" {{}}',
+    f'SELECT "{FRAME}" FROM "{FRAME}" {{}}',
+)
+_FRAMES: Final[dict[str, tuple[str, ...]]] = {
+    **dict.fromkeys("SELECT INSERT UPDATE DELETE CREATE VALUES ALTER".split(), _WHOLE),
+    **dict.fromkeys("WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH WINDOW".split(), _CLAUSE),
+    **dict.fromkeys("JOIN LEFT RIGHT INNER FULL CROSS NATURAL".split(), _JOIN),
+    **dict.fromkeys("UNION INTERSECT EXCEPT".split(), _SET),
+    "FROM": _FROM,
+    "WITH": ("{}", f'{{}} SELECT "{FRAME}"'),
+    "DISTINCT": (_EXPRESSION, f'SELECT {{}} "{FRAME}"'),
+    "ON": (f'SELECT "{FRAME}" FROM "{FRAME}" JOIN "{FRAME}" {{}}',),
+    "USING": (f'SELECT "{FRAME}" FROM "{FRAME}" JOIN "{FRAME}" {{}}',),
+    "SET": (f'UPDATE "{FRAME}" {{}}',),
+    "WHEN": ("SELECT CASE {} END",),
+    "THEN": (f'SELECT CASE WHEN "{FRAME}" {{}} END',),
+    "ELSE": (f'SELECT CASE WHEN "{FRAME}" THEN "{FRAME}" {{}} END',),
+    "PARTITION": (f'SELECT "{FRAME}"() OVER ({{}})',),
+    "OVER": (f'SELECT "{FRAME}"() {{}}',),
+}
+"""What makes a statement of a fragment, by the fragment's first word."""
+
+
+def _parsed(sql: str) -> Node | None:
+    """The only statement of a text, with its NULLS FIRST and NULLS LAST marked."""
+    import sqlglot
+    from sqlglot import exp
+
+    small, large = _dialects()
+    found = sqlglot.parse(sql, read=small)
+    if len(found) != 1 or found[0] is None or isinstance(found[0], exp.Command):
+        return None
+    if "NULLS" in sql.upper():
+        other = sqlglot.parse(sql, read=large)[0]
+        if other is not None:
+            pairs = zip(found[0].find_all(exp.Ordered), other.find_all(exp.Ordered), strict=True)
+            for one, two in pairs:  # what does not follow the dialect's default was written
+                one.set("written", one.args.get("nulls_first") == two.args.get("nulls_first"))
+    return found[0]
+
+
+def _unframed(select: Node) -> Node:
+    """The expressions of a SELECT that has nothing else."""
+    from sqlglot import exp
+
+    items = select.expressions
+    if not isinstance(select, exp.Select) or set(filter(select.args.get, select.args)) != {"expressions"}:
+        return select
+    return items[0] if len(items) == 1 else exp.Tuple(expressions=[item.copy() for item in items])
+
+
+@cache
+def _dialects() -> tuple[Any, Any]:
+    """A dialect for both engines that leaves functions as they are written, whichever sqlglot knows.
+
+    Two of it, which differ in where they sort NULL by default.
+    """
+    from sqlglot import TokenType, exp
+    from sqlglot.dialects.postgres import Postgres
+
+    def entry(_: Any, this: Node, path: Node) -> Node:
+        """`column -> 'size' ->> 'tank'` as a call with one path."""
+        if path is None:
+            return this
+        if isinstance(this, exp.Anonymous) and this.name == "JSON_EXTRACT" and len(this.expressions) == 2:
+            this, path = this.expressions[0], exp.Literal.string(f"{this.expressions[1].name}.{path.name}")
+        return exp.Anonymous(this="JSON_EXTRACT", expressions=[this, path])
+
+    class BirdenvFragment(Postgres):
+        NULL_ORDERING = "nulls_are_small"
+
+        class Tokenizer(Postgres.Tokenizer):
+            IDENTIFIERS: ClassVar = ['"', "`"]
+
+        class Parser(Postgres.Parser):  # type: ignore[misc,valid-type]
+            FUNCTIONS: ClassVar[dict[str, Any]] = {}
+            FUNCTION_PARSERS: ClassVar = {
+                name: parser
+                for name, parser in Postgres.Parser.FUNCTION_PARSERS.items()
+                if name in ("CAST", "TRY_CAST", "EXTRACT")
+            }
+            COLUMN_OPERATORS: ClassVar = {
+                **Postgres.Parser.COLUMN_OPERATORS,
+                **dict.fromkeys(
+                    (TokenType.ARROW, TokenType.DARROW, TokenType.HASH_ARROW, TokenType.DHASH_ARROW), entry
+                ),
+            }
+
+    class BirdenvFragmentNullsLarge(BirdenvFragment):
+        NULL_ORDERING = "nulls_are_large"
+
+    return BirdenvFragment, BirdenvFragmentNullsLarge
+
+
+class _Piece(NamedTuple):
+    """A token with the white space before it; `key` is empty for strings and quoted names."""
+
+    key: str
+    text: str
+
+
+_COMPARING = frozenset("= == <> != > < >= <= LIKE IN IS BETWEEN".split())
+_BINARY = _COMPARING | frozenset("* / % + || AND OR".split())
+_BEFORE_OPERAND = frozenset("( , . AND OR WHERE HAVING ON WHEN THEN ELSE SELECT BY DISTINCT".split())
+_AFTER_OPERAND = frozenset(") , AND OR WHEN THEN ELSE END".split())
+
+
+def _pieces(sql: str) -> list[_Piece]:
+    """The tokens of a fragment without an AND or OR before it, and with a name for each missing operand."""
+    text, found, start = _with_gaps(sql).rstrip(" ;\n"), list[_Piece](), 0
+    for kind, token, end in sql_tokens(text):
+        key = token.upper() if kind in ("word", "symbol") else ""
+        if start or key not in ("AND", "OR"):
+            before = found[-1].key if found else ""
+            if (not found and key in _BINARY and end < len(text)) or (
+                before in _BEFORE_OPERAND and key in _COMPARING
+            ):
+                found.append(_Piece("", f'"{FRAME}" '))
+            elif key in _AFTER_OPERAND and _lacks_operand(found):
+                found.append(_Piece("", f' "{GAP}"'))
+            found.append(_Piece(key, text[start:end]))
+        start = end
+    if _lacks_operand(found):
+        found.append(_Piece("", f' "{GAP}"'))
+    return found
+
+
+def _lacks_operand(found: Sequence[_Piece]) -> bool:
+    """Whether the last piece is an operator without a right side, and no star for all columns."""
+    if len(found) < 2 or found[-1].key not in _BINARY | {"-"}:
+        return False
+    return found[-1].key != "*" or found[-2].key not in _BEFORE_OPERAND
+
+
+def _depth(pieces: Sequence[_Piece]) -> int:
+    depth = most = 0
+    for piece in pieces:
+        depth += {"(": 1, ")": -1}.get(piece.key, 0)
+        most = max(most, depth)
+    return most
+
+
+def _bracketed(pieces: Sequence[_Piece], after: int = 0) -> list[_Piece]:
+    """The pieces with the brackets and ENDs that a fragment lost put back, before the last `after` pieces."""
+    lost, depth, cases = 0, 0, 0
+    for key, _ in pieces:
+        depth += {"(": 1, ")": -1}.get(key, 0)
+        cases += {"CASE": 1, "END": -1}.get(key, 0)
+        if depth < 0:
+            lost, depth = lost + 1, 0
+    ends = cases if pieces[0].key not in ("WHEN", "THEN", "ELSE") else 0
+    closing = _Piece("", " END" * ends + ")" * depth)
+    return [_Piece("", "(" * lost), *pieces[: len(pieces) - after], closing, *pieces[len(pieces) - after :]]
+
+
+def _unbracketed(pieces: Sequence[_Piece]) -> list[_Piece]:
+    """The pieces without the closing brackets that nothing opens."""
+    kept, depth = list[_Piece](), 0
+    for piece in pieces:
+        if piece.key != ")" or depth:
+            depth += {"(": 1, ")": -1}.get(piece.key, 0)
+            kept.append(piece)
+    return kept
+
+
+def _text(pieces: Sequence[_Piece]) -> str:
+    return "".join(piece.text for piece in pieces)
+
+
+def _with_gaps(sql: str) -> str:
+    if "..." not in sql and GAP not in sql:
+        return sql
+    return _ELLIPSIS.sub(lambda match: match["string"] or f" {GAP} ", sql)
+
+
+def _contents(text: str) -> str:
+    closing = "]" if text[0] == "[" else text[0]
+    return unquoted(text) if len(text) > 1 and text.endswith(closing) else text[1:]

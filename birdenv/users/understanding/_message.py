@@ -1,0 +1,303 @@
+"""Take a message apart into the questions that it asks.
+
+A message is a list (numbered, bulleted, lettered, or lines under "please clarify:"), or prose: sentences, of
+which some ask. A list of choices after a question ("do you mean (a) .. or (b) ..?") is one question, and
+statements before or after a question belong to it. The work grows in proportion to the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from birdenv.users.understanding._question import is_tag
+from birdenv.users.understanding.vocabulary._word_forms import (
+    FRAME_STEMS,
+    clean,
+    content_words,
+    stem,
+    words,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One question of a message.
+
+    Attributes:
+        text: the question, with the sentences that belong to it.
+        lead: what introduces the list that it is an item of; None in prose.
+        goes_on: whether it only elaborates the question before it ("Or is it ..?", "Is that right?").
+        refers: whether it points to something said before it, or names nothing of its own.
+    """
+
+    text: str
+    lead: str | None = None
+    goes_on: bool = False
+    refers: bool = False
+
+
+def pieces_of(message: str) -> list[Piece]:
+    """Return the questions of a message, in order; a message that asks one is returned whole.
+
+    >>> [piece.text for piece in pieces_of("Please clarify: 1. What is late? 2. Which branches are central?")]
+    ['What is late?', 'Which branches are central?']
+    >>> len(pieces_of("By late, do you mean (a) after the due date or (b) after the reminder?"))
+    1
+    """
+    if (
+        "\n" not in message
+        and message.find("?", 0, len(message.rstrip()) - 1) < 0
+        and not _MARKED.search(message)
+    ):
+        return [Piece(message)]  # the usual case, one sentence
+    listed = _listed(message)
+    found = listed or _prose(message)
+    return found if len(found) > 1 else [Piece(message)]
+
+
+_MARKED = re.compile(r"[(. ][\dai][.)] |; |\. \w|: ")
+
+_LABEL = r"(?P<label>\d{1,3}|[a-z]|[ivx]{2,5})"
+_AT_LINE = re.compile(
+    rf"(?im)^(?P<indent>[ \t>#|]{{0,8}})\*{{0,2}}(?:(?P<bullet>[-*+•–—·▪◦‣●])(?=[ \t])"
+    rf"|(?:q(?:uestion)?[ \t]?)?\(?{_LABEL}(?:[.):-](?=[\s*])|[ \t]?\|)\*{{0,2}})[ \t*]{{0,8}}"
+)
+_IN_LINE = re.compile(rf"(?i)(?:(?<=\s)|^)(?:q(?:uestion)?[ \t]?)?\(?{_LABEL}[.):](?=\s)\s{{0,4}}")
+_NUMBERS = list(map(str, range(1, 1000)))
+_LETTERS = list("abcdefghijklmnopqrstuvwxyz")
+_ROMAN = "i ii iii iv v vi vii viii ix x xi xii".split()
+
+
+def _listed(message: str) -> list[Piece]:
+    """The items of a list; none if there is no list, or if it offers choices to one question."""
+    at_line = list(_AT_LINE.finditer(message))
+    marks = _sequence([one for one in at_line if one["label"]])
+    nested = [False] * len(marks)
+    if len(marks) < 2:
+        marks = [one for one in at_line if one["bullet"]]
+        nested = [len(one["indent"]) > len(marks[0]["indent"]) for one in marks]
+    if len(marks) < 2:
+        marks = _sequence(list(_IN_LINE.finditer(message)))
+        nested = [False] * len(marks)
+    spans = [(one.start(), one.end()) for one in marks]
+    if len(spans) < 2:
+        spans = _lines_below_a_colon(message)
+        nested = [False] * len(spans)
+    if len(spans) < 2:
+        return []
+    own_line = "\n" in message[spans[0][1] : spans[1][0]]
+    lead = " ".join(message[: spans[0][0]].split())
+    ends = [*(start for start, _ in spans[1:]), len(message)]
+    items = [message[end:until] for (_, end), until in zip(spans, ends, strict=True)]
+    if own_line:
+        items = [item.strip().partition("\n\n")[0] for item in items]
+    items[-1] = _last_item(items[-1], own_line)
+    items = _unnested([_trimmed(item) for item in items], nested)
+    if _offers_choices(lead, items):
+        return []
+    before = [Piece(one) for one in _asked_before(lead)]
+    return before + [Piece(item, lead) for item in items if item]
+
+
+def _unnested(items: Sequence[str], nested: Sequence[bool]) -> list[str]:
+    """The items of a list, each with those below it; a heading is not one, but what stands below it is."""
+    found: list[list[str]] = []
+    heading = ""
+    for item, below in zip(items, nested, strict=True):
+        if not below:
+            heading = "" if "?" in item else item
+            found.append([item])
+        elif not heading:
+            found[-1].append(item)
+        elif found[-1] == [heading]:
+            found[-1] = [f"{heading}:", item]
+        else:
+            found.append([item])
+    return [" ".join(lines) for lines in found]
+
+
+def _trimmed(item: str) -> str:
+    """An item on one line, without stars, and without "and" at its end."""
+    item = item.rstrip(_AT_END)
+    for word in ("and", "or", "then"):
+        if item[-len(word) - 1 :].lower() in (f" {word}", f",{word}", f"\n{word}"):
+            item = item[: -len(word)].rstrip(_AT_END)
+    return " ".join(item.replace("*", " ").split())
+
+
+_AT_END = " \t\r\n,;*|"
+
+
+def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
+    """The marks that count on from the first of their kind: 1, 2 ..; a, b ..; i, ii .."""
+    found: list[list[re.Match[str]]] = []
+    for names in (_NUMBERS, _LETTERS, _ROMAN):
+        counted: list[re.Match[str]] = []
+        for mark in marks:
+            if len(counted) < len(names) and mark["label"].lower() == names[len(counted)]:
+                counted.append(mark)
+        found.append(counted)
+    return max(found, key=len)
+
+
+def _lines_below_a_colon(message: str) -> list[tuple[int, int]]:
+    """Where the lines begin that follow a line that ends with a colon, up to an empty one."""
+    head, colon, rest = message.partition(":\n")
+    if not colon or not rest.strip():
+        return []
+    at = len(head) + len(colon)
+    spans: list[tuple[int, int]] = []
+    for line in rest.split("\n"):
+        if not line.strip():
+            if spans:
+                break
+        else:
+            spans.append((at, at))
+        at += len(line) + 1
+    return spans if "?" not in message[at:] else []
+
+
+def _last_item(text: str, own_line: bool) -> str:
+    """The last item without what closes the message."""
+    if own_line:
+        first, *others = text.strip().split("\n")
+        text = " ".join([first, *(line for line in others if line.startswith((" ", "\t")))])
+    sentences = _sentences(text)
+    asked = [i for i, one in enumerate(sentences) if one.endswith("?")]
+    return " ".join(sentences[: asked[-1] + 1] if asked else sentences[:1])
+
+
+_CHOOSES = re.compile(
+    r"\b(?:do|did|does|would) (?:you|it|that|this) (?:\w+ )?(?:mean|refer|want|prefer|intend)|\bmean by\b"
+    r"|\b(?:should|shall|either|whether)\b|\bis (?:it|this|that)\b"
+    r"|\bwhich (?:of|one|definition|option|interpretation|meaning)\b"
+    r"|\bis (?:\w+ ){1,6}(?:defined|based|determined|measured)\b"
+)
+_INTRODUCES = re.compile(
+    r"\bclarif|\b(?:following|questions|points|things|details|confirm)\b|\b(?:need|want|like) to know\b"
+    r"|\blet me know\b|\btell me\b"
+)
+
+
+def _offers_choices(lead: str, items: Sequence[str]) -> bool:
+    """Whether items are choices for one question, not questions of their own."""
+    asking = sum(item.endswith("?") or _BEGINS.match(item) is not None for item in items)
+    if 2 * asking > len(items) or not lead:
+        return False
+    lead = lead.lower()
+    return bool(_CHOOSES.search(lead)) and not (
+        lead.endswith(":") and _INTRODUCES.search(lead[-120:]) and asking
+    )
+
+
+_ENDS = re.compile(r"[^.?!;\n]+(?:[.?!;](?![\s\"')\],;]|$)[^.?!;\n]*)*[.?!;,]*[\"')\]]*|[.?!;]+")
+_ABBREVIATED = (
+    ("e.g.", "for example"),
+    ("i.e.", "that is"),
+    (" vs.", " versus"),
+    ("etc.", "etc"),
+    ("approx.", "about"),
+)
+
+
+def _sentences(text: str) -> list[str]:
+    for short, spoken in _ABBREVIATED:
+        if short in text:
+            text = text.replace(short, spoken)
+    found = (match.group().strip() for match in _ENDS.finditer(text))
+    return [one for one in found if one.strip(" .?!;,'\")")]
+
+
+_FILLERS = (
+    r"(?:(?:and|also|but|so|then|next|finally|lastly|additionally|furthermore|secondly|firstly|first|second"
+    r"|third|another|one more|question|ok|okay|hi|hello|thanks|please|kindly|plus|besides|just|moreover|last)"
+    r"[\s,:-]+){0,4}"
+)
+_BEGINS = re.compile(
+    rf"(?i){_FILLERS}(?:what|which|how|when|who|whom|whose|where|whether|why|is|are|was|were|do|does|did|should|shall"
+    r"|can|could|may|must|will|would|has|have)\b"
+)
+_REQUESTS = re.compile(
+    rf"(?i){_FILLERS}(?:(?:can|could|would|will) you )?(?:please )?(?:also )?(?:clarify|confirm|specify"
+    r"|explain|define|tell me|let me know|describe|advise|give me|print|show me|list|write|provide)\b"
+    rf"|{_FILLERS}i(?:'d| would|'m| am)? (?:also |still |further )?(?:wonder(?:ing)?|need to know"
+    r"|want to know|like to know|unsure|not sure|not clear|unclear)\b"
+)
+_GOES_ON = re.compile(
+    r"(?i)(?:and |but |so )?(?:or|for example|for instance|that is|such as|specifically|in particular|namely"
+    r"|like|if so|if not|if yes|if it|if there|in other words|meaning|otherwise|perhaps|maybe"
+    r"|just (?:tell|give|show|say))\b"
+)
+_REFERS = re.compile(
+    r"(?i)\b(?:it|its|that|this|these|those|they|them|such|same|either|one)\b|^(?:is|are) there\b"
+    r"|^(?:by|with) (?:what|which)\b"
+)
+
+
+def _asks(sentence: str) -> bool:
+    ends = sentence.rstrip("\"')],; ").endswith("?")
+    return ends or begins_as_question(sentence)
+
+
+def begins_as_question(text: str) -> bool:
+    """Return whether a text begins as a question does, or as a request to clarify something."""
+    return bool(_BEGINS.match(text) or _REQUESTS.match(text))
+
+
+def _prose(message: str) -> list[Piece]:
+    """The sentences that ask, each with the statements before it, the last one with those after it."""
+    found: list[Piece] = []
+    waiting: list[str] = []
+    for sentence in _sentences(message):
+        if not _asks(sentence):
+            waiting.append(sentence)
+        elif _is_framing(sentence):
+            continue
+        else:
+            goes_on = bool(found) and (_GOES_ON.match(sentence) is not None or is_tag(clean(sentence)))
+            refers = _REFERS.search(sentence) is not None
+            found.append(Piece(" ".join([*waiting, sentence]), goes_on=goes_on, refers=refers))
+            waiting = []
+    if found and waiting:
+        found[-1] = replace(found[-1], text=" ".join([found[-1].text, *waiting]))
+    return found
+
+
+def _asked_before(lead: str) -> Iterator[str]:
+    """The questions that stand before a list, and do not just announce it."""
+    sentences = _sentences(lead)
+    for sentence in sentences[:-1] if lead.endswith(":") else sentences:
+        if sentence.endswith("?") and not _is_framing(sentence):
+            yield sentence
+
+
+_ANNOUNCES = frozenset(
+    map(
+        stem,
+        """ambiguity ambiguous analysis answer aspect assist build correct couple detail few follow help item
+        matter moment point prepare proceed query question quick report request several start thing topic
+        write""".split(),
+    )
+)
+
+
+_ANNOUNCED = re.compile(
+    r"\bthe following\b|\b(?:few|couple of|some|several|two|three|four|number of|these) (?:\w+ )?"
+    r"(?:questions|points|things|details|clarifications|aspects|items)\b|\blet me know(?! (?:\w+ ){0,2}?"
+    r"(?:what|which|how|when|who|where|whether|if|the)\b)"
+)
+
+
+def _is_framing(sentence: str) -> bool:
+    """Whether a sentence only announces questions: "Could you clarify a few points?"."""
+    said = clean(sentence)
+    if _ANNOUNCED.search(said):
+        return True
+    if not _INTRODUCES.search(said) and not _HELPS.search(said):
+        return False
+    return all(stem(one) in FRAME_STEMS or stem(one) in _ANNOUNCES for one in content_words(words(said)))
+
+
+_HELPS = re.compile(r"\b(?:help|assist|few|couple|answer|moment)\b")

@@ -1,0 +1,117 @@
+"""The Model Context Protocol: in memory, over stdio and over HTTP."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from dialogues import ASK, WRONG
+from session_tests import Message, SessionTests, Step, note
+
+pytest.importorskip("mcp.server.lowlevel", reason="the extra `mcp` is not installed")
+pytest.importorskip("mcp_types", reason="mcp is older than 2")
+
+import httpx2
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp.client.streamable_http import streamable_http_client
+from servers import example, served
+
+from birdenv import InputError
+from birdenv.adapters._serving import Episodes
+from birdenv.adapters.mcp import make_server
+from birdenv.dialogue import make_game
+from birdenv.runs import write_run
+from birdenv.runs.summaries import read_run
+
+
+async def call(client: Any, message: Message, seen: list[str]) -> tuple[str, float, bool]:
+    function = message["tool_calls"][0]["function"]
+    result = await client.call_tool(function["name"], json.loads(function["arguments"]))
+    note(seen, result)
+    earned = result.meta or {}
+    return result.content[0].text, earned.get("birdenv/reward", 0.0), earned.get("birdenv/done", False)
+
+
+class TestMcp(SessionTests):
+    framework = "mcp"
+
+    @asynccontextmanager
+    async def session(self, game: str, task: str, settings: Mapping[str, Any]) -> AsyncIterator[Step]:
+        episodes = Episodes(make_game(game, **settings), task)
+        async with Client(make_server(episodes)) as client:
+            note(self.seen, await client.list_tools())
+            note(self.seen, await client.get_prompt("task"))
+            yield lambda message: call(client, message, self.seen)
+        episodes.close()
+
+
+def test_over_stdio_the_process_is_the_episode(tmp_path: Path) -> None:
+    record = tmp_path / "rollouts.jsonl"
+    command = ["-m", "birdenv.adapters.mcp", "c-interact", "--task", "library_1", "--record", str(record)]
+
+    async def play() -> list[Any]:
+        parameters = StdioServerParameters(command=sys.executable, args=command)
+        async with Client(stdio_client(parameters)) as client:
+            prompt = await client.get_prompt("task")
+            assert "roomy branches" in prompt.messages[0].content.text
+            return [await call(client, message, []) for message in (ASK, WRONG)]
+
+    asked, wrong = asyncio.run(play())
+    assert "40 seats" in asked[0] and not wrong[2]
+    [records] = map(json.loads, record.read_text().splitlines())
+    assert records["runs"]["status"] == "left"
+    folder = write_run(make_game("c-interact"), [records], tmp_path / "run", agent="mine")
+    assert read_run(folder)
+
+
+class TestEpisodesByTheirHandles:
+    def test_a_handle_is_an_episode(self) -> None:
+        episodes = Episodes(make_game("c-interact"))
+        first = episodes.find({"birdenv-episode": "a", "birdenv-task": "library_2"})
+        assert first.instance_id == "library_2"
+        assert episodes.find({"birdenv-episode": "b"}).instance_id == episodes.arena.ids[0]
+        assert episodes.find({"birdenv-episode": "a"}) is first
+        episodes.close()
+
+    def test_there_is_a_cap(self) -> None:
+        episodes = Episodes(make_game("c-interact"), most=2)
+        for handle in "ab":
+            episodes.find({"birdenv-episode": handle})
+        with pytest.raises(InputError, match="2 episodes are open"):
+            episodes.find({"birdenv-episode": "c"})
+        episodes.close()
+
+    def test_an_idle_episode_is_closed(self) -> None:
+        episodes = Episodes(make_game("c-interact"), most=1, idle=-1.0)
+        first = episodes.find({"birdenv-episode": "a"})
+        episodes.find({"birdenv-episode": "b"})
+        assert first.done and first.status == "left"
+        episodes.close()
+
+
+def test_over_http_a_header_is_the_handle() -> None:
+    async def play(url: str, handle: str, task: str) -> str:
+        headers = {"birdenv-episode": handle, "birdenv-task": task}
+        async with (
+            httpx2.AsyncClient(headers=headers) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+        ):
+            return (await client.get_prompt("task")).messages[0].content.text
+
+    arena = make_game("c-interact")
+    with served("birdenv.adapters.mcp", "c-interact") as url:
+        for handle, task in (("a", "library_1"), ("b", "coop_1"), ("a", "coop_2")):
+            expected = "library_1" if handle == "a" else task
+            assert asyncio.run(play(url, handle, task)) == arena.instruction(expected)
+
+
+def test_the_example_plays_an_episode(tmp_path: Path) -> None:
+    said = example("mcp_agent.py", tmp_path)
+    assert "Request: Which roomy branches" in said and "at least 40 seats" in said

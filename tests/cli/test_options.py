@@ -1,0 +1,71 @@
+"""Which options commands have, and that those of games are made of the games' settings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+
+from birdenv.cli import _main
+from birdenv.cli.options._game_options import option_names
+from birdenv.dialogue.games import find_game
+
+Command = Callable[..., Any]
+
+GAMES = ("bird", "c-interact", "a-interact")
+
+
+def options(command: Any, name: str, parent: Any = None) -> Iterator[tuple[str, list[str]]]:
+    """Give the options and arguments of a command, and of those below it."""
+    context = command.context_class(command, info_name=name, parent=parent)
+    found = [word for each in command.get_params(context) for word in (*each.opts, *each.secondary_opts)]
+    yield name, found
+    if hasattr(command, "list_commands"):
+        for below in command.list_commands(context):
+            made = command.get_command(context, below)
+            yield from options(made, f"{name} {below}" if parent else below, context)
+
+
+@pytest.fixture(scope="module")
+def there() -> dict[str, list[str]]:
+    return dict(options(typer.main.get_command(_main.app), "birdenv"))
+
+
+def test_no_option_is_lost(there: dict[str, list[str]]) -> None:
+    """The list is a record of names that people use: what goes from it is named in the changelog."""
+    for line in (Path(__file__).parent / "options_of_commands.txt").read_text().splitlines():
+        name, _, words = line.partition(": ")
+        assert not set(words.split()) - set(there[name]), name
+
+
+@pytest.mark.parametrize("name", GAMES)
+def test_every_setting_of_a_game_is_an_option_of_its_command(name: str, there: dict[str, list[str]]) -> None:
+    for setting, option in option_names(find_game(name).settings).items():
+        assert (option if option.startswith("--") else setting) in there[name]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("bird", "--ungraded", "maybe"), "--ungraded 'maybe' is unknown; known: skip, include"),
+        (
+            ("c-interact", "--user-style", "loud"),
+            "--user-style 'loud' is unknown; known: plain, terse, chatty",
+        ),
+        (("a-interact", "--patience", "-1"), "--patience must be from 0 to 100, got -1"),
+        (("bird", "--limit", "0"), "--limit must be at least 1, got 0"),
+        (("bird", "--sql-timeout", "-2"), "--sql-timeout must be more than 0, got -2.0"),
+        (("c-interact", "--database", "nowhere"), "no database 'nowhere'"),
+        (("play", "c-interact", "--patience", "200"), "--patience must be from 0 to 100, got 200"),
+    ],
+)
+def test_a_wrong_value_is_told_in_one_line_by_its_option(
+    birdenv: Command, tmp_path: Path, arguments: tuple[str, ...], says: str
+) -> None:
+    ran = birdenv(*arguments, "--agent", "random", "-o", tmp_path / "none")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err.startswith(f"Error: {says}") and ran.err.count("\n") == 1
+    assert not (tmp_path / "none").exists()
