@@ -7,7 +7,7 @@ success over selections. Dialogues about the same scenario resemble each other, 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from math import atanh, fsum, sqrt, tanh
+from math import atanh, fsum, inf, sqrt, tanh
 from typing import Any, Final, NamedTuple
 
 from birdenv.statistics._intervals import Interval, Z, wilson_of_rate
@@ -32,13 +32,15 @@ def number(value: Any) -> float | None:
     return float(value) if is_number and abs(value) < _MOST else None
 
 
-def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_rate: bool = False) -> Figure:
+def ratio_figure(
+    ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_rate: bool = False, most: float = inf
+) -> Figure:
     """Return the sum above over the sum below, with a 95 % interval over clusters.
 
     The standard error is of the linearised ratio, summed up by clusters (Cochran 1977, §6.3 and §9A), times
-    Student's t of clusters less one; the interval ends at 0 where nothing that is counted can be less. Of a
-    rate the error gives the size of a simple sample that is as sure, from which Wilson's interval follows
-    (Korn & Graubard 1998), which stays within 0 and 1.
+    Student's t of clusters less one; the interval ends at 0 where nothing that is counted can be less, and at
+    `most`, which the figure cannot exceed. Of a rate the error gives the size of a simple sample that is as
+    sure, from which Wilson's interval follows (Korn & Graubard 1998), which stays within 0 and 1.
     """
     above, below = fsum(each.above for each in ratios), fsum(each.below for each in ratios)
     if not below:
@@ -58,8 +60,8 @@ def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_ra
     if count < _LEAST_CLUSTERS:
         return Figure(value, None, "two scenarios only: too few for an interval")
     half = error * student_t(count - 1)
-    low = value - half
-    return Figure(value, Interval(max(0.0, low) if _are_counts(ratios) else low, value + half))
+    low, high = value - half, min(most, value + half)
+    return Figure(value, Interval(max(0.0, low) if _are_counts(ratios) else low, high))
 
 
 def _are_counts(ratios: Sequence[Ratio]) -> bool:

@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import inf
 from typing import Any, Final
 
 from birdenv.cocoa.corpus._corpus import Dialogue
@@ -205,7 +206,8 @@ def figure_of(units: Sequence[Unit], measure: Measure) -> Figure:
     if not with_value:
         return undefined(measure.missing or "no dialogue has it")
     clusters = [unit.reading.dialogue.scenario_id or unit.reading.dialogue.id for _, unit in with_value]
-    return ratio_figure([value for value, _ in with_value], clusters, is_rate=measure.is_rate)
+    most = max(measure.most.get(unit.reading.dialogue.game, inf) for _, unit in with_value)
+    return ratio_figure([value for value, _ in with_value], clusters, is_rate=measure.is_rate, most=most)
 
 
 def _counted(units: Sequence[Unit], name: str) -> int:

@@ -99,6 +99,10 @@ def _stage(number: int) -> Callable[[Reading], Value]:
     return value
 
 
+def _reward(reading: Reading) -> float | None:
+    return number(reading.dialogue.outcome.get("reward"))
+
+
 def _completed(reading: Reading) -> bool | None:
     status = reading.dialogue.status
     return status == "completed" if status else reading.success
@@ -122,7 +126,7 @@ def _measures() -> Iterator[Measure]:
     yield Measure("phase_1_first", "Phase 1, first try", "Outcome", _passed(1, "first"), True)
     yield Measure("phase_1", "Phase 1", "Outcome", _passed(1), True)
     yield Measure("phase_2", "Phase 2, of reached", "Outcome", _passed(2), True)
-    yield Measure("reward", "Reward", "Outcome", lambda r: number(r.dialogue.outcome.get("reward")))
+    yield Measure("reward", "Reward", "Outcome", _reward, most=dict.fromkeys((*_SQL, *FRIENDS), 1.0))
     yield Measure("price", "Final price (buyer's target 0, seller's 1)", "Outcome", _price)
     yield Measure("events", "Moves in a dialogue", "Length", _length)
     yield Measure("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))

@@ -13,6 +13,9 @@ from birdenv.cocoa.corpus._measured_dialogue import FRIENDS, NO_TYPING, Measure,
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.statistics import Ratio, number
 
+_POINTS: Final = {"deal-or-no-deal": 10.0}
+"""Points that there are for a seat."""
+
 
 def _texts(reading: Reading, seat: int) -> list[str]:
     return reading.dialogue.texts(seat)
@@ -153,8 +156,8 @@ def _several(reading: Reading, seat: int) -> Ratio:
 def _measures() -> Iterator[Measure]:
     bargain = ("bargain",)
     yield Measure("margin", "Margin of deals", "Outcome", _margin)
-    yield Measure("points", "Points, of all", "Outcome", _points)
-    yield Measure("points_agreed", "Points, of valid deals", "Outcome", _points_agreed)
+    yield Measure("points", "Points, of all", "Outcome", _points, most=_POINTS)
+    yield Measure("points_agreed", "Points, of valid deals", "Outcome", _points_agreed, most=_POINTS)
     yield Measure("seat_moves", "Moves", "Length", lambda r, s: float(len(r.dialogue.of(s))))
     yield Measure("seat_messages", "Messages", "Length", lambda r, s: float(len(_texts(r, s))))
     yield Measure("words", "Words in a message", "Length", _words_a_message)

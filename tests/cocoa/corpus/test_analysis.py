@@ -154,6 +154,18 @@ def test_a_mean_has_students_interval() -> None:
     assert less.value == 0 and less.interval == pytest.approx((-half, half))
 
 
+def test_no_interval_goes_beyond_what_a_figure_can_be() -> None:
+    bounded = ratio_figure([Ratio(1.0), Ratio(1.0), Ratio(0.7)], "abc", most=1.0)
+    assert bounded.interval is not None and bounded.interval[1] == 1.0
+    agreed = divisions()[0]
+    many = [
+        replace(agreed, id=name, scenario_id=name, outcome=agreed.outcome | {"reward": {"0": points, "1": 0}})
+        for name, points in (("a", 10), ("b", 10), ("c", 4))
+    ]
+    points = analyse(many).to_json()["seats"]["seat"]["agent_0: human"]["points"]
+    assert points["value"] == 8 and points["interval_95"][1] == 10
+
+
 def test_two_scenarios_are_too_few_for_an_interval() -> None:
     found = ratio_figure([Ratio(1.0), Ratio(3.0)], "ab")
     assert (found.value, found.interval) == (2, None) and "too few" in found.why
