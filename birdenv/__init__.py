@@ -16,8 +16,8 @@ if sys.platform == "win32":
         "Install it in WSL, the Windows Subsystem for Linux (wsl --install)"
     )
 
-from birdenv._registration import register_environments
-from birdenv._version import __version__
+from birdenv.registration import register_environments
+from birdenv.version import __version__
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Move, Usage, View, make_game

@@ -17,11 +17,11 @@ PACKAGE = ROOT / "birdenv"
 APART = ("cocoa", "studies")
 """Rooms that only entry points lead to."""
 
-LOW = {"errors", "files", "plugins", "_version", "sql", "processes", "statistics"}
+LOW = {"errors", "files", "plugins", "version", "sql", "processes", "statistics"}
 """What every room may import."""
 MAY_IMPORT = {
     "errors": set(),
-    "_version": set(),
+    "version": set(),
     "files": {"errors"},
     "plugins": {"errors"},
     "processes": {"errors"},
@@ -92,7 +92,7 @@ def test_a_room_imports_only_what_is_below_it(room: str) -> None:
 
 def test_every_room_has_its_arrows() -> None:
     rooms = {path.parent.name for path in PACKAGE.glob("*/__init__.py")}
-    files = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__", "_registration"}
+    files = {path.stem for path in PACKAGE.glob("*.py")} - {"__init__", "__main__", "registration"}
     assert rooms | files == set(MAY_IMPORT)
 
 

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from birdenv.cli._terminal import visible
+from birdenv.cli.terminal import visible
 from birdenv.runs import run_folder
 
 

@@ -9,12 +9,12 @@ from typing import Annotated
 import gymnasium
 import typer
 
-from birdenv._version import __version__
 from birdenv.databases import SqliteSource
 from birdenv.databases.sqlite import examine
 from birdenv.demo import demo_folder
 from birdenv.errors import InputError
 from birdenv.tasks import PUBLISHED
+from birdenv.version import __version__
 
 _IMAGES = {
     "memory-map": "mapped privately, copied page by page when written",

@@ -10,11 +10,11 @@ from typing import Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from birdenv._version import __version__
-from birdenv.cli._terminal import visible
 from birdenv.cli.command import GROUP, Command
+from birdenv.cli.terminal import visible
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
 from birdenv.plugins import PluginError, load_plugin, plugins
+from birdenv.version import __version__
 
 _COMMANDS: Final = {
     "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark.", "Play"),
@@ -28,7 +28,7 @@ _COMMANDS: Final = {
     ),
     "bird": Command("birdenv.cli.games._bird:bird", "Play BIRD: question -> SQL, scored by EX.", "Play"),
     "play": Command(
-        "birdenv.cli.games._play:play",
+        "birdenv.cli.games.play:play",
         "Play any game, also one of your own as module:GAME.",
         "Play",
         takes_settings=True,

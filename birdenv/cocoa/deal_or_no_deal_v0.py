@@ -10,7 +10,7 @@ from typing import Any
 
 from pettingzoo.utils.wrappers import OrderEnforcingWrapper
 
-from birdenv.envs._pettingzoo import DialogueAEC, DialogueParallel
+from birdenv.envs.pettingzoo import DialogueAEC, DialogueParallel
 
 __all__ = ["env", "parallel_env", "raw_env"]
 

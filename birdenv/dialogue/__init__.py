@@ -9,16 +9,16 @@ The shapes of the log follow CoCoA's (events with `agent`, `time`, `action`, `da
 `Example`).
 """
 
-from birdenv.dialogue._dialogue import Dialogue, DialogueOver, replay, seen_by
-from birdenv.dialogue._event import Event
-from birdenv.dialogue._move import Move, View
-from birdenv.dialogue._rules import Reply, Rules
-from birdenv.dialogue._seat import Action, Field, Seat
 from birdenv.dialogue.arena import Arena, make_game
+from birdenv.dialogue.dialogue import Dialogue, DialogueOver, replay, seen_by
 from birdenv.dialogue.episode import Episode
+from birdenv.dialogue.event import Event
 from birdenv.dialogue.games import Game
+from birdenv.dialogue.move import Move, View
 from birdenv.dialogue.players import Player, PlayerContext, play
+from birdenv.dialogue.rules import Reply, Rules
 from birdenv.dialogue.sdk_messages import tools_as
+from birdenv.dialogue.seat import Action, Field, Seat
 from birdenv.dialogue.usage import Usage
 
 __all__ = [

@@ -17,8 +17,8 @@ import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
 
-from birdenv.dialogue._dialogue import Dialogue
 from birdenv.dialogue.chat import tool_schemas
+from birdenv.dialogue.dialogue import Dialogue
 from birdenv.dialogue.episode import Episode
 from birdenv.dialogue.games import Game, Settings, TaskList, find_game
 from birdenv.dialogue.players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, as_factory, seat_rng

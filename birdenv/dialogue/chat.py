@@ -6,10 +6,10 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from birdenv.dialogue._dialogue import spoken
-from birdenv.dialogue._event import HOUSE, Event
-from birdenv.dialogue._move import Move
-from birdenv.dialogue._seat import MAX_TEXT, Seat
+from birdenv.dialogue.dialogue import spoken
+from birdenv.dialogue.event import HOUSE, Event
+from birdenv.dialogue.move import Move
+from birdenv.dialogue.seat import MAX_TEXT, Seat
 
 MALFORMED: Final = "malformed"
 """The action of a move that could not be read. No game has it."""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from birdenv.dialogue._event import Event
+from birdenv.dialogue.event import Event
 from birdenv.dialogue.measures import Record
 
 

@@ -10,11 +10,11 @@ from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from birdenv.dialogue._dialogue import Dialogue
-from birdenv.dialogue._move import Move, View, as_move
 from birdenv.dialogue._moves_elsewhere import in_thread
 from birdenv.dialogue.chat import MALFORMED, read_tool_call, tool_schemas
+from birdenv.dialogue.dialogue import Dialogue
 from birdenv.dialogue.faults import Failure, end_by_fault, fault_words
+from birdenv.dialogue.move import Move, View, as_move
 from birdenv.dialogue.players import Player, SeatError, Watched, advance
 from birdenv.dialogue.record import Records, record_episode
 from birdenv.dialogue.sdk_messages import as_chat_message

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue.dialogue import Dialogue
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.dialogue.players import SeatError
 from birdenv.errors import InfrastructureError, describe_error

@@ -15,11 +15,11 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from birdenv.dialogue._move import Move, View
-from birdenv.dialogue._rules import Rules
-from birdenv.dialogue._seat import Seat
 from birdenv.dialogue.display import DIALOGUE_ONLY, GameDisplay
 from birdenv.dialogue.measures import REWARD, GameMeasures
+from birdenv.dialogue.move import Move, View
+from birdenv.dialogue.rules import Rules
+from birdenv.dialogue.seat import Seat
 from birdenv.errors import InputError, describe_error
 from birdenv.plugins import load_plugin, plugins
 

@@ -8,7 +8,7 @@ from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from birdenv.dialogue._dialogue import Dialogue
+from birdenv.dialogue.dialogue import Dialogue
 from birdenv.dialogue.faults import Failure
 from birdenv.dialogue.games import Game, TaskList
 from birdenv.dialogue.players import Player

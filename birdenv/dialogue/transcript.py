@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from birdenv.dialogue._dialogue import spoken
-from birdenv.dialogue._event import HOUSE, Event
+from birdenv.dialogue.dialogue import spoken
+from birdenv.dialogue.event import HOUSE, Event
 
 
 @dataclass(frozen=True, slots=True)

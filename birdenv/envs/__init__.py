@@ -15,8 +15,8 @@ from birdenv.envs._text_space import UnicodeText
 from birdenv.envs._vector import AInteractVectorEnv, BirdSqlVectorEnv, CInteractVectorEnv, DialogueVectorEnv
 
 if TYPE_CHECKING:
-    from birdenv.envs._pettingzoo import DialogueAEC, DialogueParallel
     from birdenv.envs.candidates import CInteractCandidatesEnv
+    from birdenv.envs.pettingzoo import DialogueAEC, DialogueParallel
 
 __all__ = [
     "AInteractEnv",
@@ -37,9 +37,9 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     """Load PettingZoo, and the candidate setting, only for those who use them."""
     if name in ("DialogueAEC", "DialogueParallel"):
-        from birdenv.envs import _pettingzoo
+        from birdenv.envs import pettingzoo
 
-        return getattr(_pettingzoo, name)
+        return getattr(pettingzoo, name)
     if name == "CInteractCandidatesEnv":
         from birdenv.envs.candidates import CInteractCandidatesEnv
 

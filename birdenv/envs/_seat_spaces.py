@@ -14,7 +14,7 @@ from gymnasium import spaces
 from gymnasium.error import InvalidAction
 
 from birdenv.dialogue import Action, Move, Seat, View
-from birdenv.dialogue._seat import MAX_TEXT
+from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.envs._text_space import UnicodeText
 from birdenv.errors import BenchmarkError
 

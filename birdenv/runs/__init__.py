@@ -4,7 +4,7 @@ from birdenv.runs._run_episodes import RunResult, run_episodes
 from birdenv.runs._run_folder import RunDirectory, data_name, episode_name, folder_name, run_folder
 from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import RunPlan, prepare, run, write_run
-from birdenv.runs._seating import Seating
+from birdenv.runs.seating import Seating
 from birdenv.runs.summaries._run_report import Summary
 
 __all__ = [

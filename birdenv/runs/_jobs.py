@@ -19,7 +19,7 @@ from birdenv.dialogue.games import find_game
 from birdenv.dialogue.record import Records, mark_repeat, record_episode, skipped_record
 from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
 from birdenv.runs._episode_status import failure, play_safely, usage_of_players
-from birdenv.runs._seating import Seating, close_players
+from birdenv.runs.seating import Seating, close_players
 
 _TRIALS = 3
 _PAUSE_SECONDS = 1.0  # before the second trial; twice that before the third, and up to half as much again

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from birdenv._version import __version__
 from birdenv.dialogue import Arena
 from birdenv.dialogue.record import Records, mark_repeat
 from birdenv.errors import InputError
@@ -19,11 +18,12 @@ from birdenv.llm import Models
 from birdenv.runs._job_engine import JobEngine, threads
 from birdenv.runs._jobs import Job, PlannedEpisode, Setup, opened, play_job
 from birdenv.runs._run_folder import RunDirectory, episode_name
-from birdenv.runs._seating import Seating
 from birdenv.runs.blame import has_user_to_blame, record_blame
+from birdenv.runs.seating import Seating
 from birdenv.runs.summaries._first_screen import first_screen
-from birdenv.runs.summaries._recorded_run import recorded_run
 from birdenv.runs.summaries._run_report import Summary, report
+from birdenv.runs.summaries.recorded_run import recorded_run
+from birdenv.version import __version__
 
 Progress = Callable[[Mapping[str, Any]], None]
 """Called after each episode with its public record."""

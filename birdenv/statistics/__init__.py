@@ -1,7 +1,8 @@
 """Statistics for all figures of runs: intervals, tests, numbers as text. Knows no game and no run."""
 
 from birdenv.statistics._interval_text import between, in_digits, percent, rate_line, strip, strip_scale
-from birdenv.statistics._intervals import (
+from birdenv.statistics._ratios import Ratio, correlation, number, ratio_figure
+from birdenv.statistics.intervals import (
     RESAMPLES,
     Interval,
     Z,
@@ -15,8 +16,7 @@ from birdenv.statistics._intervals import (
     wilson,
     wilson_of_rate,
 )
-from birdenv.statistics._ratios import Ratio, correlation, number, ratio_figure
-from birdenv.statistics._statistic import Figure, rounded, undefined
+from birdenv.statistics.statistic import Figure, rounded, undefined
 
 __all__ = [
     "RESAMPLES",

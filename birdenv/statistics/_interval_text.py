@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from birdenv.statistics._intervals import Interval
+from birdenv.statistics.intervals import Interval
 
 _STRIP = 25
 

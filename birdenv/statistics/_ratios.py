@@ -10,8 +10,8 @@ from collections.abc import Hashable, Iterable, Sequence
 from math import atanh, fsum, inf, sqrt, tanh
 from typing import Any, Final, NamedTuple
 
-from birdenv.statistics._intervals import Interval, Z, wilson_of_rate
-from birdenv.statistics._statistic import Figure, undefined
+from birdenv.statistics.intervals import Interval, Z, wilson_of_rate
+from birdenv.statistics.statistic import Figure, undefined
 
 _T = (12.706204736432095, 4.302652729911275)  # Student's, of 1 and 2 degrees of freedom
 _LEAST_CLUSTERS: Final = 3  # of two, Student's t says next to nothing

@@ -10,8 +10,8 @@ from random import Random
 from typing import Any, Final
 
 from birdenv.dialogue import Action, Dialogue, Field, Game, Move, Seat, make_game
-from birdenv.dialogue._rules import method_that_raised
 from birdenv.dialogue.games import GROUP
+from birdenv.dialogue.rules import method_that_raised
 from birdenv.errors import BirdenvError, describe_error
 from birdenv.plugins import load_plugin, plugins
 

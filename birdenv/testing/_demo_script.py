@@ -8,7 +8,7 @@ from typing import Final
 from birdenv.dialogue import make_game
 from birdenv.testing._openai_script import Call, Dialogue, Script, Turn
 from birdenv.users import Brief, RuleUser
-from birdenv.users._decoder import OUT_OF_SCOPE
+from birdenv.users.decoder import OUT_OF_SCOPE
 
 
 def demo_script(model: str = "scripted") -> Script:

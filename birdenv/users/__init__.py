@@ -9,9 +9,9 @@
 """
 
 from birdenv.users._brief import STAGES, Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes, UserStyle
-from birdenv.users._decoder import ASKING_BACK, RuleUser
 from birdenv.users._rule_player import RulePlayer, rule_player
 from birdenv.users._temperaments import TEMPERAMENTS
+from birdenv.users.decoder import ASKING_BACK, RuleUser
 
 __all__ = [
     "ASKING_BACK",

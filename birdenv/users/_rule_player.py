@@ -13,10 +13,10 @@ from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv.users._brief import Answer, Brief, Call
 from birdenv.users._conversation import Conversation, ordinal
-from birdenv.users._decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users._proposal import agreed
 from birdenv.users._styles import chatty
 from birdenv.users._temperaments import NO_TIME, UNSURE, Temperament, misremembered, read_temperament
+from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
 from birdenv.users.understanding import ANSWERED, Part
 
 _CONFIRM = re.compile(

@@ -1,7 +1,7 @@
 """Cut gold SQL at its keywords, as the published simulators do (BIRD-Interact §3.2).
 
 The text runs from one keyword to the next, at any depth. What stands before the first one is lost, and so are
-the words of a nested query's end. `birdenv.users._segments` cuts by the syntax tree instead.
+the words of a nested query's end. `birdenv.users.segments` cuts by the syntax tree instead.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from birdenv.sql import quiet_parser
-from birdenv.users._segments import Segment
+from birdenv.users.segments import Segment
 
 _KEYWORDS: Final = (
     "SELECT FROM WHERE GROUP_BY HAVING ORDER_BY LIMIT OFFSET JOIN STRAIGHT_JOIN".split()

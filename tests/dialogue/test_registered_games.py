@@ -165,7 +165,7 @@ GENERIC = (
     "processes",
     "studies",
     "runs/_runner.py",
-    "runs/_seating.py",
+    "runs/seating.py",
     "runs/_player_process.py",
     "runs/_jobs.py",
 )

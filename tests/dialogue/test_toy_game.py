@@ -16,7 +16,7 @@ from pettingzoo.test import api_test, parallel_api_test, parallel_seed_test, see
 from toy_players import Bisection, keeper
 
 from birdenv.dialogue import Action, Dialogue, Move, Seat, Usage, make_game, play, replay
-from birdenv.dialogue._dialogue import MOST_EVENTS
+from birdenv.dialogue.dialogue import MOST_EVENTS
 from birdenv.dialogue.games import register_game
 from birdenv.envs import DialogueAEC, DialogueEnv, DialogueParallel
 from birdenv.runs import RunDirectory, RunPlan, prepare, run

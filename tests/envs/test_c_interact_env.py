@@ -13,7 +13,7 @@ from gymnasium.utils.env_checker import data_equivalence
 
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Dialogue, Move, View, play
-from birdenv.dialogue._seat import MAX_TEXT
+from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.envs import CInteractEnv
 from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InputError

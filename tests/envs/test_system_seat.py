@@ -10,7 +10,7 @@ from gymnasium.error import InvalidAction
 
 from birdenv import clarify, execute_sql, submit_sql
 from birdenv.dialogue import Move
-from birdenv.dialogue._seat import MAX_TEXT
+from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.tasks import KINDS
 from birdenv.tasks.c_interact import GAME

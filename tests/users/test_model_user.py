@@ -14,7 +14,7 @@ from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
 from birdenv.testing.openai_server import Call, Dialogue, Script, Server, Turn, serve
 from birdenv.users import Brief
-from birdenv.users._decoder import ASKING_BACK, OUT_OF_SCOPE
+from birdenv.users.decoder import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._leak_guard import CANNED
 from birdenv.users.model_user._encoder import annotated_points, other_points, read_choice
 

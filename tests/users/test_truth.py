@@ -20,9 +20,9 @@ from sqlglot import exp
 from birdenv.benchmarks.generator import generate
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Brief
-from birdenv.users._decoder import decode
 from birdenv.users._proposal import agreed
-from birdenv.users._segments import Segment
+from birdenv.users.decoder import decode
+from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Names, in_words
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._candidates import gold_parts

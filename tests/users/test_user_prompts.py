@@ -14,7 +14,7 @@ from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
 from birdenv.testing.openai_server import Dialogue, Server, Turn
-from birdenv.users._decoder import ASKING_BACK
+from birdenv.users.decoder import ASKING_BACK
 from birdenv.users.model_user._encoder import Point, read_published_choice
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "c_interact"))

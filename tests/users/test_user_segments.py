@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from birdenv.users._segments import segments
+from birdenv.users.segments import segments
 
 
 def parts(sql: str) -> list[tuple[str, str]]:

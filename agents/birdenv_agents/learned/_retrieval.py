@@ -15,7 +15,7 @@ from typing import Any, Final, NamedTuple
 from birdenv.cocoa.acts import Lexicon, Listener
 from birdenv.cocoa.files import ExampleRecord, read_examples
 from birdenv.dialogue import Game, Move, PlayerContext, View
-from birdenv.dialogue._dialogue import spoken
+from birdenv.dialogue.dialogue import spoken
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv_agents.learned._grounding import grounded, last_resort

@@ -9,7 +9,7 @@ from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.games import find_game
 from birdenv.errors import InputError
 from birdenv.llm import ContextOverflowError
-from birdenv.tasks.sql._markup_reading import NO_SQL, TURN, before_next_turn, read_output
+from birdenv.tasks.sql.markup_reading import NO_SQL, TURN, before_next_turn, read_output
 from birdenv_agents.llm._model_seat import LEFT_OUT, ModelSeat
 
 _GAME: Final = "c-interact"

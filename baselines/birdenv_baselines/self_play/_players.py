@@ -11,7 +11,7 @@ from birdenv_agents._open_phrases import open_phrases
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.users import Ambiguity, Brief
-from birdenv.users._decoder import OUT_OF_SCOPE, decode
+from birdenv.users.decoder import OUT_OF_SCOPE, decode
 from birdenv.users.understanding import Choice, understand
 from birdenv_baselines.self_play._policy import Policy
 

@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from birdenv.cli._terminal import visible
+from birdenv.cli.terminal import visible
 from birdenv.demo import demo_folder
 from birdenv.errors import InputError
 from birdenv.files import is_directory, read_records

@@ -13,10 +13,10 @@ from rich.console import Console
 from rich.progress import track
 
 from birdenv.benchmarks import OracleTasks, Report, merge_files, verify_records
-from birdenv.cli._terminal import visible
 from birdenv.cli.benchmarks._count import count
 from birdenv.cli.benchmarks._generate import generate
 from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, Today, databases_in, save_defects
+from birdenv.cli.terminal import visible
 from birdenv.databases.sqlite import is_database_name
 from birdenv.demo import demo_folder
 from birdenv.dialogue.games import find_game

@@ -43,8 +43,8 @@ def selfplay(
 
     Example: birdenv selfplay c-interact --players asks-first rule:vague -n 100 --seed 1
     """
-    from birdenv.cli.games._play import read_extra
     from birdenv.cli.games._running import load_game, run_game
+    from birdenv.cli.games.play import read_extra
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)

@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.cli._terminal import visible
+from birdenv.cli.terminal import visible
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.grading import (

@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from birdenv.cocoa.acts._acts import Act, parts_of
 from birdenv.cocoa.acts._lexicon import Lexicon, Prices, leaves
-from birdenv.dialogue._dialogue import spoken
-from birdenv.dialogue._event import HOUSE, Event
-from birdenv.dialogue._move import Move, View
-from birdenv.dialogue._seat import Action, FieldKind, Seat
+from birdenv.dialogue.dialogue import spoken
+from birdenv.dialogue.event import HOUSE, Event
 from birdenv.dialogue.games import Game
+from birdenv.dialogue.move import Move, View
+from birdenv.dialogue.seat import Action, FieldKind, Seat
 
 _MOST_TURNS: Final = 2
 _MOST_FIT: Final = 4

@@ -9,9 +9,9 @@ from itertools import product
 from typing import Any, Final
 
 from birdenv.cocoa.acts._listener import Listener
-from birdenv.dialogue._move import Move, View
-from birdenv.dialogue._seat import Action, Field
 from birdenv.dialogue.games import Game
+from birdenv.dialogue.move import Move, View
+from birdenv.dialogue.seat import Action, Field
 
 PAD, UNKNOWN, OWN, OTHER, END = "<pad>", "<unknown>", "<own>", "<other>", "<end>"
 MARKS: Final = (PAD, UNKNOWN, OWN, OTHER, END)

@@ -9,10 +9,10 @@ from tempfile import TemporaryDirectory
 from typing import Any, Final, NamedTuple
 
 from birdenv.cocoa.files import ExampleRecord, Scenario, write_scenarios
-from birdenv.dialogue._dialogue import Dialogue
-from birdenv.dialogue._move import Move, View
 from birdenv.dialogue.arena import Arena, make_game
+from birdenv.dialogue.dialogue import Dialogue
 from birdenv.dialogue.games import Game
+from birdenv.dialogue.move import Move, View
 from birdenv.errors import InputError
 
 _LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from birdenv.cli.games._play import read_extra
+from birdenv.cli.games.play import read_extra
 from birdenv.errors import InputError
 
 

@@ -14,7 +14,7 @@ import typer
 
 from birdenv.errors import InputError
 from birdenv.plugins import load_plugin, plugins
-from birdenv.statistics._statistic import Figure
+from birdenv.statistics.statistic import Figure
 
 if TYPE_CHECKING:
     from birdenv.cocoa.acts import Transcripts
@@ -144,7 +144,7 @@ def _trainer(group: str, kind: str) -> Callable[..., None]:
 def _reinforce(
     game: Game, kind: str, start: Path | None, out: Path, seed: int, dialogues: int, further: Sequence[str]
 ) -> None:
-    from birdenv.cli.games._play import read_extra
+    from birdenv.cli.games.play import read_extra
 
     if start is None or not dialogues:
         raise InputError("--reinforce N needs a trained player to begin with, --from FILE, and that needs N")
@@ -194,7 +194,7 @@ def test_player(
     birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
     birdenv test-player bargain --player rulebased --player learned:bargain.json --selfplay 200
     """
-    from birdenv.cli.games._play import read_extra
+    from birdenv.cli.games.play import read_extra
     from birdenv.cocoa.acts import Transcripts
     from birdenv.dialogue.games import find_game
     from birdenv.files import check_writable, write_text
@@ -226,7 +226,7 @@ def _read(
     game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: Sequence[str]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
     """The dialogues of files, runs and studies, and the settings under which they can be played again."""
-    from birdenv.cli.games._play import read_extra
+    from birdenv.cli.games.play import read_extra
     from birdenv.cocoa.files import as_examples, read_examples, read_scenarios
     from birdenv.cocoa.files._dialogue_files import exact
     from birdenv.runs.export import whole_dialogues

@@ -11,7 +11,7 @@ from birdenv.cocoa.corpus._bargain_prices import Listing
 from birdenv.cocoa.corpus._corpus import SQL_ACTIONS, Dialogue
 from birdenv.cocoa.corpus._entities import Entities
 from birdenv.cocoa.corpus._text_statistics import entropy, tokens
-from birdenv.dialogue._event import Event
+from birdenv.dialogue.event import Event
 
 _ASKS: Final = frozenset(
     {"do", "does", "did", "what", "which", "any", "anyone", "who", "how", "is", "are", "can"}

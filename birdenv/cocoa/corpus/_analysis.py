@@ -17,7 +17,7 @@ from birdenv.cocoa.corpus._rated import Rated, RatingReport
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
-from birdenv.runs._report_lines import rule
+from birdenv.runs.report_lines import rule
 from birdenv.statistics import Figure, number, ratio_figure, rounded, undefined
 
 _MOST_GROUPS: Final = 40

@@ -11,12 +11,12 @@ from typing import Any, Final
 
 from birdenv.cocoa.files import ExampleRecord, as_examples, read_examples
 from birdenv.cocoa.files._dialogue_files import exact
-from birdenv.dialogue._event import DECORATIVE, HOUSE, Event
+from birdenv.dialogue.event import DECORATIVE, HOUSE, Event
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.files import is_directory
 from birdenv.runs import run_folder
 from birdenv.runs.export import dialogue_folder, whole_dialogues
-from birdenv.runs.summaries._recorded_run import read_run
+from birdenv.runs.summaries.recorded_run import read_run
 
 HUMAN: Final = "human"
 _EPOCH: Final = 1e6

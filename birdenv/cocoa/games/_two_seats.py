@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from birdenv.dialogue import Action, Field, Move, Reply, Rules
-from birdenv.dialogue._seat import Fault
+from birdenv.dialogue.seat import Fault
 
 MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say something to the other.")
 

@@ -10,13 +10,13 @@ from typing import Any, Final, Protocol, runtime_checkable
 
 from birdenv.cocoa.acts import Act, Listener, Transcripts
 from birdenv.dialogue import Move, View
-from birdenv.dialogue._dialogue import spoken
-from birdenv.dialogue._event import Event
-from birdenv.dialogue._move import as_move
+from birdenv.dialogue.dialogue import spoken
+from birdenv.dialogue.event import Event
+from birdenv.dialogue.move import as_move
 from birdenv.dialogue.players import Player, PlayerFactory
 from birdenv.statistics import Ratio, ratio_figure
-from birdenv.statistics._intervals import Interval
-from birdenv.statistics._statistic import Figure, undefined
+from birdenv.statistics.intervals import Interval
+from birdenv.statistics.statistic import Figure, undefined
 
 _LEAST: Final = 1e-9  # a probability, so that one surprise does not make the perplexity infinite
 _NEAR: Final = 0.05  # how far prices that count as the same are apart, as a share

@@ -10,7 +10,7 @@ from typing import Any
 
 from birdenv.dialogue import Dialogue, Game, make_game, play
 from birdenv.statistics import Ratio, ratio_figure
-from birdenv.statistics._statistic import Figure, undefined
+from birdenv.statistics.statistic import Figure, undefined
 
 
 @dataclass

@@ -68,7 +68,7 @@ class _Seat:
         self._player = self._players.make(context)
 
     def _move(self, view: View, news: tuple[Any, ...]) -> list[Any]:
-        from birdenv.dialogue._move import as_move
+        from birdenv.dialogue.move import as_move
 
         self._heard.extend(news)
         move = as_move(self._player.move(view._replace(heard=tuple(self._heard))))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from birdenv.dialogue._dialogue import Dialogue
-from birdenv.dialogue._move import as_move
+from birdenv.dialogue.dialogue import Dialogue
+from birdenv.dialogue.move import as_move
 from birdenv.dialogue.players._protocol import Player, SeesEnd
 
 SILENT_ROUNDS: Final = 2

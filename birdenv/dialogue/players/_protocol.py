@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
-from birdenv.dialogue._move import Move, View
+from birdenv.dialogue.move import Move, View
 
 
 class Player(Protocol):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from importlib.metadata import EntryPoint
 from typing import Any, Final, TypeVar
 
-from birdenv.dialogue._move import Move, View, as_move
+from birdenv.dialogue.move import Move, View, as_move
 from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory
 from birdenv.errors import InputError, describe_error
 from birdenv.plugins import PluginError, load_plugin, plugins, ships_with_birdenv

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from birdenv.dialogue._move import QUIT, Move, View, as_move
+from birdenv.dialogue.move import QUIT, Move, View, as_move
 from birdenv.dialogue.players._protocol import Player, SeesEnd
 from birdenv.errors import BirdenvError, InfrastructureError
 

@@ -8,11 +8,11 @@ import gymnasium
 from gymnasium.utils import RecordConstructorArgs
 
 from birdenv.dialogue import Move
-from birdenv.dialogue._seat import MAX_TEXT
+from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.envs._gymnasium import DialogueEnv
 from birdenv.envs._text_space import UnicodeText
 from birdenv.tasks import SENDERS, clarify, submit_sql
-from birdenv.tasks.sql._markup_reading import (
+from birdenv.tasks.sql.markup_reading import (
     TURN,
     before_next_turn,
     extract_sql,

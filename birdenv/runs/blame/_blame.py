@@ -19,7 +19,7 @@ from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, PointState, classify, point_states
 from birdenv.runs.blame._execution import Execution
 from birdenv.runs.regrade._data import place_of
-from birdenv.runs.summaries._recorded_run import BLAME, RecordedRun, read_run, recorded_run
+from birdenv.runs.summaries.recorded_run import BLAME, RecordedRun, read_run, recorded_run
 from birdenv.tasks.c_interact import InteractTasks, grading_job
 from birdenv.users import Brief
 

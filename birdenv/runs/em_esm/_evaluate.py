@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from birdenv._version import __version__
 from birdenv.databases import DatabaseSource, Limits, NoAnswerError, QueryError, Result
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_records, write_text
@@ -20,6 +19,7 @@ from birdenv.grading import GRADER_VERSION, PairGrader, is_late, with_second_run
 from birdenv.grading.em_esm import BUCKETS, PairVerdict, RunQuery
 from birdenv.runs.em_esm._pairs import ScoredPair, write_lines
 from birdenv.runs.em_esm._postgres_note import postgres_note
+from birdenv.version import __version__
 
 METRICS = ("em", "esm")
 METRIC_WORDS: Final[Mapping[str, str]] = {

@@ -12,7 +12,7 @@ from birdenv.plugins import load_plugin, plugins
 from birdenv.runs._run_folder import run_folder
 from birdenv.runs.export._episodes import played_settings
 from birdenv.runs.export._other_tools import DialogueFormat, dialogue_rows
-from birdenv.runs.summaries._recorded_run import read_run
+from birdenv.runs.summaries.recorded_run import read_run
 
 FOLDERS: Final = "birdenv.dialogue_folders"
 """Entry points to a `DialogueFolder`; each is named like the file by which its folders are known."""

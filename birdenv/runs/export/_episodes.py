@@ -13,7 +13,7 @@ from birdenv.dialogue.games import find_game
 from birdenv.dialogue.measures import UNRATED
 from birdenv.llm import RecordedDialogue, recorded_dialogues
 from birdenv.runs.regrade._data import place_of
-from birdenv.runs.summaries._recorded_run import read_run
+from birdenv.runs.summaries.recorded_run import read_run
 
 
 @dataclass(frozen=True, slots=True)

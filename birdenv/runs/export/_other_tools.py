@@ -10,7 +10,7 @@ from typing import Any, Final, Literal, TypeAlias
 from birdenv.dialogue.games import find_game
 from birdenv.dialogue.transcript import Example
 from birdenv.runs.export._episodes import exported_episodes
-from birdenv.runs.summaries._recorded_run import read_run
+from birdenv.runs.summaries.recorded_run import read_run
 
 DialogueFormat: TypeAlias = Literal["cocoa", "openai", "potato"]
 DIALOGUE_FORMATS: Final[tuple[DialogueFormat, ...]] = ("openai", "potato")

@@ -10,13 +10,13 @@ from math import isfinite
 from pathlib import Path
 from typing import Any, Final
 
-from birdenv._version import __version__
 from birdenv.errors import InputError
 from birdenv.files import is_directory, write_text
 from birdenv.runs._run_folder import RunDirectory, run_folder
 from birdenv.runs.export._episodes import ExportedEpisode, exported_episodes
-from birdenv.runs.summaries._recorded_run import RecordedRun, read_run
 from birdenv.runs.summaries._run_report import report
+from birdenv.runs.summaries.recorded_run import RecordedRun, read_run
+from birdenv.version import __version__
 
 VIEWER_FORMATS: Final = ("inspect", "atif")
 """Formats of viewers; their outputs are no JSONL files."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
-from birdenv.runs._report_lines import rule
 from birdenv.runs.official._published_lines import Notes, record_groups
 from birdenv.runs.official._read import OfficialResults, is_stage_folder, official_folder, read_stage_folder
 from birdenv.runs.official._read_adk import read_adk_file
+from birdenv.runs.report_lines import rule
 from birdenv.tasks.interact.measures import GROUPS
 from birdenv.tasks.interact.phase_counts import EpisodeScore, group_figures, official_figures
 from birdenv.tasks.interact.score_text import (

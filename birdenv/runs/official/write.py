@@ -39,7 +39,7 @@ from birdenv.runs._run_folder import RunDirectory, episode_name
 from birdenv.runs.official._pipeline_turns import Dialogue, read_dialogue
 from birdenv.tasks.c_interact import InteractTasks
 from birdenv.tasks.interact.measures import passed
-from birdenv.tasks.sql._markup_reading import fence_of
+from birdenv.tasks.sql.markup_reading import fence_of
 
 OFFICIAL_FOLDER = "private_official"
 """In the run folder; private like `private.jsonl`, for its files hold the gold."""

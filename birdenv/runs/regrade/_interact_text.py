@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from birdenv.runs._report_lines import rule
 from birdenv.runs.regrade._data import data_notes
 from birdenv.runs.regrade._interact import AS_PLAYED, Disagreement, Figures, Regrade, Verdict
+from birdenv.runs.report_lines import rule
 
 _NAME, _COLUMN = 24, 17
 _ROWS: Final = {

@@ -5,8 +5,8 @@ from birdenv.runs.summaries._comparison_text import comparison_text
 from birdenv.runs.summaries._episode_figures import Outcome
 from birdenv.runs.summaries._first_screen import breakdown, first_screen, reference_block
 from birdenv.runs.summaries._means_over_tasks import Estimate
-from birdenv.runs.summaries._recorded_run import RecordedRun, read_run, recorded_run
 from birdenv.runs.summaries._run_report import RunReport, report
+from birdenv.runs.summaries.recorded_run import RecordedRun, read_run, recorded_run
 
 __all__ = [
     "Estimate",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from birdenv.runs._report_lines import rule
+from birdenv.runs.report_lines import rule
 from birdenv.runs.summaries._comparison import MCNEMAR, Difference, RunComparison, run_letter
 from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._figure_lines import figure_line

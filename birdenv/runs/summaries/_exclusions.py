@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.runs._run_folder import episode_name
-from birdenv.runs.summaries._recorded_run import RecordedRun
+from birdenv.runs.summaries.recorded_run import RecordedRun
 
 _FAULTS: Final = ("infra_error", PARTNER_ERROR, "test_error")
 _NOT_PUBLIC: Final = "the benchmark's own SQL or test cases do not run (private.jsonl says why)"

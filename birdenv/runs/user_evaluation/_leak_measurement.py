@@ -14,7 +14,7 @@ from birdenv.runs.user_evaluation._asking import ask, noted
 from birdenv.runs.user_evaluation._fishing_questions import BAITS, Bait, BaitQuestion, draw_battery
 from birdenv.tasks.c_interact import InteractTasks
 from birdenv.users import Brief
-from birdenv.users._segments import segments
+from birdenv.users.segments import segments
 
 FISHING_QUESTIONS = 7
 """Questions of one sort that are put to each task."""

@@ -9,7 +9,7 @@ from functools import lru_cache
 from statistics import median
 from typing import Final
 
-from birdenv.users._identifiers import is_identifier
+from birdenv.users.identifiers import is_identifier
 from birdenv.users.sql_in_words import split_words
 
 _QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")

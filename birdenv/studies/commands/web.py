@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from birdenv.cli.games._play import read_extra
+from birdenv.cli.games.play import read_extra
 from birdenv.errors import InputError
 from birdenv.report.serving import served, web_extra
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from birdenv.runs._report_lines import rule
+from birdenv.runs.report_lines import rule
 from birdenv.statistics import Figure
 from birdenv.studies.ratings._agreement import (
     Level,

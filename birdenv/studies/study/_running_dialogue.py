@@ -9,8 +9,8 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Move, Player, View, replay
-from birdenv.dialogue._move import as_move
 from birdenv.dialogue.arena import player_factory
+from birdenv.dialogue.move import as_move
 from birdenv.dialogue.players import AGENTS, USERS
 from birdenv.errors import InfrastructureError
 from birdenv.studies.study._config import HUMAN

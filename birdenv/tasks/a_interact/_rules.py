@@ -11,9 +11,9 @@ from birdenv.grading.interact import Grade
 from birdenv.tasks.a_interact import _messages as messages
 from birdenv.tasks.a_interact._budget import Budget, budget_for
 from birdenv.tasks.a_interact._lookups import look_up
-from birdenv.tasks.interact._profile import PROFILES as ALL_PROFILES
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName
+from birdenv.tasks.interact.profile import PROFILES as ALL_PROFILES
 from birdenv.tasks.sql._actions import (
     ASKING_GUIDE,
     CLARIFY,

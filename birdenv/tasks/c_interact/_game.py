@@ -10,7 +10,7 @@ from birdenv.tasks.interact._interact_task_list import InteractSettings, Interac
 from birdenv.tasks.interact._record import TaskRecord
 from birdenv.tasks.interact.display import DISPLAY
 from birdenv.tasks.interact.measures import C_INTERACT
-from birdenv.tasks.sql._markup_reading import markup_help, read_markup
+from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 
 
 class CInteractSettings(InteractSettings):

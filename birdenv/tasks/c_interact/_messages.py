@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from birdenv.databases import QueryError
 from birdenv.tasks.interact._knowledge import knowledge_text
-from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._task import CInteractTask
+from birdenv.tasks.interact.profile import Profile
 from birdenv.tasks.sql._actions import KINDS, Kind
 from birdenv.tasks.sql._result_text import not_executed
 

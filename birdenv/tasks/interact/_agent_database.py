@@ -6,8 +6,8 @@ from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limit
 from birdenv.databases.cache import result_cache
 from birdenv.errors import BenchmarkError
 from birdenv.tasks.interact._grading_job import agent_start_state
-from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._task import CInteractTask
+from birdenv.tasks.interact.profile import Profile
 from birdenv.tasks.sql._past_statements import PastStatements
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 

@@ -7,8 +7,8 @@ from typing import NamedTuple
 from birdenv.databases import Checkpoint
 from birdenv.grading.compare import Conditions
 from birdenv.grading.interact import Category, GradingJob
-from birdenv.tasks.interact._profile import Profile
 from birdenv.tasks.interact._task import CInteractTask, FollowUp
+from birdenv.tasks.interact.profile import Profile
 
 
 def grading_job(

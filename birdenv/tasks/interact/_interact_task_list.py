@@ -22,10 +22,10 @@ from birdenv.files import file_identity
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import STRICT_RULES
 from birdenv.tasks.interact._loader import find_task_file, load_benchmark
-from birdenv.tasks.interact._profile import MAX_PATIENCE, PATIENCE, PROFILES, Profile
-from birdenv.tasks.interact._reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
+from birdenv.tasks.interact.profile import MAX_PATIENCE, PATIENCE, PROFILES, Profile
+from birdenv.tasks.interact.reward_scheme import RewardScheme, Scheme
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._sql_task_list import SqlTasks
 from birdenv.users import UserStyle

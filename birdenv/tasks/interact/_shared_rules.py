@@ -14,8 +14,6 @@ from birdenv.grading import InteractGrader, reward
 from birdenv.grading.interact import Grade
 from birdenv.tasks.interact._agent_database import AgentDatabase
 from birdenv.tasks.interact._grading_job import grading_job
-from birdenv.tasks.interact._profile import PATIENCE, PROFILES, Profile
-from birdenv.tasks.interact._reward_scheme import RewardScheme, told_points
 from birdenv.tasks.interact._task import Attempt, AttemptName, CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import (
     LeakGuard,
@@ -25,9 +23,11 @@ from birdenv.tasks.interact._user_seat import (
     filter_answer,
     user_instruction,
 )
+from birdenv.tasks.interact.profile import PATIENCE, PROFILES, Profile
+from birdenv.tasks.interact.reward_scheme import RewardScheme, told_points
 from birdenv.tasks.sql._actions import ANSWER, ANSWERING_GUIDE, SYSTEM, USER, Kind
-from birdenv.tasks.sql._markup_reading import NO_SQL, expected_sql
 from birdenv.tasks.sql._reference_date import today_words
+from birdenv.tasks.sql.markup_reading import NO_SQL, expected_sql
 from birdenv.users import UserStyle
 
 DONE: Final = "Your SQL is correct. The task is complete."

@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from birdenv.dialogue import Move
-from birdenv.dialogue._seat import MAX_TEXT
+from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.tasks.interact._task import CInteractTask
 from birdenv.users import STAGES, Brief, RuleUser, UserStyle
 from birdenv.users.leak_guard import leak_guard

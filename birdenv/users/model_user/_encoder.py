@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from birdenv.users._brief import Brief, Call
-from birdenv.users._segments import Segment, segments
 from birdenv.users._token_segments import token_segments
+from birdenv.users.segments import Segment, segments
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding._gold_parts import telling_parts
 from birdenv.users.understanding.vocabulary._word_forms import clean, content_words, stem, words

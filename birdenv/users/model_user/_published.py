@@ -11,7 +11,7 @@ from pathlib import Path
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
 from birdenv.users._brief import Brief
-from birdenv.users._decoder import ASKING_BACK
+from birdenv.users.decoder import ASKING_BACK
 from birdenv.users.model_user._encoder import (
     UNANSWERABLE,
     Reading,

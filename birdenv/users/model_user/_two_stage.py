@@ -10,7 +10,7 @@ from birdenv.dialogue import Move, Player, PlayerContext, View
 from birdenv.dialogue.players import AGENTS, PlayerSpec
 from birdenv.llm import models_of
 from birdenv.users._brief import Brief
-from birdenv.users._decoder import ASKING_BACK, OUT_OF_SCOPE
+from birdenv.users.decoder import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._leak_guard import CANNED
 from birdenv.users.model_user._encoder import (
     UNANSWERABLE,

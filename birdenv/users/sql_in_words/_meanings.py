@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Any
 
 from birdenv.users._brief import Notes
-from birdenv.users._identifiers import is_identifier
+from birdenv.users.identifiers import is_identifier
 
 _FULL_NAME = re.compile(r"Full name: '([^'(]{3,60}?)\s*(?:\([^')]*\))?'")
 _LEAD = re.compile(

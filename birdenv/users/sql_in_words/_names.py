@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from birdenv.users._brief import Notes
-from birdenv.users._identifiers import is_identifier
+from birdenv.users.identifiers import is_identifier
 from birdenv.users.sql_in_words._meanings import column_phrases, entry_meaning, noun_phrase, real_words
 from birdenv.users.sql_in_words._parse import Token, split_words
 

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 
 from birdenv.users._brief import Ambiguity, Brief, Notes
-from birdenv.users._segments import Segment
+from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding.vocabulary._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
 

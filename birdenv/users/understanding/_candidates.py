@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import Literal, TypeAlias
 
 from birdenv.users._brief import Ambiguity, Brief
-from birdenv.users._segments import Segment, segments
+from birdenv.users.segments import Segment, segments
 from birdenv.users.sql_in_words import tokenize
 from birdenv.users.understanding._candidate_words import (
     all_stems,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Brief
-from birdenv.users._segments import Segment
+from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import in_words, split_words
 
 _ADDED = re.compile(r"(?is)\bADD (?:COLUMN )?[\"`]?(?P<name>\w+)[\"`]? (?P<type>\w+)(?P<rest>.*)")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Ambiguity, Brief, Call
-from birdenv.users._segments import Segment
+from birdenv.users.segments import Segment
 from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from birdenv.users._brief import Ambiguity
-from birdenv.users._segments import Segment
+from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import Token, tokenize
 
 _ANSWERABLE = frozenset(

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Brief
-from birdenv.users._segments import Segment
+from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import split_words
 
 SAID = "As I said: "

@@ -11,7 +11,7 @@ from postgres_server import start_postgres
 
 from birdenv.dialogue import make_game
 from birdenv.envs.wrappers import Markup
-from birdenv.tasks.sql._markup_reading import NO_SQL, extract_sql, read_output
+from birdenv.tasks.sql.markup_reading import NO_SQL, extract_sql, read_output
 
 Make = Callable[..., Any]
 

@@ -15,8 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "c_interact"))
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, write_benchmark
 
 from birdenv.dialogue import Move
-from birdenv.dialogue._seat import MAX_TEXT
 from birdenv.dialogue.chat import chat_messages
+from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import Grade, GradingJob
 from birdenv.tasks import KINDS, SYSTEM, TOOLS, USER

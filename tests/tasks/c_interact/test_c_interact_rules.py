@@ -12,7 +12,7 @@ from samples import examples
 from toy_tasks import FOLLOW_UP_RIGHT, MANAGEMENT, QUERY, RIGHT, WRONG, Played, start, write_benchmark
 
 from birdenv.dialogue import DialogueOver, Move
-from birdenv.dialogue._seat import MAX_TEXT
+from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.grading import InteractGrader
 from birdenv.tasks import SYSTEM, USER
 from birdenv.tasks.c_interact import PROFILES, CInteractRules, load_benchmark

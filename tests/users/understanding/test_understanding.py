@@ -11,7 +11,7 @@ import pytest
 from birdenv.demo import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Ambiguity, Brief, Notes, RuleUser
-from birdenv.users._decoder import decode
+from birdenv.users.decoder import decode
 from birdenv.users.understanding._candidate_words import sibling_stems
 from birdenv.users.understanding._candidates import FACETS
 from birdenv.users.understanding._choice import choice_of

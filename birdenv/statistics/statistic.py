@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
-from birdenv.statistics._intervals import Interval
+from birdenv.statistics.intervals import Interval
 
 _DIGITS = 6
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple, overload
 
-from birdenv.dialogue._event import Event
+from birdenv.dialogue.event import Event
 
 QUIT = "quit"
 """The action by which a player leaves a dialogue; every seat has it."""

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from birdenv.dialogue._event import Event
-from birdenv.dialogue._move import Move
-from birdenv.dialogue._seat import Fault, Seat
+from birdenv.dialogue.event import Event
+from birdenv.dialogue.move import Move
+from birdenv.dialogue.seat import Fault, Seat
 
 
 class _AsMade:

@@ -8,10 +8,10 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, Final, Literal
 
-from birdenv.dialogue._event import DECORATIVE, HOUSE, STOP, UNKNOWN, Event
-from birdenv.dialogue._move import QUIT, Heard, Move, View
-from birdenv.dialogue._rules import AS_MADE, HOUSE_VOICE, Reply, Rules
-from birdenv.dialogue._seat import CUT, MAX_TEXT, Fault
+from birdenv.dialogue.event import DECORATIVE, HOUSE, STOP, UNKNOWN, Event
+from birdenv.dialogue.move import QUIT, Heard, Move, View
+from birdenv.dialogue.rules import AS_MADE, HOUSE_VOICE, Reply, Rules
+from birdenv.dialogue.seat import CUT, MAX_TEXT, Fault
 
 NOT_NOW: Final = "It is not your turn."
 _event = partial(tuple.__new__, Event)  # of all fields: half the time of `Event(...)`, at every move
