@@ -11,7 +11,14 @@ from typing import Any
 import pytest
 
 from birdenv.llm import Models, ModelSettings
-from birdenv.testing.openai_server import Dialogue, Script, Server, Turn, demo_script, serve
+from birdenv.testing.openai_server import (
+    ScriptedDialogue,
+    ScriptedTurn,
+    Server,
+    ServerScript,
+    demo_script,
+    serve,
+)
 
 KEY = "sk-very-secret-0123456789"
 
@@ -31,9 +38,9 @@ def server(own_environment: None) -> Iterator[Callable[..., Server]]:
     """Start a server for turns, all of one dialogue, or for a script."""
     with ExitStack() as running:
 
-        def start(*turns: Turn, **script: Any) -> Server:
-            dialogues = (Dialogue(turns=turns),) if turns else ()
-            return running.enter_context(serve(Script(**{"dialogues": dialogues, **script})))
+        def start(*turns: ScriptedTurn, **script: Any) -> Server:
+            dialogues = (ScriptedDialogue(turns=turns),) if turns else ()
+            return running.enter_context(serve(ServerScript(**{"dialogues": dialogues, **script})))
 
         yield start
 
@@ -53,13 +60,13 @@ def models(own_environment: None) -> Iterator[Callable[..., Models]]:
 
 
 @pytest.fixture(scope="session")
-def demo_answers() -> Script:
+def demo_answers() -> ServerScript:
     """The script that solves the demo."""
     return demo_script()
 
 
 @pytest.fixture
-def demo_server(own_environment: None, demo_answers: Script) -> Iterator[Server]:
+def demo_server(own_environment: None, demo_answers: ServerScript) -> Iterator[Server]:
     """A server whose model `scripted` solves the demo."""
     with serve(demo_answers) as running:
         yield running

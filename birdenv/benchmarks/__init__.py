@@ -1,14 +1,20 @@
 """Getting the public benchmarks ready: merging ground truth, verifying data; and generating new ones."""
 
 from birdenv.benchmarks._mini_dev import has_2024_signature, keys_of_2024
-from birdenv.benchmarks._prepare import WHERE_TO_ASK, Problem, Report, merge_files, missing_ground_truth
+from birdenv.benchmarks._prepare import (
+    WHERE_TO_ASK,
+    PreparationReport,
+    Problem,
+    merge_files,
+    missing_ground_truth,
+)
 from birdenv.benchmarks._verify import OracleTasks, verify_records
 
 __all__ = [
     "WHERE_TO_ASK",
     "OracleTasks",
+    "PreparationReport",
     "Problem",
-    "Report",
     "has_2024_signature",
     "keys_of_2024",
     "merge_files",

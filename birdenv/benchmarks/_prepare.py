@@ -58,7 +58,7 @@ class Problem:
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class PreparationReport:
     """`problems` must be mended; `warnings` should be read; `figures` are counts by name.
 
     `defects` says of tasks with a defective gold, by id, what is wrong with it, without quoting it.

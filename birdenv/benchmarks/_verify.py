@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, cast
 
-from birdenv.benchmarks._prepare import WHERE_TO_ASK, Problem, Report
+from birdenv.benchmarks._prepare import WHERE_TO_ASK, PreparationReport, Problem
 from birdenv.databases import DatabaseSource, DatedSource, Limits, QueryError, SqliteSource
 from birdenv.dialogue import Dialogue, Move, View, play
 from birdenv.errors import BirdenvError
@@ -49,7 +49,7 @@ def verify_records(
     partial: bool = False,
     today: str | None = None,
     progress: Progress | None = None,
-) -> Report:
+) -> PreparationReport:
     """Check every record, then let an oracle play each task that has gold.
 
     `folder` holds the databases and their notes; without one, only the records themselves are checked. The
@@ -106,7 +106,7 @@ def verify_records(
         problems += [Problem(name, text, truth_missing=text == _NO_TRUTH) for text in found]
         if progress is not None:
             progress(name)
-    return Report(tuple(problems), tuple(warnings), figures | {"defective": len(defects)}, defects)
+    return PreparationReport(tuple(problems), tuple(warnings), figures | {"defective": len(defects)}, defects)
 
 
 def _untested(record: TaskRecord) -> Iterator[str]:

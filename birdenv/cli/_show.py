@@ -18,7 +18,14 @@ from rich.text import Text
 
 from birdenv.cli.terminal import visible
 from birdenv.dialogue.display import Section
-from birdenv.runs.episodes import OpenTerm, ResultDifference, ResultTable, RunEpisodes, ShownEpisode, Turn
+from birdenv.runs.episodes import (
+    OpenTerm,
+    ResultDifference,
+    ResultTable,
+    RunEpisodes,
+    ShownEpisode,
+    ShownEvent,
+)
 
 _LONGEST: Final = 4000
 """Characters of one text that are shown."""
@@ -94,7 +101,7 @@ def _print_episode(console: Console, episode: ShownEpisode, private: bool) -> No
         console.print(_text(episode.error, "red"))
 
 
-def _print_turn(console: Console, number: int, turn: Turn) -> None:
+def _print_turn(console: Console, number: int, turn: ShownEvent) -> None:
     refused = "  (refused)" if turn.refused else ""
     about = f"  about: {turn.subject}" if turn.subject else ""
     console.print(

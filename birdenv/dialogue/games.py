@@ -124,7 +124,7 @@ class TaskList:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SurveyQuestion:
     """One question of a survey after an episode.
 
     Attributes:
@@ -173,7 +173,7 @@ class Game:
     read_text: Callable[[str, View], Move] | None = None
     markup_help: str = ""
     record_model: type[BaseModel] | None = None
-    survey: tuple[Question, ...] = ()
+    survey: tuple[SurveyQuestion, ...] = ()
     measures: GameMeasures = REWARD
     display: GameDisplay = DIALOGUE_ONLY
     with_people: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)

@@ -17,7 +17,7 @@ from birdenv.grading._second_run import is_late
 from birdenv.grading._statements import Statements
 from birdenv.grading._verdict import ExStatus, ExVerdict, ShownCell
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
-from birdenv.grading.compare._multiset import Comparison
+from birdenv.grading.compare._multiset import RowsComparison
 from birdenv.grading.compare._ordered import compare_ordered
 
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
@@ -114,7 +114,7 @@ class LocalExGrader:
         doubted = self._fail_doubtful and (verdict.ex or verdict.ex_bird)
         return _failed(verdict) if doubted and spells_out(sql, gold.sql, self._dialect) else verdict
 
-    def _order_flags(self, comparison: Comparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
+    def _order_flags(self, comparison: RowsComparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
         """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
         `order_unchecked` where that cannot be told."""
         if not comparison.equal or isinstance(pred, QueryError) or pred.rows == gold.rows:
@@ -172,10 +172,10 @@ def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
     return isinstance(submitted, FetchedRows) and any(agree_as_sets(gold, submitted) for gold in golds)
 
 
-def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, Comparison]:
+def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, RowsComparison]:
     """Which is the first gold that the prediction matches, else the first of all; and how they compare."""
     if isinstance(pred, QueryError):
-        return 0, Comparison(False, "")
+        return 0, RowsComparison(False, "")
     comparison = agree_as_multisets(usable[0], pred)
     if not comparison.equal:
         for index, gold in enumerate(usable[1:], 1):
@@ -186,7 +186,7 @@ def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, Comparison]:
 
 
 def _judge(
-    comparison: Comparison, pred: _Fetched, failed: Sequence[QueryError]
+    comparison: RowsComparison, pred: _Fetched, failed: Sequence[QueryError]
 ) -> tuple[str, ExStatus, QueryError | None]:
     if comparison.equal:
         return "", "passed", None

@@ -8,7 +8,7 @@ from collections.abc import Hashable
 from birdenv.grading._fetched_rows import FetchedRows, GoldRows
 from birdenv.grading.compare._canonical import canonical_row, canonical_rows
 from birdenv.grading.compare._explain import show
-from birdenv.grading.compare._multiset import Comparison, compare_multiset, hashable_rows
+from birdenv.grading.compare._multiset import RowsComparison, compare_multiset, hashable_rows
 from birdenv.grading.compare._row_pairs import are_plain, multiset_difference
 
 
@@ -23,11 +23,11 @@ def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
     )
 
 
-def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> Comparison:
+def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
     """`compare_multiset` of the two."""
     if is_same(gold, pred):
         flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
-        return Comparison(True, "", flags)
+        return RowsComparison(True, "", flags)
     if pred.more and pred.total is not None and len(gold.result.columns) == len(pred.columns):
         return _with_repeated_rows(gold, pred, pred.total)
     return compare_multiset(gold.result, pred.result)
@@ -46,7 +46,7 @@ def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
     return len(returned.union(pred.more)) == len(gold.row_set)
 
 
-def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> Comparison:
+def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> RowsComparison:
     """`compare_multiset` of a prediction with more rows than the gold, some of them only counted."""
     expected, kept = canonical_rows(gold.rows), canonical_rows(pred.rows)
     returned = Counter(kept)
@@ -58,5 +58,5 @@ def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> Compar
     counts = f"{len(expected)} row{'s' * (len(expected) != 1)} expected, {total} returned"
     rows = ("" if missing is None else show(missing), show(extra[0]))
     if gold.canonical_set == returned.keys():
-        return Comparison(False, f"duplicate rows differ: {counts}", (*flags, "dup_only"), *rows)
-    return Comparison(False, counts, flags, *rows)
+        return RowsComparison(False, f"duplicate rows differ: {counts}", (*flags, "dup_only"), *rows)
+    return RowsComparison(False, counts, flags, *rows)

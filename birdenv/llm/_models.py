@@ -19,7 +19,7 @@ from birdenv.llm._ledger import Ledger
 from birdenv.llm._recording import CallFile
 from birdenv.llm._seat_calls import Chat
 from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
-from birdenv.llm._token_prices import Prices
+from birdenv.llm._token_prices import TokenPrices
 
 CALLS: Final = "private_calls.jsonl"
 """The file of a run's calls. Private: what a simulated user's model is told may hold the gold."""
@@ -43,7 +43,7 @@ class Models:
         """
         self.settings = settings or ModelSettings()
         self.ledger = Ledger(self.settings)
-        self._prices = Prices(self.settings.prices)
+        self._prices = TokenPrices(self.settings.prices)
         self._endpoints: dict[Role, Endpoint] = {}
         self._callers: dict[Endpoint, Caller] = {}
         self._caches: dict[str, CallFile] = {}

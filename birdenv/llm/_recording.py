@@ -36,7 +36,7 @@ def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-class _Line(NamedTuple):
+class _CallPlace(NamedTuple):
     """Where a call stands in its file, and in the order of calls."""
 
     start: int
@@ -66,7 +66,7 @@ class CallFile:
         """
         self.path = path
         self.cost, self.tokens, self.calls, self.unpriced = 0.0, 0, 0, 0
-        self._lines: dict[str, _Line] = {}
+        self._lines: dict[str, _CallPlace] = {}
         self._lock = threading.Lock()
         self._reading: int | None = None
         self._writing: int | None = None
@@ -114,7 +114,7 @@ class CallFile:
                 if written != len(data):
                     os.ftruncate(self._writing, end - written)
                     raise OSError(None, "there is no room for it")
-                self._lines[key] = _Line(end - written, written, entry["scope"], entry["n"])
+                self._lines[key] = _CallPlace(end - written, written, entry["scope"], entry["n"])
             except OSError as error:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
@@ -140,7 +140,7 @@ class CallFile:
         with self._lock:
             self._shut()
 
-    def _read(self, line: _Line) -> bytes:
+    def _read(self, line: _CallPlace) -> bytes:
         with self._lock:
             if self._reading is None:
                 self._reading = os.open(self.path, os.O_RDONLY)
@@ -166,7 +166,7 @@ class CallFile:
 
     def _enter(self, line: bytes, place: int, number: int) -> None:
         entry = read_call(line, self.path, number)
-        self._lines.setdefault(entry["key"], _Line(place, len(line), entry["scope"], entry["n"]))
+        self._lines.setdefault(entry["key"], _CallPlace(place, len(line), entry["scope"], entry["n"]))
         if not entry.get("reused"):
             recorded = completion_of(entry["message"], None, entry.get("usage"))
             self.calls += 1

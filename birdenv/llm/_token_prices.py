@@ -15,7 +15,7 @@ _PER: Final = 1_000_000  # prices are for a million tokens
 _FIELDS: Final = ("input", "output", "cached_input")
 
 
-class Prices:
+class TokenPrices:
     """US dollars of an answer."""
 
     def __init__(self, file: Path | None = None) -> None:

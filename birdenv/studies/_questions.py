@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from birdenv.dialogue.games import Question
+from birdenv.dialogue.games import SurveyQuestion
 
 _OWN_FIELDS: Final = frozenset({"form", "item", "try", "winner", "justification"})
 """Fields that pages have beside the questions'."""
@@ -14,7 +14,7 @@ _LARGEST_SCALE: Final = 100
 _ABOUT: Final = ("partner", "self", "dialogue")
 
 
-def check_questions(questions: Iterable[Question]) -> None:
+def check_questions(questions: Iterable[SurveyQuestion]) -> None:
     """Refuse questions that a page cannot ask.
 
     Raises:

@@ -51,7 +51,7 @@ class Line(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Script:
+class AgentScript:
     """Messages of a model in one episode of the demo benchmark.
 
     Attributes:
@@ -126,14 +126,14 @@ _RIGHT_AGAIN = tool_call(
 )
 _LOOK = tool_call("execute_sql", sql="SELECT name FROM branches ORDER BY name LIMIT 2")
 
-SCRIPTS: tuple[Script, ...] = (
-    Script("a question and two wrong answers", "c-interact", "library_1", (_ASK, _WRONG, _BROKEN)),
-    Script("an empty answer", "c-interact", "library_2", (tool_call("submit_sql", sql=""), _WRONG)),
+SCRIPTS: tuple[AgentScript, ...] = (
+    AgentScript("a question and two wrong answers", "c-interact", "library_1", (_ASK, _WRONG, _BROKEN)),
+    AgentScript("an empty answer", "c-interact", "library_2", (tool_call("submit_sql", sql=""), _WRONG)),
     *(
-        Script(f"malformed: {name}", "c-interact", "library_1", (message, _ASK, _WRONG, _WRONG))
+        AgentScript(f"malformed: {name}", "c-interact", "library_1", (message, _ASK, _WRONG, _WRONG))
         for name, message in MALFORMED.items()
     ),
-    Script(
+    AgentScript(
         "tools with prices",
         "a-interact",
         "library_1",
@@ -144,22 +144,24 @@ SCRIPTS: tuple[Script, ...] = (
             _WRONG,
         ),
     ),
-    Script("right at once, twice", "c-interact", "library_M_2", (_RIGHT, _RIGHT_AGAIN)),
-    Script(
+    AgentScript("right at once, twice", "c-interact", "library_M_2", (_RIGHT, _RIGHT_AGAIN)),
+    AgentScript(
         "right after a debug attempt, twice",
         "c-interact",
         "library_M_2",
         (_WRONG, _RIGHT, _BROKEN, _RIGHT_AGAIN),
     ),
-    Script("right with tools, twice", "a-interact", "library_M_2", (_LOOK, _RIGHT, _RIGHT_AGAIN)),
-    Script(
+    AgentScript("right with tools, twice", "a-interact", "library_M_2", (_LOOK, _RIGHT, _RIGHT_AGAIN)),
+    AgentScript(
         "one question with rows",
         "bird",
         "1",
         (_LOOK, tool_call("submit_sql", sql="SELECT COUNT(*) FROM members WHERE card_status = 'active'")),
     ),
-    Script("ended by the limit", "bird", "1", (_LOOK, _LOOK), {"max_turns": 2}),
-    Script("ended by a fault", "c-interact", "library_1", (_ASK,), {"user": "birdenv.testing:failing_user"}),
+    AgentScript("ended by the limit", "bird", "1", (_LOOK, _LOOK), {"max_turns": 2}),
+    AgentScript(
+        "ended by a fault", "c-interact", "library_1", (_ASK,), {"user": "birdenv.testing:failing_user"}
+    ),
 )
 """Scripts over the demo benchmark: plain ones, one for each kind of malformed message, ones that earn all
 rewards of the schedule (0.7 and 0.3, 0.5 and 0.2), and one each that ends by the limit and by a fault."""
@@ -170,10 +172,10 @@ def failing_user(view: View) -> Move:
     raise RuntimeError("this user always fails")
 
 
-def golden_transcript(script: Script) -> tuple[Line, ...]:
+def golden_transcript(script: AgentScript) -> tuple[Line, ...]:
     """Return the transcript of a script as birdenv itself plays it."""
 
-    def make_step(script: Script) -> Callable[[Message], Stepped]:
+    def make_step(script: AgentScript) -> Callable[[Message], Stepped]:
         episode = make_game(script.game, **script.settings).episode(script.instance_id)
 
         def step(message: Message) -> Stepped:
@@ -186,7 +188,7 @@ def golden_transcript(script: Script) -> tuple[Line, ...]:
 
 
 def play_script(
-    script: Script, make_step: Callable[[Script], Callable[[Message], Stepped]]
+    script: AgentScript, make_step: Callable[[AgentScript], Callable[[Message], Stepped]]
 ) -> tuple[Line, ...]:
     """Play a script through an adapter, and return the transcript; it ends with the episode."""
     step = make_step(script)
@@ -199,7 +201,8 @@ def play_script(
 
 
 async def play_script_async(
-    script: Script, make_step: Callable[[Script], Awaitable[Callable[[Message], Awaitable[Stepped]]]]
+    script: AgentScript,
+    make_step: Callable[[AgentScript], Awaitable[Callable[[Message], Awaitable[Stepped]]]],
 ) -> tuple[Line, ...]:
     """Play a script through an adapter whose step function must be awaited, and return the transcript."""
     step = await make_step(script)

@@ -97,15 +97,15 @@ def _played(game: Game, seed: int, settings: dict[str, Any]) -> Iterator[tuple[s
             return
         for name in arena.ids[:_TASKS]:
             for number in range(_EPISODES):
-                found = _Episode(game, arena.start(name), Random(f"{seed} {name} {number}"))
+                found = _CheckedEpisode(game, arena.start(name), Random(f"{seed} {name} {number}"))
                 yield from found.play()
-                again = _Episode(game, arena.start(name), Random(f"{seed} {name} {number}"))
+                again = _CheckedEpisode(game, arena.start(name), Random(f"{seed} {name} {number}"))
                 list(again.play())
                 if found.trace() != again.trace():
                     yield "repeatable", f"{name}: the same moves did not give the same events and rewards"
 
 
-class _Episode:
+class _CheckedEpisode:
     def __init__(self, game: Game, dialogue: Dialogue, random: Random) -> None:
         self._game, self._dialogue, self._random = game, dialogue, random
         self._moves: list[str] = []

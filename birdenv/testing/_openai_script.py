@@ -70,7 +70,7 @@ class Trouble(_Strict):
     drip: float = 0.0
 
 
-class Turn(Trouble):
+class ScriptedTurn(Trouble):
     """One answer of a model.
 
     Attributes:
@@ -101,15 +101,15 @@ class Turn(Trouble):
         return (words * (self.size // len(words) + 1))[: self.size]
 
 
-class Dialogue(_Strict):
+class ScriptedDialogue(_Strict):
     """The turns of a model in requests in which all of `when` stands, for one model or for all."""
 
     when: tuple[str, ...] = ()
     model: str | None = None
-    turns: tuple[Turn, ...] = Field(min_length=1)
+    turns: tuple[ScriptedTurn, ...] = Field(min_length=1)
 
 
-class Script(_Strict):
+class ServerScript(_Strict):
     """What the server plays.
 
     Attributes:
@@ -122,7 +122,7 @@ class Script(_Strict):
         key: the only key that is let in; every one without it.
     """
 
-    dialogues: tuple[Dialogue, ...] = ()
+    dialogues: tuple[ScriptedDialogue, ...] = ()
     models: tuple[str, ...] = ()
     latency: float = 0.0
     turn_mark: str = "### Turn "
@@ -130,7 +130,7 @@ class Script(_Strict):
     wants_reasoning: bool = False
     key: str | None = None
 
-    def turn(self, body: dict[str, Any]) -> Turn | None:
+    def turn(self, body: dict[str, Any]) -> ScriptedTurn | None:
         """Return what answers a request; None if nothing does."""
         messages = [each for each in body.get("messages") or () if isinstance(each, dict)]
         said = "\n".join(_text(message) for message in messages)
@@ -151,14 +151,14 @@ def _text(message: dict[str, Any]) -> str:
     return "\n".join(str(part.get("text", "")) for part in parts if isinstance(part, dict))
 
 
-def read_script(path: Path) -> Script:
+def read_script(path: Path) -> ServerScript:
     """Read a script from a JSON file.
 
     Raises:
         InputError: it cannot be read, or is no script; the message names the field.
     """
     try:
-        return Script.model_validate(read_json(path))
+        return ServerScript.model_validate(read_json(path))
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"]))

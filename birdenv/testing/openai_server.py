@@ -2,8 +2,8 @@
 
     python -m birdenv.testing.openai_server SCRIPT [--port PORT] [--log FILE]
 
-SCRIPT is a JSON file (see `Script`), or `demo`: a model `scripted` that solves the demo benchmark by tool
-calls and plays its user, and `scripted-markup`, which solves c-Interact by tags. In a test:
+SCRIPT is a JSON file (see `ServerScript`), or `demo`: a model `scripted` that solves the demo benchmark by
+tool calls and plays its user, and `scripted-markup`, which solves c-Interact by tags. In a test:
 `with serve(script) as server:`.
 """
 
@@ -23,9 +23,26 @@ from typing import Any, Final, NamedTuple
 
 from birdenv.errors import BirdenvError
 from birdenv.testing._demo_script import demo_script
-from birdenv.testing._openai_script import Call, Dialogue, Script, Trouble, Turn, read_script
+from birdenv.testing._openai_script import (
+    Call,
+    ScriptedDialogue,
+    ScriptedTurn,
+    ServerScript,
+    Trouble,
+    read_script,
+)
 
-__all__ = ["Call", "Dialogue", "Script", "Server", "Trouble", "Turn", "demo_script", "read_script", "serve"]
+__all__ = [
+    "Call",
+    "ScriptedDialogue",
+    "ScriptedTurn",
+    "Server",
+    "ServerScript",
+    "Trouble",
+    "demo_script",
+    "read_script",
+    "serve",
+]
 
 _MOST_BODY: Final = 64 * 2**20
 _TLS: Final = b"\x16"  # the first byte of a handshake
@@ -55,7 +72,7 @@ class Server:
         requests: the chat requests that have come in, in order.
     """
 
-    def __init__(self, script: Script, log: Path | None = None) -> None:
+    def __init__(self, script: ServerScript, log: Path | None = None) -> None:
         self.script = script
         self.url = ""
         self.requests: list[Request] = []
@@ -124,7 +141,7 @@ class Server:
         return await _send(writer, turn.model_copy(update={"body": text}), key)
 
 
-def _refused(script: Script, body: Mapping[str, Any]) -> Trouble | None:
+def _refused(script: ServerScript, body: Mapping[str, Any]) -> Trouble | None:
     model = body.get("model")
     if script.models and model not in script.models:
         return Trouble(status=404, code="model_not_found", message=f"The model {model!r} does not exist.")
@@ -183,7 +200,7 @@ def _head(status: int, headers: Mapping[str, str]) -> bytes:
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 
-def _message(turn: Turn) -> dict[str, Any]:
+def _message(turn: ScriptedTurn) -> dict[str, Any]:
     message: dict[str, Any] = {"role": "assistant", "content": turn.text()}
     if turn.calls:
         message["tool_calls"] = [call.to_json(number) for number, call in enumerate(turn.calls, 1)]
@@ -194,24 +211,24 @@ def _message(turn: Turn) -> dict[str, Any]:
     return message
 
 
-def _usage(turn: Turn, body: Mapping[str, Any]) -> dict[str, int]:
+def _usage(turn: ScriptedTurn, body: Mapping[str, Any]) -> dict[str, int]:
     """Four characters a token, as a rule of thumb has it."""
     prompt = len(json.dumps(body.get("messages"))) // 4
     completion = len(json.dumps(_message(turn))) // 4
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
 
 
-def _finish(turn: Turn) -> str:
+def _finish(turn: ScriptedTurn) -> str:
     return turn.finish_reason or ("tool_calls" if turn.calls else "stop")
 
 
-def _completion(turn: Turn, body: Mapping[str, Any]) -> dict[str, Any]:
+def _completion(turn: ScriptedTurn, body: Mapping[str, Any]) -> dict[str, Any]:
     choice = {"index": 0, "message": _message(turn), "finish_reason": _finish(turn)}
     made = {"id": "chatcmpl-1", "object": "chat.completion", "created": 0, "model": body.get("model")}
     return {**made, "choices": [choice], **({"usage": _usage(turn, body)} if turn.usage else {})}
 
 
-async def _stream(writer: asyncio.StreamWriter, turn: Turn, body: Mapping[str, Any]) -> bool:
+async def _stream(writer: asyncio.StreamWriter, turn: ScriptedTurn, body: Mapping[str, Any]) -> bool:
     """Send a completion as server-sent events: the words in pieces, then the calls, then the end."""
     await asyncio.sleep(turn.delay)
     message = _message(turn)
@@ -239,7 +256,7 @@ async def _stream(writer: asyncio.StreamWriter, turn: Turn, body: Mapping[str, A
 
 
 @contextmanager
-def serve(script: Script, log: Path | None = None) -> Iterator[Server]:
+def serve(script: ServerScript, log: Path | None = None) -> Iterator[Server]:
     """Run a server in a thread of this process while the block runs.
 
     Args:

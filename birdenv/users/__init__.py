@@ -8,7 +8,7 @@
 `users.understanding` finds what a question is about, `users.model_user` holds users with a language model.
 """
 
-from birdenv.users._brief import STAGES, Ambiguity, AmbiguityKind, Answer, Brief, Call, Notes, UserStyle
+from birdenv.users._brief import STAGES, Ambiguity, AmbiguityKind, Answer, Brief, BriefNotes, Call, UserStyle
 from birdenv.users._rule_player import RulePlayer, rule_player
 from birdenv.users._temperaments import TEMPERAMENTS
 from birdenv.users.decoder import ASKING_BACK, RuleUser
@@ -21,8 +21,8 @@ __all__ = [
     "AmbiguityKind",
     "Answer",
     "Brief",
+    "BriefNotes",
     "Call",
-    "Notes",
     "RulePlayer",
     "RuleUser",
     "UserStyle",

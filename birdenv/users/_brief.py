@@ -32,7 +32,7 @@ class Ambiguity:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Notes:
+class BriefNotes:
     """What is written about a database: its columns' meanings, its knowledge entries, its schema as text.
 
     `columns` maps a column's name in lower case to what all columns of that name mean; `knowledge` maps an
@@ -62,7 +62,7 @@ class Brief:
     gold: tuple[str, ...] = ()
     identifiers: frozenset[str] = frozenset()
     dialect: str = "sqlite"
-    notes: Notes | None = None
+    notes: BriefNotes | None = None
     request: str = ""
     converses: bool = True
     first_line: bool = False

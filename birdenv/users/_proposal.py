@@ -8,8 +8,16 @@ from decimal import Decimal
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from birdenv.users._brief import Brief, Notes
-from birdenv.users.sql_in_words import Names, Node, Token, parse_fragment, split_words, tokenize, verbalise
+from birdenv.users._brief import Brief, BriefNotes
+from birdenv.users.sql_in_words import (
+    LexicalUnit,
+    Names,
+    Node,
+    parse_fragment,
+    split_words,
+    tokenize,
+    verbalise,
+)
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import Question, take_apart
@@ -124,7 +132,7 @@ def _stems_of(text: str) -> frozenset[str]:
 
 
 @lru_cache(maxsize=64)
-def _known(identifiers: frozenset[str], notes: Notes | None) -> frozenset[frozenset[str]]:
+def _known(identifiers: frozenset[str], notes: BriefNotes | None) -> frozenset[frozenset[str]]:
     """The stems of the names of a schema, each as it is said."""
     names = Names(identifiers, notes)
     found = {_stems_of(clean(names.words(name))) for name in identifiers}
@@ -203,7 +211,7 @@ _OF_KEYS = frozenset(map(stem, "id ids code key no nr ref".split()))
 
 
 @lru_cache(maxsize=4096)
-def _tokens(snippet: str) -> tuple[Token, ...]:
+def _tokens(snippet: str) -> tuple[LexicalUnit, ...]:
     return tuple(tokenize(snippet))
 
 
@@ -264,7 +272,7 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
     return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""
 
 
-def _is_number(token: Token) -> bool:
+def _is_number(token: LexicalUnit) -> bool:
     return token.kind == "number" and re.fullmatch(r"\d+(\.\d+)?", token.text) is not None
 
 
@@ -273,13 +281,13 @@ def _numbers(text: str) -> list[tuple[Decimal, bool]]:
     return [(Decimal(match.group()), bool(match[1])) for match in _NUMBER.finditer(spelt)]
 
 
-def _other_bound(text: str, tokens: Sequence[Token]) -> bool:
+def _other_bound(text: str, tokens: Sequence[LexicalUnit]) -> bool:
     signs = [token.key for token in tokens if token.key in _COMPARES]
     said = next((sign for sign, pattern in _BOUNDS if pattern.search(text)), "")
     return bool(said) and len(signs) == 1 and signs[0] != said
 
 
-def _values(text: str, tokens: Sequence[Token]) -> Verdict:
+def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:
     """A proposal without numbers: yes, if it names every value; no, if it names some of them only."""
     keys = {token.key for token in tokens}
     values = [" ".join(words(clean(token.text))) for token in tokens if token.kind == "string"]

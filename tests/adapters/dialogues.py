@@ -9,9 +9,9 @@ from typing import Any
 
 from birdenv import Move, View
 from birdenv.dialogue import make_game
-from birdenv.testing import Line, Script, golden_transcript, play_script, tool_call
-from birdenv.testing.openai_server import Call, Dialogue, Turn, demo_script
-from birdenv.testing.openai_server import Script as ServerScript
+from birdenv.testing import AgentScript, Line, golden_transcript, play_script, tool_call
+from birdenv.testing.openai_server import Call, ScriptedDialogue, ScriptedTurn, demo_script
+from birdenv.testing.openai_server import ServerScript as ServerScript
 
 ASK = tool_call("clarify", question="What do you mean by 'roomy branches'?")
 WRONG = tool_call("submit_sql", sql="SELECT 1")
@@ -40,12 +40,12 @@ def as_tags(message: Mapping[str, Any]) -> str:
     return known.get(function["name"], f"<{function['name']}>{words}</{function['name']}>")
 
 
-def golden(script: Script, *, tags: bool = False) -> tuple[Line, ...]:
+def golden(script: AgentScript, *, tags: bool = False) -> tuple[Line, ...]:
     """Return what birdenv itself answers to a script, as tool calls or as tags."""
     if not tags:
         return golden_transcript(script)
 
-    def make_step(script: Script) -> Callable[[Mapping[str, Any]], tuple[str, float, bool]]:
+    def make_step(script: AgentScript) -> Callable[[Mapping[str, Any]], tuple[str, float, bool]]:
         episode = make_game(script.game, **script.settings).episode(script.instance_id)
 
         def step(message: Mapping[str, Any]) -> tuple[str, float, bool]:
@@ -57,7 +57,7 @@ def golden(script: Script, *, tags: bool = False) -> tuple[Line, ...]:
     return play_script(script, make_step)
 
 
-def breakdown(script: Script, *, tags: bool = False) -> dict[int, float]:
+def breakdown(script: AgentScript, *, tags: bool = False) -> dict[int, float]:
     """Return what each phase of a golden dialogue earns."""
     episode = make_game(script.game, **script.settings).episode(script.instance_id)
     for message in script.messages:
@@ -72,9 +72,9 @@ def as_turns(messages: Any, *, tags: bool = False) -> ServerScript:
     for message in messages:
         calls = [(each["id"], each["function"]) for each in message.get("tool_calls") or ()]
         made = [Call(name=call["name"], arguments=call["arguments"], id=key) for key, call in calls]
-        whole = Turn(content=message.get("content"), calls=tuple(made))
-        turns.append(Turn(content=as_tags(message)) if tags else whole)
-    return ServerScript(dialogues=(Dialogue(turns=tuple(turns)),))
+        whole = ScriptedTurn(content=message.get("content"), calls=tuple(made))
+        turns.append(ScriptedTurn(content=as_tags(message)) if tags else whole)
+    return ServerScript(dialogues=(ScriptedDialogue(turns=tuple(turns)),))
 
 
 def demo_messages() -> dict[str, list[Mapping[str, Any]]]:

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, TypeAlias
 import pytest
 from dialogues import ASK, WRONG, assert_nothing_private, demo_messages, golden, wrong_messages
 
-from birdenv.testing import Script, play_script_async
+from birdenv.testing import AgentScript, play_script_async
 
 Message: TypeAlias = Mapping[str, Any]
 Step: TypeAlias = Callable[[Message], Awaitable[tuple[str, float, bool]]]
@@ -28,15 +28,15 @@ class SessionTests:
         raise NotImplementedError
 
     async def _play(self, game: str, task: str, messages: Any, settings: Mapping[str, Any]) -> Any:
-        script = Script("", game, task, tuple(messages), settings)
+        script = AgentScript("", game, task, tuple(messages), settings)
         async with self.session(game, task, settings) as step:
 
-            async def make_step(script: Script) -> Step:
+            async def make_step(script: AgentScript) -> Step:
                 return step
 
             return await play_script_async(script, make_step)
 
-    def test_a_golden_dialogue_is_the_same(self, script: Script) -> None:
+    def test_a_golden_dialogue_is_the_same(self, script: AgentScript) -> None:
         played = asyncio.run(self._play(script.game, script.instance_id, script.messages, script.settings))
         assert played == golden(script, tags=self.tags)
 
@@ -50,7 +50,7 @@ class SessionTests:
         asyncio.run(play())
 
     def test_fifty_episodes_at_once_are_the_same(self) -> None:
-        script = Script("", "c-interact", "library_1", (ASK, WRONG, WRONG))
+        script = AgentScript("", "c-interact", "library_1", (ASK, WRONG, WRONG))
 
         async def play() -> list[Any]:
             return await asyncio.gather(
@@ -65,7 +65,7 @@ class SessionTests:
         monkeypatch.setenv("OPENAI_BASE_URL", "http://127.0.0.1:9/v1")
         monkeypatch.setenv("OPENAI_API_KEY", "none")
         [line] = asyncio.run(self._play("c-interact", "library_1", [ASK], {"user": "llm:nobody"}))
-        assert line.done and line.reward == 0 and "It does not count." in line.text
+        assert line.done and line.reward == 0 and "The dialogue was ended: infra_error." in line.text
 
     def test_a_cancelled_step_is_played_to_its_end(self) -> None:
         settings = {"user": "dialogues:slow_user"}
@@ -81,7 +81,7 @@ class SessionTests:
                     await asyncio.sleep(0.1)
                 return text
 
-        script = Script("", "c-interact", "library_1", (ASK, WRONG), settings)
+        script = AgentScript("", "c-interact", "library_1", (ASK, WRONG), settings)
         assert asyncio.run(play()) == golden(script, tags=self.tags)[1].text
 
     @pytest.mark.slow

@@ -21,9 +21,9 @@ from inspect_ai.model import GenerateConfig, get_model
 
 from birdenv.adapters import inspect as adapter
 from birdenv.dialogue import make_game
-from birdenv.testing import Script
-from birdenv.testing.openai_server import Dialogue, Server, Turn, demo_script, serve
-from birdenv.testing.openai_server import Script as ServerScript
+from birdenv.testing import AgentScript
+from birdenv.testing.openai_server import ScriptedDialogue, ScriptedTurn, Server, demo_script, serve
+from birdenv.testing.openai_server import ServerScript as ServerScript
 
 pytestmark = pytest.mark.slow  # the frameworks take seconds to import
 
@@ -68,7 +68,7 @@ def replies(sample: EvalSample) -> list[str]:
 class TestInspect:
     framework = "inspect"
 
-    def test_a_golden_dialogue_is_the_same(self, tmp_path: Path, server: Server, script: Script) -> None:
+    def test_a_golden_dialogue_is_the_same(self, tmp_path: Path, server: Server, script: AgentScript) -> None:
         lines = golden(script)
         messages = script.messages if lines[-1].done else (*script.messages, *[script.messages[-1]] * 8)
         settings = {**script.settings, "instances": [script.instance_id]}
@@ -80,7 +80,7 @@ class TestInspect:
             assert "partner error" in sample.error.message and not sample.scores
             return
         assert replies(sample)[: len(told)] == told
-        whole = Script("", script.game, script.instance_id, tuple(messages), script.settings)
+        whole = AgentScript("", script.game, script.instance_id, tuple(messages), script.settings)
         earned = breakdown(whole)
         phases = {f"phase_{phase}": earned.get(phase, 0.0) for phase in (1, 2)[: 1 + (script.game != "bird")]}
         [score] = sample.scores.values()
@@ -119,7 +119,7 @@ class TestInspect:
         turns = {name: as_turns(messages).dialogues[0].turns for name, messages in wrong_messages().items()}
         arena = make_game("c-interact")
         requests = {name: f"Request: {arena._tasks.public(name).question}" for name in arena.ids}
-        dialogues = [Dialogue(when=(requests[name],), turns=each) for name, each in turns.items()]
+        dialogues = [ScriptedDialogue(when=(requests[name],), turns=each) for name, each in turns.items()]
         server.script = ServerScript(dialogues=tuple(dialogues))
         log = play(tmp_path, "c-interact", {})
         assert len(log.samples) == 38
@@ -139,7 +139,7 @@ def test_the_command_finds_the_tasks(tmp_path: Path) -> None:
 
 
 def test_a_model_that_says_nothing_is_a_sample_like_any_other(tmp_path: Path, server: Server) -> None:
-    server.script = ServerScript(dialogues=(Dialogue(turns=(Turn(content=""),)),))
+    server.script = ServerScript(dialogues=(ScriptedDialogue(turns=(ScriptedTurn(content=""),)),))
     log = play(tmp_path, "c-interact", {"limit": 1})
     assert log.samples[0].scores["reward"].value["reward"] == 0.0
 

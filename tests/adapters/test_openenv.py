@@ -24,7 +24,7 @@ from openenv.core.generic_client import GenericEnvClient
 
 from birdenv.adapters.openenv import make_app
 from birdenv.dialogue import make_game
-from birdenv.testing import Script
+from birdenv.testing import AgentScript
 
 pytestmark = pytest.mark.slow  # the frameworks take seconds to import
 
@@ -96,7 +96,7 @@ class TestOpenEnv(SessionTests):
             async with self.session("c-interact", "library_1", settings) as step:
                 return (await step(WRONG))[0]
 
-        script = Script("", "c-interact", "library_1", (WRONG,), settings)
+        script = AgentScript("", "c-interact", "library_1", (WRONG,), settings)
         assert asyncio.run(play()) == golden(script)[0].text
 
 

@@ -23,7 +23,7 @@ from trl import GRPOConfig, GRPOTrainer
 
 from birdenv.adapters.trl import dataset_rows, earned, environment_class, rollout
 from birdenv.dialogue import make_game
-from birdenv.testing import Script, tool_call
+from birdenv.testing import AgentScript, tool_call
 
 pytestmark = pytest.mark.slow  # the frameworks take seconds to import
 
@@ -129,12 +129,12 @@ class TestRollout:
         shown = [tokenizer.decode(each).partition("user\n")[2] for each in found if each]
         return [text.rpartition("<|im_end|>")[0] for text in shown]
 
-    def test_a_golden_dialogue_is_the_same(self, tokenizer: Any, script: Script) -> None:
+    def test_a_golden_dialogue_is_the_same(self, tokenizer: Any, script: AgentScript) -> None:
         messages = (*script.messages, *[tool_call("submit_sql", sql="")] * 4)  # a rollout goes on to the end
         output = self._play(tokenizer, script.game, [(script.instance_id, messages)], **script.settings)
         told = [line.text for line in golden(script, tags=True) if not line.done]
         assert self._replies(tokenizer, output)[: len(told)] == told
-        whole = Script("", script.game, script.instance_id, messages, script.settings)
+        whole = AgentScript("", script.game, script.instance_id, messages, script.settings)
         reward = None if "fault" in script.name else pytest.approx(sum(breakdown(whole, tags=True).values()))
         assert output["birdenv_reward"] == [reward]
 

@@ -21,7 +21,7 @@ pytest.importorskip("verifiers.v1", reason="the extra `verifiers` is not install
 
 from birdenv import InfrastructureError
 from birdenv.adapters.verifiers import BirdenvConfig, BirdenvEnvConfig
-from birdenv.testing import Script
+from birdenv.testing import AgentScript
 from birdenv.testing.openai_server import demo_script, serve
 from birdenv_verifiers import BirdenvEnv, BirdenvTaskset
 
@@ -63,7 +63,7 @@ async def play(game: str, task: str, messages: Any, settings: Mapping[str, Any])
 class TestVerifiers:
     framework = "verifiers"
 
-    def test_a_golden_dialogue_is_the_same(self, script: Script) -> None:
+    def test_a_golden_dialogue_is_the_same(self, script: AgentScript) -> None:
         playing = play(script.game, script.instance_id, script.messages, script.settings)
         if "fault" in script.name:
             with pytest.raises(InfrastructureError, match="partner error"):

@@ -17,8 +17,8 @@ import pytest
 
 from birdenv.benchmarks import verify_records
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, demo_concepts, generate, read_concepts
-from birdenv.benchmarks.generator._families import Family, Meaning, Point
-from birdenv.benchmarks.generator._follow_ups import FollowUp
+from birdenv.benchmarks.generator._families import Family, Meaning, VaguePart
+from birdenv.benchmarks.generator._follow_ups import GeneratedFollowUp
 from birdenv.benchmarks.generator._task_records import family_records
 from birdenv.benchmarks.generator._wording import _HELD_OUT_REMARKS, _REMARKS
 from birdenv.dialogue import make_game
@@ -68,9 +68,12 @@ def test_a_family_shows_one_request_and_means_all_there_is(records: list[dict[st
 def test_neither_ids_nor_the_order_of_tasks_tell_what_is_meant() -> None:
     concepts = demo_concepts()[0]
     meanings = [Meaning(f"a > {k}", f"an a above {k}") for k in range(3)]
-    points = (Point("old", True, tuple(meanings[:2]), None), Point("new", True, tuple(meanings), None))
+    points = (
+        VaguePart("old", True, tuple(meanings[:2]), None),
+        VaguePart("new", True, tuple(meanings), None),
+    )
     family = Family(concepts.database, concepts.entities[0], points, None, None)
-    follow_up = FollowUp("Now count.", "topic_pivot", 0, statements=("SELECT 1", "SELECT 2"))
+    follow_up = GeneratedFollowUp("Now count.", "topic_pivot", 0, statements=("SELECT 1", "SELECT 2"))
     first, numbers = set(), set()
     for seed in range(60):
         made = family_records(family, "coop_0001", "Old and new?", follow_up, Random(seed))

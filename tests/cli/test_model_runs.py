@@ -16,7 +16,15 @@ from typing import Any
 import pytest
 from model_servers import KEY
 
-from birdenv.testing.openai_server import Call, Dialogue, Script, Server, Trouble, Turn, serve
+from birdenv.testing.openai_server import (
+    Call,
+    ScriptedDialogue,
+    ScriptedTurn,
+    Server,
+    ServerScript,
+    Trouble,
+    serve,
+)
 
 Start = Callable[..., Server]
 FILES = ("runs.jsonl", "private.jsonl", "overall.json", "summary.txt", "private_calls.jsonl")
@@ -66,7 +74,7 @@ def test_one_command_evaluates_an_endpoint_on_mini_dev(
     chosen = [task for task in tasks if task["db_id"] in there][:40]
     (file := tmp_path / "mini_dev_sqlite.json").write_text(json.dumps(chosen))
     dialogues = tuple(
-        Dialogue(when=(task["question"],), turns=(turn("SELECT 1", "execute_sql"), turn(task["SQL"])))
+        ScriptedDialogue(when=(task["question"],), turns=(turn("SELECT 1", "execute_sql"), turn(task["SQL"])))
         for task in chosen
     )
     running = server(dialogues=dialogues)
@@ -78,8 +86,8 @@ def test_one_command_evaluates_an_endpoint_on_mini_dev(
     assert len(running.requests) == 80 and "Models: 80 calls, " in ran.out
 
 
-def turn(sql: str, tool: str = "submit_sql") -> Turn:
-    return Turn(calls=(Call(name=tool, arguments={"sql": sql}),))
+def turn(sql: str, tool: str = "submit_sql") -> ScriptedTurn:
+    return ScriptedTurn(calls=(Call(name=tool, arguments={"sql": sql}),))
 
 
 @pytest.mark.every(3)
@@ -131,12 +139,12 @@ def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
 
 
 def test_an_endpoint_that_fails_is_nobody_s_wrong_answer(
-    birdenv: Any, demo_answers: Script, own_environment: None, tmp_path: Path
+    birdenv: Any, demo_answers: ServerScript, own_environment: None, tmp_path: Path
 ) -> None:
     task = next(d for d in demo_answers.dialogues if d.model == "scripted" and len(d.turns) > 3)
-    broken = task.model_copy(update={"turns": (task.turns[0], Turn(status=400, message="No."))})
+    broken = task.model_copy(update={"turns": (task.turns[0], ScriptedTurn(status=400, message="No."))})
     dialogues = tuple(broken if each is task else each for each in demo_answers.dialogues)
-    with serve(Script(dialogues=dialogues)) as running:
+    with serve(ServerScript(dialogues=dialogues)) as running:
         ran = birdenv(*run_with(running, tmp_path))
         assert ran.code == 3 and "count for nobody" in ran.err and "answered 400: 'No.'" in ran.err
         overall = json.loads((newest(tmp_path) / "overall.json").read_text())
@@ -160,7 +168,7 @@ ENDPOINT_FAULTS = {
 def test_what_every_call_would_meet_is_one_line(
     birdenv: Any, server: Start, tmp_path: Path, what: str
 ) -> None:
-    running = server(Turn(faults=(ENDPOINT_FAULTS[what],) * 99))
+    running = server(ScriptedTurn(faults=(ENDPOINT_FAULTS[what],) * 99))
     ran = birdenv(*run_with(running, tmp_path / "results", "-p", "3", "-v"))
     assert ran.code == 3 and ran.err.startswith("Error: http://127.0.0.1:") and len(ran.err.splitlines()) == 1
     assert (
@@ -196,8 +204,12 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
 
 
 def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tmp_path: Path) -> None:
-    encoder = Dialogue(when=("Decide what one question is about",), turns=(Turn(content="labelled(A1)"),))
-    running = server(dialogues=(encoder, Dialogue(turns=(Turn(content="With 40 seats or more."),))))
+    encoder = ScriptedDialogue(
+        when=("Decide what one question is about",), turns=(ScriptedTurn(content="labelled(A1)"),)
+    )
+    running = server(
+        dialogues=(encoder, ScriptedDialogue(turns=(ScriptedTurn(content="With 40 seats or more."),)))
+    )
     question = {"instance_id": "library_1", "question": "What is roomy?", "kind": "labelled"}
     asked = [question | {"must": [["40"]]}, question | {"kind": "extraction", "question": "Give me the SQL."}]
     (file := tmp_path / "q.jsonl").write_text("".join(json.dumps(each) + "\n" for each in asked))
@@ -241,10 +253,10 @@ def both_seats(url: str, folder: Path) -> list[str]:
 
 @pytest.fixture(scope="module")
 def undisturbed(
-    demo_answers: Script, tmp_path_factory: pytest.TempPathFactory
+    demo_answers: ServerScript, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[tuple[str, Path, dict[str, bytes]]]:
     """A server with models for both seats, its log, and the files of a run that nobody disturbed."""
-    wording = Dialogue(model="wording", turns=(Turn(content="Just what I said before."),))
+    wording = ScriptedDialogue(model="wording", turns=(ScriptedTurn(content="Just what I said before."),))
     both = {"dialogues": (*demo_answers.dialogues, wording), "latency": 0.05, "models": ()}
     folder = tmp_path_factory.mktemp("undisturbed")
     log = folder / "log"

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from birdenv.cocoa.acts import Act, Lexicon, Listener, Prices, Transcripts
+from birdenv.cocoa.acts import Act, Lexicon, Listener, PriceWords, Transcripts
 from birdenv.cocoa.files import ExampleRecord
 from birdenv.dialogue import Move, View, make_game
 from birdenv.dialogue.games import find_game
@@ -39,13 +39,13 @@ def test_letters_that_only_a_pattern_takes_for_others_are_no_value() -> None:
 @pytest.mark.parametrize(
     ("text", "prices", "taken"),
     [
-        ("I could pay $720 for 20 miles", Prices(), "I could pay ${$0.90} for 20 miles"),
-        ("How about 720?", Prices(700, 900), "How about {~0.10}?"),
-        ("I stay at 700, not 900", Prices(700, 900), "I stay at {own}, not {theirs}"),
-        ("Is the Bike 2014 sold? 1,200?", Prices(None, 900), "Is the {Title} sold? {$1.50}?"),
+        ("I could pay $720 for 20 miles", PriceWords(), "I could pay ${$0.90} for 20 miles"),
+        ("How about 720?", PriceWords(700, 900), "How about {~0.10}?"),
+        ("I stay at 700, not 900", PriceWords(700, 900), "I stay at {own}, not {theirs}"),
+        ("Is the Bike 2014 sold? 1,200?", PriceWords(None, 900), "Is the {Title} sold? {$1.50}?"),
     ],
 )
-def test_prices_are_told_by_what_was_named_before(text: str, prices: Prices, taken: str) -> None:
+def test_prices_are_told_by_what_was_named_before(text: str, prices: PriceWords, taken: str) -> None:
     lexicon = Lexicon(BUYER)
     assert lexicon.take_out(text, prices) == taken
     assert lexicon.take_out(lexicon.put_in(taken, "", Random(1), prices) or "", prices) == taken

@@ -21,7 +21,7 @@ from model_servers import KEY
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError, EndpointError, Models
 from birdenv.llm._request import retry_after
-from birdenv.testing.openai_server import Call, Server, Trouble, Turn
+from birdenv.testing.openai_server import Call, ScriptedTurn, Server, Trouble
 
 Start = Callable[..., Server]
 Make = Callable[..., Models]
@@ -58,7 +58,7 @@ PASSING = {
 @pytest.mark.every(3)
 @pytest.mark.parametrize("what", PASSING)
 def test_a_passing_fault_costs_a_try_and_is_counted(server: Start, models: Make, what: str) -> None:
-    found = models(server(Turn(content="hi", faults=(PASSING[what],) * 2)).url)
+    found = models(server(ScriptedTurn(content="hi", faults=(PASSING[what],) * 2)).url)
     assert found.chat("agent", "m", "scope").complete(HELLO).content == "hi"
     account = found.ledger.accounts()["agent"]
     assert account.calls == 1 and dict(account.troubles) == {what.partition(",")[0]: 2}
@@ -77,7 +77,7 @@ LASTING = {
 @pytest.mark.parametrize("what", LASTING)
 def test_a_lasting_fault_ends_the_run_at_once(server: Start, models: Make, what: str) -> None:
     trouble, says = LASTING[what]
-    running = server(Turn(faults=(trouble,) * 9))
+    running = server(ScriptedTurn(faults=(trouble,) * 9))
     with pytest.raises(RunEndedError, match="answered 4") as error:
         models(running.url).chat("agent", "m", "scope").complete(HELLO)
     assert says in str(error.value) and len(running.requests) == 1
@@ -94,7 +94,7 @@ def test_an_endpoint_that_is_not_there_is_told_in_one_line(models: Make) -> None
 
 
 def test_a_base_url_may_have_no_path(server: Start, models: Make) -> None:
-    running = server(Turn(content="hi"))
+    running = server(ScriptedTurn(content="hi"))
     assert models(running.url.removesuffix("/v1")).chat("agent", "m", "s").complete(HELLO).content == "hi"
     assert running.requests[0].path == "/chat/completions"
 
@@ -102,11 +102,11 @@ def test_a_base_url_may_have_no_path(server: Start, models: Make) -> None:
 def test_a_request_is_not_sent_on_to_another_address(server: Start, models: Make) -> None:
     moved = Trouble(status=302, headers={"Location": "https://login.invalid/"})
     with pytest.raises(RunEndedError, match="answered 302: it sends requests on to"):
-        models(server(Turn(faults=(moved,))).url).chat("agent", "m", "scope").complete(HELLO)
+        models(server(ScriptedTurn(faults=(moved,))).url).chat("agent", "m", "scope").complete(HELLO)
 
 
 def test_tls_where_there_is_none_is_not_tried_again(server: Start, models: Make) -> None:
-    found = models(server(Turn(content="hi")).url.replace("http:", "https:"))
+    found = models(server(ScriptedTurn(content="hi")).url.replace("http:", "https:"))
     with pytest.raises(RunEndedError, match="cannot be reached") as error:
         found.chat("agent", "m", "scope").complete(HELLO)
     assert "tried" not in str(error.value)
@@ -168,12 +168,12 @@ def test_a_key_that_cannot_be_sent_is_not_said(
 ) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", key)
     with pytest.raises(InputError, match="the key holds a character that no key has") as error:
-        models(server(Turn(content="hi")).url).chat("agent", "m", "scope")
+        models(server(ScriptedTurn(content="hi")).url).chat("agent", "m", "scope")
     assert "secret" not in str(error.value)
 
 
 def test_an_endpoint_that_has_worked_costs_the_episode_only(server: Start, models: Make) -> None:
-    running = server(Turn(content="hi"), Turn(status=500))
+    running = server(ScriptedTurn(content="hi"), ScriptedTurn(status=500))
     found = models(running.url, retries=2)
     found.chat("agent", "m", "one").complete(HELLO)
     with pytest.raises(EndpointError, match=r"answered 500.*tried 3 times") as error:
@@ -183,7 +183,7 @@ def test_an_endpoint_that_has_worked_costs_the_episode_only(server: Start, model
 
 def test_the_limit_of_a_rate_is_waited_for_however_often(server: Start, models: Make) -> None:
     limit = Trouble(status=429, headers={"Retry-After": "0"})
-    running = server(Turn(content="hi"), Turn(content="at last", faults=(limit,) * 12))
+    running = server(ScriptedTurn(content="hi"), ScriptedTurn(content="at last", faults=(limit,) * 12))
     found = models(running.url, retries=2, pause_seconds=1e-6)
     found.chat("agent", "m", "one").complete(HELLO)
     later = [*HELLO, {"role": "assistant", "content": "?"}]
@@ -191,7 +191,7 @@ def test_the_limit_of_a_rate_is_waited_for_however_often(server: Start, models: 
 
 
 def test_an_endpoint_that_dies_ends_the_run_after_a_few_calls(server: Start, models: Make) -> None:
-    running = server(Turn(content="hi"), Turn(status=503))
+    running = server(ScriptedTurn(content="hi"), ScriptedTurn(status=503))
     found = models(running.url, retries=8)
     found.chat("agent", "m", "one").complete(HELLO)
     later = [*HELLO, {"role": "assistant", "content": "?"}]
@@ -204,7 +204,7 @@ def test_an_endpoint_that_dies_ends_the_run_after_a_few_calls(server: Start, mod
 
 
 def test_requests_that_a_server_cannot_take_do_not_end_the_run(server: Start, models: Make) -> None:
-    running = server(Turn(content="hi"), Turn(status=500))
+    running = server(ScriptedTurn(content="hi"), ScriptedTurn(status=500))
     found = models(running.url, retries=2)
     found.chat("agent", "m", "one").complete(HELLO)
     for scope in ("two", "three", "four", "five"):
@@ -212,10 +212,12 @@ def test_requests_that_a_server_cannot_take_do_not_end_the_run(server: Start, mo
             found.chat("agent", "m", scope).complete([*HELLO, {"role": "assistant", "content": scope}])
 
 
-@pytest.mark.parametrize("turn", [Turn(content="hi", delay=30), Turn(body="[]" + 30 * " ", drip=1)])
+@pytest.mark.parametrize(
+    "turn", [ScriptedTurn(content="hi", delay=30), ScriptedTurn(body="[]" + 30 * " ", drip=1)]
+)
 @pytest.mark.parametrize("limits", [{"request_seconds": 0.2, "retries": 1}, {"call_seconds": 0.3}])
 def test_a_request_and_a_call_have_deadlines(
-    server: Start, models: Make, turn: Turn, limits: dict[str, Any]
+    server: Start, models: Make, turn: ScriptedTurn, limits: dict[str, Any]
 ) -> None:
     """The server takes half a minute, whatever else the machine does; nobody waits for it."""
     found = models(server(turn).url, **{"request_seconds": 3600, "call_seconds": 3600, **limits})
@@ -248,14 +250,14 @@ def test_an_environment_that_no_connection_can_use_ends_the_run(
 
 def test_a_server_that_asks_to_wait_too_long_is_given_up(server: Start, models: Make) -> None:
     trouble = Trouble(status=429, headers={"Retry-After": "3600"})
-    running = server(Turn(content="hi", faults=(trouble,)))
+    running = server(ScriptedTurn(content="hi", faults=(trouble,)))
     with pytest.raises(RunEndedError, match=r"answered 429.*asks to wait 3600 s"):
         models(running.url).chat("agent", "m", "scope").complete(HELLO)
     assert len(running.requests) == 1
 
 
 def test_refused_parameters_are_left_out_from_then_on(server: Start, models: Make) -> None:
-    running = server(Turn(content="hi"), refused=("seed", "max_tokens", "temperature"))
+    running = server(ScriptedTurn(content="hi"), refused=("seed", "max_tokens", "temperature"))
     found = models(running.url, answer_tokens=50, temperature=0.5)
     for scope in ("one", "two"):
         assert found.chat("agent", "m", scope, seed=7).complete(HELLO).content == "hi"
@@ -265,7 +267,7 @@ def test_refused_parameters_are_left_out_from_then_on(server: Start, models: Mak
 
 
 def test_what_is_too_long_is_said_to_the_caller(server: Start, models: Make) -> None:
-    running = server(Turn(faults=(OVERFLOW,) * 9))
+    running = server(ScriptedTurn(faults=(OVERFLOW,) * 9))
     with pytest.raises(ContextOverflowError):
         models(running.url).chat("agent", "m", "scope").complete(HELLO)
     assert len(running.requests) == 1
@@ -273,12 +275,12 @@ def test_what_is_too_long_is_said_to_the_caller(server: Start, models: Make) -> 
 
 def test_a_filter_is_a_refusal_of_the_model(server: Start, models: Make) -> None:
     trouble = Trouble(status=400, code="content_filter", message="Not this.")
-    made = models(server(Turn(faults=(trouble,))).url).chat("agent", "m", "scope").complete(HELLO)
+    made = models(server(ScriptedTurn(faults=(trouble,))).url).chat("agent", "m", "scope").complete(HELLO)
     assert (made.finish_reason, made.refusal) == ("content_filter", "'Not this.'")
 
 
 def test_a_huge_answer_is_not_read_to_its_end(server: Start, models: Make) -> None:
-    found = models(server(Turn(content="x", size=17 * 2**20)).url)
+    found = models(server(ScriptedTurn(content="x", size=17 * 2**20)).url)
     with pytest.raises(EndpointError, match="more than 16777216 bytes"):
         found.chat("agent", "m", "scope").complete(HELLO)
 
@@ -290,7 +292,7 @@ def test_odd_messages_are_kept_whole_and_can_be_sent_back(server: Start, models:
         ' "tool_calls": [{"function": {"name": "f", "arguments": {"x": 1}}}, 7]},'
         ' "finish_reason": 5}], "usage": {"prompt_tokens": "many"}}'
     )
-    chat = models(server(Turn(body=body)).url).chat("agent", "m", "scope")
+    chat = models(server(ScriptedTurn(body=body)).url).chat("agent", "m", "scope")
     made = chat.complete(HELLO)
     assert (made.content, made.reasoning, made.finish_reason, made.message["extra"]) == ("a", "hm", "", 1)
     assert made.history() == {
@@ -307,7 +309,9 @@ def test_odd_messages_are_kept_whole_and_can_be_sent_back(server: Start, models:
 def test_arguments_go_back_as_an_object_that_a_template_can_read(
     server: Start, models: Make, written: str
 ) -> None:
-    chat = models(server(Turn(calls=(Call(name="f", arguments=written),))).url).chat("agent", "m", "scope")
+    chat = models(server(ScriptedTurn(calls=(Call(name="f", arguments=written),))).url).chat(
+        "agent", "m", "scope"
+    )
     made = chat.complete(HELLO)
     assert made.tool_calls[0]["function"]["arguments"] == written
     [sent] = made.history()["tool_calls"]
@@ -315,7 +319,7 @@ def test_arguments_go_back_as_an_object_that_a_template_can_read(
 
 
 def test_half_characters_do_not_stop_a_request(server: Start, models: Make) -> None:
-    running = server(Turn(content="hi"))
+    running = server(ScriptedTurn(content="hi"))
     chat = models(running.url).chat("agent", "m", "scope")
     chat.complete([{"role": "user", "content": "a\ud800b\x00"}])
     assert running.requests[0].body["messages"][0]["content"] == "a?b\x00"
@@ -323,7 +327,7 @@ def test_half_characters_do_not_stop_a_request(server: Start, models: Make) -> N
 
 def test_half_characters_of_an_answer_are_replaced(server: Start, models: Make, tmp_path: Path) -> None:
     body = '{"choices": [{"message": {"content": "a\\ud800b"}}]}'
-    found = models(server(Turn(body=body)).url)
+    found = models(server(ScriptedTurn(body=body)).url)
     found.record_in(tmp_path)
     assert found.chat("agent", "m", "scope").complete(HELLO).content == "a?b"
     again = models("http://127.0.0.1:9/v1", replay=tmp_path)
@@ -334,7 +338,7 @@ def test_at_most_so_many_requests_at_a_time(server: Start, models: Make) -> None
     from concurrent.futures import ThreadPoolExecutor
     from time import perf_counter
 
-    found = models(server(Turn(content="hi"), latency=0.1).url, max_concurrency=2)
+    found = models(server(ScriptedTurn(content="hi"), latency=0.1).url, max_concurrency=2)
     found.chat("agent", "m", "first").complete(HELLO)
     started = perf_counter()
     with ThreadPoolExecutor(6) as pool:
@@ -366,7 +370,7 @@ def test_a_url_that_cannot_be_used_is_refused_and_no_secret_repeated(models: Mak
 
 
 def test_tool_calls_come_through(server: Start, models: Make) -> None:
-    turn = Turn(content="Let me see.", calls=(Call(name="f", arguments={"x": 1}),))
+    turn = ScriptedTurn(content="Let me see.", calls=(Call(name="f", arguments={"x": 1}),))
     made = models(server(turn).url).chat("agent", "m", "scope").complete(HELLO, [{"type": "function"}])
     assert made.tool_calls[0]["function"]["name"] == "f" and made.content == "Let me see."
 
@@ -374,7 +378,7 @@ def test_tool_calls_come_through(server: Start, models: Make) -> None:
 def test_a_request_that_is_not_taken_costs_its_episode_and_three_of_them_the_run(
     server: Start, models: Make
 ) -> None:
-    found = models(server(Turn(status=400, message="No tools here.")).url)
+    found = models(server(ScriptedTurn(status=400, message="No tools here.")).url)
     chat = found.chat("agent", "m", "scope")
     for _ in range(2):
         with pytest.raises(EndpointError, match="answered 400: 'No tools here"):
@@ -395,13 +399,17 @@ def test_a_request_that_is_not_taken_costs_its_episode_and_three_of_them_the_run
 def test_thoughts_among_the_words_are_reasoning(
     server: Start, models: Make, written: str, words: str, thought: str
 ) -> None:
-    made = models(server(Turn(content=written)).url).chat("agent", "m", "scope").complete(HELLO)
+    made = models(server(ScriptedTurn(content=written)).url).chat("agent", "m", "scope").complete(HELLO)
     assert (made.content, made.reasoning, made.message["content"]) == (words, thought, written)
     assert thought == "" or thought not in str(made.history())
 
 
 def test_reasoning_goes_back_to_endpoints_that_ask_for_it(server: Start, models: Make) -> None:
-    turns = (Turn(content="one", reasoning="Hm."), Turn(content="two"), Turn(content="three"))
+    turns = (
+        ScriptedTurn(content="one", reasoning="Hm."),
+        ScriptedTurn(content="two"),
+        ScriptedTurn(content="three"),
+    )
     running = server(*turns, wants_reasoning=True)
     chat = models(running.url).chat("agent", "m", "scope")
     messages = list(HELLO)
@@ -414,7 +422,7 @@ def test_reasoning_goes_back_to_endpoints_that_ask_for_it(server: Start, models:
 
 
 def test_flex_is_sent_and_waits_longer(server: Start, models: Make) -> None:
-    running = server(Turn(content="hi"))
+    running = server(ScriptedTurn(content="hi"))
     found = models(running.url, service_tier="flex")
     assert found.settings.seconds == (900.0, 2700.0) and models(running.url).settings.seconds[0] == 300.0
     assert found.chat("agent", "m", "scope").complete(HELLO).content == "hi"
@@ -422,7 +430,7 @@ def test_flex_is_sent_and_waits_longer(server: Start, models: Make) -> None:
 
 
 def test_an_endpoint_without_flex_is_asked_without_it(server: Start, models: Make) -> None:
-    running = server(Turn(content="hi"), refused=("service_tier",))
+    running = server(ScriptedTurn(content="hi"), refused=("service_tier",))
     assert models(running.url, service_tier="flex").chat("agent", "m", "s").complete(HELLO).content == "hi"
     assert ["service_tier" in request.body for request in running.requests] == [True, False]
 
@@ -434,7 +442,7 @@ def test_the_key_is_in_no_log(
     server: Start, models: Make, caplog: pytest.LogCaptureFixture, trouble: Trouble
 ) -> None:
     caplog.set_level(logging.DEBUG)
-    running = server(Turn(faults=(trouble,) * 9))
+    running = server(ScriptedTurn(faults=(trouble,) * 9))
     with pytest.raises(RunEndedError) as error:
         models(running.url, retries=1).chat("agent", "m", "scope").complete(HELLO)
     assert "chat/completions" in caplog.text and KEY not in caplog.text

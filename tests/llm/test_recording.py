@@ -13,7 +13,7 @@ from model_servers import KEY
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError, Models, ReplayMissError
 from birdenv.llm._model_dialogues import recorded_dialogues
-from birdenv.testing.openai_server import Dialogue, Script, Server, Trouble, Turn
+from birdenv.testing.openai_server import ScriptedDialogue, ScriptedTurn, Server, ServerScript, Trouble
 
 Start = Callable[..., Server]
 Make = Callable[..., Models]
@@ -40,11 +40,13 @@ def recorded(make: Make, url: str, folder: Path, *scopes: str, **settings: Any) 
 def test_a_call_is_made_once_for_each_scope_and_repetition(
     server: Start, models: Make, tmp_path: Path
 ) -> None:
-    running = server(Turn(content="hi"))
+    running = server(ScriptedTurn(content="hi"))
     recorded(models, running.url, tmp_path, "a/0/system", "b/0/system")
     assert len(running.requests) == 4
     before = (tmp_path / CALLS).read_bytes()
-    running.script = Script(dialogues=(Dialogue(turns=(Turn(content="something else"),)),))
+    running.script = ServerScript(
+        dialogues=(ScriptedDialogue(turns=(ScriptedTurn(content="something else"),)),)
+    )
     assert recorded(models, running.url, tmp_path, "b/0/system", "a/0/system") == ["hi"] * 4
     assert len(running.requests) == 4 and (tmp_path / CALLS).read_bytes() == before
 
@@ -53,7 +55,7 @@ def test_a_replay_is_offline_and_a_miss_says_what_was_asked(
     server: Start, models: Make, tmp_path: Path
 ) -> None:
     (first := tmp_path / "first").mkdir(), (second := tmp_path / "second").mkdir()
-    recorded(models, server(Turn(content="hi")).url, first, "a/0/system")
+    recorded(models, server(ScriptedTurn(content="hi")).url, first, "a/0/system")
     nowhere = "http://127.0.0.1:9/v1"
     assert recorded(models, nowhere, second, "a/0/system", replay=first) == ["hi"] * 2
     assert (first / CALLS).read_bytes() == (second / CALLS).read_bytes()
@@ -66,7 +68,11 @@ def test_a_replay_is_offline_and_a_miss_says_what_was_asked(
 def test_a_cache_serves_other_runs_and_keeps_endpoints_apart(
     server: Start, models: Make, tmp_path: Path
 ) -> None:
-    one, other, cache = server(Turn(content="hi")), server(Turn(content="ho")), tmp_path / "cache"
+    one, other, cache = (
+        server(ScriptedTurn(content="hi")),
+        server(ScriptedTurn(content="ho")),
+        tmp_path / "cache",
+    )
     folders = [tmp_path / name for name in "xyz"]
     for folder in folders:
         folder.mkdir()
@@ -80,7 +86,7 @@ def test_a_cache_serves_other_runs_and_keeps_endpoints_apart(
 
 
 def test_a_torn_last_line_is_one_call_to_make_again(server: Start, models: Make, tmp_path: Path) -> None:
-    running = server(Turn(content="hi"))
+    running = server(ScriptedTurn(content="hi"))
     recorded(models, running.url, tmp_path, "a/0/system")
     whole = (tmp_path / CALLS).read_bytes()
     (tmp_path / CALLS).write_bytes(whole[:-20])
@@ -146,7 +152,7 @@ def test_a_file_of_calls_that_is_no_text_is_named(models: Make, tmp_path: Path) 
 
 
 def test_a_damaged_cache_is_told_before_anybody_plays(server: Start, models: Make, tmp_path: Path) -> None:
-    url, cache = server(Turn(content="hi")).url, tmp_path / "cache"
+    url, cache = server(ScriptedTurn(content="hi")).url, tmp_path / "cache"
     recorded(models, url, tmp_path, "a/0/system", cache=cache)
     next(cache.iterdir()).write_text("damaged\n")
     with pytest.raises(InputError, match="line 1 is no recorded call"):
@@ -155,7 +161,7 @@ def test_a_damaged_cache_is_told_before_anybody_plays(server: Start, models: Mak
 
 def test_of_two_answers_to_one_call_the_first_counts(server: Start, models: Make, tmp_path: Path) -> None:
     """Two runs may have asked at the same time; whoever replays them hears one of them, always the same."""
-    recorded(models, server(Turn(content="hi")).url, tmp_path, "a/0/system")
+    recorded(models, server(ScriptedTurn(content="hi")).url, tmp_path, "a/0/system")
     written = (tmp_path / CALLS).read_text()
     (tmp_path / CALLS).write_text(written + written.replace('"hi"', '"ho"'))
     (again := tmp_path / "again").mkdir()
@@ -165,7 +171,7 @@ def test_of_two_answers_to_one_call_the_first_counts(server: Start, models: Make
 def test_calls_that_change_while_they_are_replayed_end_the_run(
     server: Start, models: Make, tmp_path: Path
 ) -> None:
-    recorded(models, server(Turn(content="hi")).url, tmp_path, "a/0/system")
+    recorded(models, server(ScriptedTurn(content="hi")).url, tmp_path, "a/0/system")
     chat = models("http://127.0.0.1:9/v1", replay=tmp_path).chat("agent", "m", "a/0/system")
     (tmp_path / CALLS).write_text("{}\n" + (tmp_path / CALLS).read_text())
     with pytest.raises(RunEndedError, match="was changed while it was in use"):
@@ -173,7 +179,7 @@ def test_calls_that_change_while_they_are_replayed_end_the_run(
 
 
 def test_an_overflow_is_recorded_too(server: Start, models: Make, tmp_path: Path) -> None:
-    running = server(Turn(faults=(Trouble(status=400, code="context_length_exceeded"),)))
+    running = server(ScriptedTurn(faults=(Trouble(status=400, code="context_length_exceeded"),)))
     for _ in range(2):
         found = models(running.url)
         found.record_in(tmp_path)
@@ -183,7 +189,7 @@ def test_an_overflow_is_recorded_too(server: Start, models: Make, tmp_path: Path
 
 
 def test_a_dialogue_is_recorded_once_not_once_a_turn(server: Start, models: Make, tmp_path: Path) -> None:
-    found = models(server(Turn(content="hi")).url)
+    found = models(server(ScriptedTurn(content="hi")).url)
     found.record_in(tmp_path)
     chat = found.chat("agent", "m", "scope")
     chat.complete(said("one"))
@@ -208,26 +214,26 @@ def test_a_key_is_in_no_file_either_where_json_spells_it_otherwise(
         "a%2Fsecret%2b%3ckey%3E",
     ]
     body = '{"choices": [{"message": {"content": "' + " ".join(spelled) + '"}}]}'
-    recorded(models, server(Turn(body=body)).url, tmp_path, "a/0/system")
+    recorded(models, server(ScriptedTurn(body=body)).url, tmp_path, "a/0/system")
     text = (tmp_path / CALLS).read_text()
     assert "secret" not in text
     assert json.loads(text.splitlines()[0])["message"]["content"] == " ".join(["[key]"] * 5)
 
 
 def test_a_key_that_a_server_repeats_is_in_no_file(server: Start, models: Make, tmp_path: Path) -> None:
-    recorded(models, server(Turn(content=f"Your key is {KEY}.")).url, tmp_path, "a/0/system")
+    recorded(models, server(ScriptedTurn(content=f"Your key is {KEY}.")).url, tmp_path, "a/0/system")
     assert KEY not in (tmp_path / CALLS).read_text() and "[key]" in (tmp_path / CALLS).read_text()
 
 
 def test_calls_that_cannot_be_written_end_the_run(server: Start, models: Make, tmp_path: Path) -> None:
-    found = models(server(Turn(content="hi")).url)
+    found = models(server(ScriptedTurn(content="hi")).url)
     found.record_in(tmp_path / "missing")
     with pytest.raises(RunEndedError, match="cannot be written"):
         found.chat("agent", "m", "scope").complete(said("hello"))
 
 
 def test_a_run_that_has_ended_makes_no_further_call(server: Start, models: Make) -> None:
-    running = server(Turn(content="hi"))
+    running = server(ScriptedTurn(content="hi"))
     found = models(running.url)
     chat = found.chat("agent", "m", "scope")
     found.close()

@@ -12,7 +12,7 @@ from model_servers import KEY
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError, Models, ModelSettings, Prompt
-from birdenv.testing.openai_server import Server, Trouble, Turn
+from birdenv.testing.openai_server import ScriptedTurn, Server, Trouble
 
 Start = Callable[..., Server]
 Make = Callable[..., Models]
@@ -66,7 +66,7 @@ def test_own_prices_count_cached_tokens_apart(server: Start, models: Make, tmp_p
             },
         }
     )
-    found = models(server(Turn(body=body)).url, prices=file)
+    found = models(server(ScriptedTurn(body=body)).url, prices=file)
     chat, other = found.chat("agent", "m", "scope"), found.chat("user", "unknown", "scope")
     chat.complete(HELLO), other.complete(HELLO)
     assert chat.spent.cost_usd == pytest.approx((600 * 2 + 400 * 1 + 100 * 10) / 1e6)
@@ -76,17 +76,17 @@ def test_own_prices_count_cached_tokens_apart(server: Start, models: Make, tmp_p
 
 def test_listed_prices_need_the_provider_s_url() -> None:
     pytest.importorskip("genai_prices")
-    from birdenv.llm._token_prices import Prices
+    from birdenv.llm._token_prices import TokenPrices
 
-    assert Prices().are_known("gpt-4o", "https://api.openai.com/v1")
-    assert not Prices().are_known("gpt-4o", URL)
-    assert not Prices().are_known("no-such-model", "https://api.openai.com/v1")
+    assert TokenPrices().are_known("gpt-4o", "https://api.openai.com/v1")
+    assert not TokenPrices().are_known("gpt-4o", URL)
+    assert not TokenPrices().are_known("no-such-model", "https://api.openai.com/v1")
 
 
 def test_a_budget_ends_the_run_and_counts_what_was_spent_before(
     server: Start, models: Make, tmp_path: Path
 ) -> None:
-    running = server(Turn(content="hi"))
+    running = server(ScriptedTurn(content="hi"))
     first = models(running.url)
     first.record_in(tmp_path)
     first.chat("agent", "m", "a").complete(HELLO)
@@ -106,7 +106,7 @@ def test_no_budget_can_be_kept_where_no_tokens_are_reported(
     server: Start, models: Make, tmp_path: Path, budget: dict[str, Any]
 ) -> None:
     (file := tmp_path / "prices.json").write_text('{"m": {"input": 2, "output": 10}}')
-    found = models(server(Turn(content="hi", usage=False)).url, prices=file, **budget)
+    found = models(server(ScriptedTurn(content="hi", usage=False)).url, prices=file, **budget)
     found.chat("agent", "m", "a").complete(HELLO)
     with pytest.raises(RunEndedError, match="cannot be kept"):
         found.chat("agent", "m", "b").complete(HELLO)
@@ -116,7 +116,7 @@ def test_no_budget_can_be_kept_where_no_tokens_are_reported(
 def test_what_an_endpoint_did_not_take_costs_nothing(server: Start, models: Make, tmp_path: Path) -> None:
     (file := tmp_path / "prices.json").write_text('{"m": {"input": 2, "output": 10}}')
     faults = (Trouble(status=400, code="context_length_exceeded"), Trouble(status=400, code="content_filter"))
-    found = models(server(Turn(content="hi", faults=faults)).url, prices=file, max_cost=1.0)
+    found = models(server(ScriptedTurn(content="hi", faults=faults)).url, prices=file, max_cost=1.0)
     chat = found.chat("agent", "m", "a")
     with pytest.raises(ContextOverflowError):
         chat.complete(HELLO)

@@ -13,7 +13,7 @@ from birdenv.errors import InputError
 from birdenv.runs import run_episodes
 from birdenv.runs.blame import blame_run
 from birdenv.runs.blame._answer_truth import is_true
-from birdenv.runs.blame._classify import Exchange, classify
+from birdenv.runs.blame._classify import AnsweredQuestion, classify
 from birdenv.runs.blame._readings import readings_of, replaced
 from birdenv.runs.blame._sql_tokens import uses
 from birdenv.users import Ambiguity, Brief
@@ -23,8 +23,8 @@ WEAR = Ambiguity("worn out", "c.condition = 'worn'", "knowledge")
 ORDER = Ambiguity("listed", "ORDER BY b.name", "non_critical")
 GOLD = "SELECT b.name FROM branches b JOIN copies c WHERE b.seats >= 40 AND c.condition = 'worn'"
 BRIEF = Brief("", (SEATS, WEAR, ORDER), (GOLD,))
-TOLD_SEATS = Exchange("What does roomy mean?", "At least 40 seats.", (SEATS.snippet,))
-TOLD_WEAR = Exchange("What does worn out mean?", "Those that are worn.", (WEAR.snippet,))
+TOLD_SEATS = AnsweredQuestion("What does roomy mean?", "At least 40 seats.", (SEATS.snippet,))
+TOLD_WEAR = AnsweredQuestion("What does worn out mean?", "Those that are worn.", (WEAR.snippet,))
 RIGHT = "SELECT name FROM branches x JOIN copies y WHERE x.seats >= 40 AND y.condition = 'worn' LIMIT 1"
 TOOK_50 = RIGHT.replace(">= 40", ">= 50")
 TOOK_DAMAGED = RIGHT.replace("= 'worn'", "IN ('worn', 'damaged')")
@@ -38,9 +38,13 @@ TOOK_DAMAGED = RIGHT.replace("= 'worn'", "IN ('worn', 'damaged')")
         ("never asked", [TOLD_SEATS._replace(words="I'd rather not.")], "SELECT 1"),
         ("misled", [TOLD_SEATS._replace(words="At least 50 seats."), TOLD_WEAR], "SELECT 1"),
         ("misled", [TOLD_SEATS._replace(words="At most 40 seats."), TOLD_WEAR], "SELECT 1"),
-        ("misled", [Exchange("What does roomy mean?", "Please rephrase.", ()), TOLD_WEAR], "SELECT 1"),
+        (
+            "misled",
+            [AnsweredQuestion("What does roomy mean?", "Please rephrase.", ()), TOLD_WEAR],
+            "SELECT 1",
+        ),
         ("misled", [TOLD_SEATS._replace(stopped=True), TOLD_WEAR], "SELECT 1"),
-        ("misled", [Exchange("What is roomy?", "Hm.", ())], RIGHT.replace(">= 40", "> 9")),
+        ("misled", [AnsweredQuestion("What is roomy?", "Hm.", ())], RIGHT.replace(">= 40", "> 9")),
         ("not used", [TOLD_SEATS, TOLD_WEAR], "SELECT name FROM branches WHERE seats > 7"),
         ("misled", [TOLD_SEATS._replace(words="At least 40 seats. Or 50."), TOLD_WEAR], TOOK_50),
         ("misled", [TOLD_SEATS, TOLD_WEAR._replace(words="The worn or damaged ones.")], TOOK_DAMAGED),
@@ -50,14 +54,14 @@ TOOK_DAMAGED = RIGHT.replace("= 'worn'", "IN ('worn', 'damaged')")
         ("wrong SQL", [], RIGHT),  # it guessed, and that was not the fault
     ],
 )
-def test_a_failure_is_put_to_its_cause(kind: str, exchanges: list[Exchange], sql: str) -> None:
+def test_a_failure_is_put_to_its_cause(kind: str, exchanges: list[AnsweredQuestion], sql: str) -> None:
     assert classify(BRIEF, exchanges, ["SELECT 0", sql], ["wrong_result"] * 2, 1).kind == kind
 
 
 def test_faults_of_the_benchmark() -> None:
     assert classify(BRIEF, [], [RIGHT], ["test_error"], 1).culprit == "benchmark"
     odd = Brief("", (Ambiguity("roomy", "b.seats >= 99", "critical"),), (GOLD,))
-    told = [Exchange("What is roomy?", "At least 99 seats.", ("b.seats >= 99",))]
+    told = [AnsweredQuestion("What is roomy?", "At least 99 seats.", ("b.seats >= 99",))]
     assert classify(odd, told, ["SELECT 1 WHERE seats >= 99"], ["wrong_result"], 1).kind == "benchmark"
 
 

@@ -12,7 +12,7 @@ from birdenv.errors import InfrastructureError, InputError
 from birdenv.llm import Models, ModelSettings
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
-    Heard,
+    HeardAnswer,
     UserQuestion,
     ask,
     evaluation_text,
@@ -23,7 +23,7 @@ from birdenv.runs.user_evaluation import (
     user_line,
 )
 from birdenv.runs.user_evaluation._fishing_questions import Bait, draw_battery
-from birdenv.testing.openai_server import Script, serve
+from birdenv.testing.openai_server import ServerScript, serve
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_outcomes(kind: str, text: str, outcome: str) -> None:
     question = UserQuestion.model_validate(
         {"instance_id": "t", "question": "?", "kind": kind, "must": [["40", "least"]], "half": [["seats"]]}
     )
-    assert judge(question, Heard(text)).outcome == outcome
+    assert judge(question, HeardAnswer(text)).outcome == outcome
 
 
 def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
@@ -54,7 +54,7 @@ def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
 
 
 def test_the_report_has_every_class_with_its_interval() -> None:
-    rows = [judge(question, Heard("40")) for question in read_questions(DEMO_QUESTIONS)]
+    rows = [judge(question, HeardAnswer("40")) for question in read_questions(DEMO_QUESTIONS)]
     text = evaluation_text(rows, worst=1)
     assert [line.split()[0] for line in text.splitlines()[1:4]] == ["labelled", "refusals", "unlabelled"]
     assert text.count("\n  ") == 2
@@ -109,7 +109,7 @@ def test_a_summary_names_its_user_and_what_is_known_of_it() -> None:
 
 def test_a_model_that_does_not_answer_is_no_user_that_refuses(own_environment: None) -> None:
     with (
-        serve(Script(models=("other",))) as server,
+        serve(ServerScript(models=("other",))) as server,
         birdenv.make_game("c-interact", user="rule+llm:m") as arena,
     ):
         models = Models(ModelSettings(base_url=server.url))

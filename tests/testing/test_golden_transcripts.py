@@ -10,7 +10,7 @@ import pytest
 
 import birdenv
 from birdenv.envs.wrappers import ChatMessages
-from birdenv.testing import MALFORMED, SCRIPTS, Script, golden_transcript, play_script
+from birdenv.testing import MALFORMED, SCRIPTS, AgentScript, golden_transcript, play_script
 
 ENVS = {
     "c-interact": "birdenv/CInteract-v0",
@@ -20,7 +20,7 @@ ENVS = {
 assert birdenv.__version__
 
 
-def chat_wrapper(script: Script) -> Callable[[Mapping[str, Any]], tuple[str, float, bool]]:
+def chat_wrapper(script: AgentScript) -> Callable[[Mapping[str, Any]], tuple[str, float, bool]]:
     env = ChatMessages(gym.make(ENVS[script.game], disable_env_checker=True, **script.settings))
     env.reset(options={"instance_id": script.instance_id})
 
@@ -33,7 +33,7 @@ def chat_wrapper(script: Script) -> Callable[[Mapping[str, Any]], tuple[str, flo
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.name)
-def test_the_chat_wrapper_gives_the_golden_transcript(script: Script) -> None:
+def test_the_chat_wrapper_gives_the_golden_transcript(script: AgentScript) -> None:
     golden = golden_transcript(script)
     assert play_script(script, chat_wrapper) == golden
     assert golden == golden_transcript(script)

@@ -13,17 +13,30 @@ import openai
 import pytest
 
 from birdenv.errors import InputError
-from birdenv.testing.openai_server import Call, Dialogue, Script, Server, Trouble, Turn, read_script, serve
+from birdenv.testing.openai_server import (
+    Call,
+    ScriptedDialogue,
+    ScriptedTurn,
+    Server,
+    ServerScript,
+    Trouble,
+    read_script,
+    serve,
+)
 
 TURNS = (
-    Turn(content="Let me ask.", calls=(Call(name="clarify", arguments={"question": "Which?"}),)),
-    Turn(content="Done.", reasoning="Because.", faults=(Trouble(status=429, headers={"Retry-After": "7"}),)),
+    ScriptedTurn(content="Let me ask.", calls=(Call(name="clarify", arguments={"question": "Which?"}),)),
+    ScriptedTurn(
+        content="Done.", reasoning="Because.", faults=(Trouble(status=429, headers={"Retry-After": "7"}),)
+    ),
 )
 
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Server]:
-    with serve(Script(dialogues=(Dialogue(when=("library",), turns=TURNS),), models=("m",))) as running:
+    with serve(
+        ServerScript(dialogues=(ScriptedDialogue(when=("library",), turns=TURNS),), models=("m",))
+    ) as running:
         yield running
 
 
@@ -75,9 +88,11 @@ def test_what_is_not_in_the_script_is_an_error(client: openai.OpenAI) -> None:
         client.chat.completions.create(model="m", messages=[{"role": "user", "content": "?"}])
 
 
-@pytest.mark.parametrize("turn", [Turn(drop=True), Turn(cut=True, content="a"), Turn(drip=0.001, cut=True)])
-def test_connections_break(turn: Turn) -> None:
-    script = Script(dialogues=(Dialogue(turns=(turn,)),))
+@pytest.mark.parametrize(
+    "turn", [ScriptedTurn(drop=True), ScriptedTurn(cut=True, content="a"), ScriptedTurn(drip=0.001, cut=True)]
+)
+def test_connections_break(turn: ScriptedTurn) -> None:
+    script = ServerScript(dialogues=(ScriptedDialogue(turns=(turn,)),))
     with (
         serve(script) as running,
         openai.OpenAI(base_url=running.url, api_key="k", max_retries=0) as client,

@@ -13,9 +13,9 @@ import pytest
 from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
-from birdenv.testing.openai_server import Dialogue, Server, Turn
+from birdenv.testing.openai_server import ScriptedDialogue, ScriptedTurn, Server
 from birdenv.users.decoder import ASKING_BACK
-from birdenv.users.model_user._encoder import Point, read_published_choice
+from birdenv.users.model_user._encoder import PromptedPoint, read_published_choice
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tasks" / "c_interact"))
 from toy_tasks import QUERY, SCHEMA, write_benchmark
@@ -60,10 +60,10 @@ def said(record: Mapping[str, Any]) -> str:
     return next(event["data"] for event in record["example"]["events"] if event["agent"] == 1)
 
 
-def saying(choice: str, words: str) -> tuple[Dialogue, ...]:
+def saying(choice: str, words: str) -> tuple[ScriptedDialogue, ...]:
     return (
-        Dialogue(when=("first",), turns=(Turn(content=choice),)),
-        Dialogue(when=("second",), turns=(Turn(content=words),)),
+        ScriptedDialogue(when=("first",), turns=(ScriptedTurn(content=choice),)),
+        ScriptedDialogue(when=("second",), turns=(ScriptedTurn(content=words),)),
     )
 
 
@@ -169,12 +169,12 @@ def test_the_record_of_a_run_has_their_digest(prompts: Path) -> None:
     assert now["encoder.txt"] == before["encoder.txt"] and now["decoder.txt"] != before["decoder.txt"]
 
 
-ANNOTATED = (Point("A1", "top 5 (by days)", ("LIMIT 5",)),)
+ANNOTATED = (PromptedPoint("A1", "top 5 (by days)", ("LIMIT 5",)),)
 SLICES = (
-    Point("T1", "", ("SELECT name",), "select"),
-    Point("T2", "", ("WHERE days > 30\n  AND city IN ('Oslo')",), "where"),
-    Point("T3", "", ("ORDER BY days",), "order"),
-    Point("T4", "", ("WHERE age > 1",), "where"),
+    PromptedPoint("T1", "", ("SELECT name",), "select"),
+    PromptedPoint("T2", "", ("WHERE days > 30\n  AND city IN ('Oslo')",), "where"),
+    PromptedPoint("T3", "", ("ORDER BY days",), "order"),
+    PromptedPoint("T4", "", ("WHERE age > 1",), "where"),
 )
 
 

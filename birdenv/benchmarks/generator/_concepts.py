@@ -14,11 +14,11 @@ from birdenv.files import parse_json, read_text
 _CONTENT: Final = Path(__file__).parent / "concepts"
 
 
-class _Model(BaseModel):
+class _Concept(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
-class Quantity(_Model):
+class Quantity(_Concept):
     """A number, date or text of an entity that can be shown and compared.
 
     Attributes:
@@ -30,7 +30,7 @@ class Quantity(_Model):
     name: str
 
 
-class Comparison(_Model):
+class ThresholdMeaning(_Concept):
     """One meaning of a trait: a quantity is above (`>`) or below (`<`) a value."""
 
     quantity: str
@@ -50,7 +50,7 @@ def _compared(value: Any) -> Any:
     return {"quantity": quantity, "operator": operator}
 
 
-class Entity(_Model):
+class Entity(_Concept):
     """A table, and the vague words that people use of its rows.
 
     Attributes:
@@ -71,7 +71,7 @@ class Entity(_Model):
     alias: str
     show: Mapping[str, str]
     quantities: Mapping[str, Annotated[Quantity, BeforeValidator(_pair)]]
-    traits: Mapping[str, tuple[Annotated[Comparison, BeforeValidator(_compared)], ...]]
+    traits: Mapping[str, tuple[Annotated[ThresholdMeaning, BeforeValidator(_compared)], ...]]
     measures: Mapping[str, tuple[str, ...]]
     fixed: Mapping[str, str | None] = Field(default_factory=dict)
     groups: Mapping[str, str]
@@ -95,7 +95,7 @@ class Entity(_Model):
             raise ValueError(f"{word} needs two or three meanings")
 
 
-class Concepts(_Model):
+class Concepts(_Concept):
     """The concepts of one database."""
 
     database: str

@@ -26,7 +26,7 @@ class Meaning:
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class VaguePart:
     """A part of the request with several meanings.
 
     Attributes:
@@ -61,7 +61,7 @@ class Family:
 
     database: str
     entity: Entity
-    points: tuple[Point, ...]
+    points: tuple[VaguePart, ...]
     fixed: tuple[str, str | None] | None
     change: tuple[str, str] | None
 
@@ -134,7 +134,7 @@ def draw_family(
     drawn = _cut(drawn, rng)
     left_open = set(rng.sample(range(len(drawn)), opened))
     said = tuple(
-        Point(
+        VaguePart(
             point.word,
             point.is_trait,
             point.meanings,
@@ -160,7 +160,7 @@ def literal(value: Any) -> str:
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
-def _trait(entity: Entity, word: str, values: Values, rng: Random) -> Point | None:
+def _trait(entity: Entity, word: str, values: Values, rng: Random) -> VaguePart | None:
     meanings = []
     for comparison in entity.traits[word]:
         known = values[comparison.quantity]
@@ -175,12 +175,12 @@ def _trait(entity: Entity, word: str, values: Values, rng: Random) -> Point | No
                 f"a {quantity.name} {direction} {threshold}",
             )
         )
-    return Point(word, True, tuple(meanings), None)
+    return VaguePart(word, True, tuple(meanings), None)
 
 
-def _measure(entity: Entity, word: str) -> Point:
+def _measure(entity: Entity, word: str) -> VaguePart:
     meant = [entity.quantities[name] for name in entity.measures[word]]
-    return Point(word, False, tuple(Meaning(q.sql, q.name) for q in meant), None)
+    return VaguePart(word, False, tuple(Meaning(q.sql, q.name) for q in meant), None)
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
@@ -192,7 +192,7 @@ def middle_value(known: Sequence[Any], rng: Random) -> Any:
     return rng.choice(middle) if middle else None
 
 
-def _cut(points: list[Point], rng: Random) -> list[Point]:
+def _cut(points: list[VaguePart], rng: Random) -> list[VaguePart]:
     """Leave meanings out until there are not too many candidates."""
     while True:
         size = 1
@@ -203,4 +203,4 @@ def _cut(points: list[Point], rng: Random) -> list[Point]:
         place = rng.choice([i for i, point in enumerate(points) if len(point.meanings) > 2])
         kept = sorted(rng.sample(range(len(points[place].meanings)), 2))
         point = points[place]
-        points[place] = Point(point.word, point.is_trait, tuple(point.meanings[k] for k in kept), None)
+        points[place] = VaguePart(point.word, point.is_trait, tuple(point.meanings[k] for k in kept), None)

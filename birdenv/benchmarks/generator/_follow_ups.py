@@ -25,7 +25,7 @@ _AFTER: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class FollowUp:
+class GeneratedFollowUp:
     """A follow-up of one family; its SQL may stand on what the request meant.
 
     Attributes:
@@ -49,7 +49,7 @@ class FollowUp:
         return [f"{family.sql(combination)} AND {condition}" for condition in self.conditions]
 
 
-def narrowing(family: Family, values: Values, rng: Random) -> FollowUp | None:
+def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp | None:
     """Return a follow-up that keeps fewer of the rows, or None where the draw came to nothing."""
     used = {meaning.sql for point in family.points for meaning in point.meanings}
     names = [
@@ -71,10 +71,12 @@ def narrowing(family: Family, values: Values, rng: Random) -> FollowUp | None:
             drawn.append((f"{quantity.sql} {operator} {literal(value)}", words))
     rng.shuffle(drawn)
     right = rng.randrange(len(drawn))
-    return FollowUp(drawn[right][1], "constraint_change", right, conditions=tuple(sql for sql, _ in drawn))
+    return GeneratedFollowUp(
+        drawn[right][1], "constraint_change", right, conditions=tuple(sql for sql, _ in drawn)
+    )
 
 
-def counting(family: Family, rng: Random) -> FollowUp:
+def counting(family: Family, rng: Random) -> GeneratedFollowUp:
     """Return a follow-up over all rows, by group."""
     entity = family.entity
     plain = sorted(name for name, q in entity.quantities.items() if "COUNT(" not in q.sql)
@@ -93,4 +95,4 @@ def counting(family: Family, rng: Random) -> FollowUp:
     rng.shuffle(drawn)
     right = rng.randrange(len(drawn))
     kind = "topic_pivot" if family.change is None else "state_dependent"
-    return FollowUp(drawn[right][1], kind, right, statements=tuple(sql for sql, _ in drawn))
+    return GeneratedFollowUp(drawn[right][1], kind, right, statements=tuple(sql for sql, _ in drawn))

@@ -6,7 +6,7 @@ from random import Random
 from typing import Any, Final
 
 from birdenv.benchmarks.generator._families import Family
-from birdenv.benchmarks.generator._follow_ups import FollowUp
+from birdenv.benchmarks.generator._follow_ups import GeneratedFollowUp
 from birdenv.benchmarks.generator._wording import clear_request, term
 
 _TIERS: Final = ("Easy", "Easy", "Medium", "Hard")
@@ -15,7 +15,7 @@ _CONDITIONS: Final = {"decimal": -1, "distinct": False, "order": False}
 
 
 def family_records(
-    family: Family, name: str, text: str, follow_up: FollowUp, order: Random, suffix: str = ""
+    family: Family, name: str, text: str, follow_up: GeneratedFollowUp, order: Random, suffix: str = ""
 ) -> list[dict[str, Any]]:
     """Return one record for each combination of meanings that the user may mean.
 

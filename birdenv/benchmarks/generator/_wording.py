@@ -9,7 +9,7 @@ from __future__ import annotations
 from random import Random
 from typing import Final
 
-from birdenv.benchmarks.generator._families import Family, Point
+from birdenv.benchmarks.generator._families import Family, VaguePart
 
 _WITH_REMARK, _WITH_TAIL = 0.6, 0.6  # shares of the requests
 _REMARKS: Final = (
@@ -113,7 +113,7 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
     )
 
 
-def term(family: Family, point: Point, text: str) -> str:
+def term(family: Family, point: VaguePart, text: str) -> str:
     """Return how a request calls an open point: the adjective with its noun, where they stand together."""
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word
@@ -143,5 +143,5 @@ def _keys(family: Family) -> str:
     return " and the ".join(family.entity.show.values())
 
 
-def _measure(point: Point) -> str:
+def _measure(point: VaguePart) -> str:
     return point.word if point.said is None else point.meanings[point.said].words

@@ -12,7 +12,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.benchmarks import OracleTasks, Report, merge_files, verify_records
+from birdenv.benchmarks import OracleTasks, PreparationReport, merge_files, verify_records
 from birdenv.cli.benchmarks._count import count
 from birdenv.cli.benchmarks._generate import generate
 from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, Today, databases_in, save_defects
@@ -65,7 +65,7 @@ def merge(
     merged = merge_files(public, ground_truth, partial=partial)
     folder = directory or _folder_of(public, merged.records)
     verdict = _verify(merged.records, folder, partial, dialect, dsn, "none" if no_oracle else "present")
-    verdict = Report(
+    verdict = PreparationReport(
         (*merged.problems, *verdict.problems),
         verdict.warnings,
         {"ground truth merged": merged.matched, **verdict.figures},
@@ -133,7 +133,7 @@ def _verify(
     dsn: str | None,
     oracle: OracleTasks,
     today: str | None = None,
-) -> Report:
+) -> PreparationReport:
     if folder is not None and not is_directory(folder):
         raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
     source = None
@@ -159,7 +159,7 @@ def _verify(
     return verdict
 
 
-def _show(verdict: Report, path: Path | None) -> None:
+def _show(verdict: PreparationReport, path: Path | None) -> None:
     print(visible("\n".join(verdict.lines())))
     if path is not None:
         write_text(path, json.dumps(verdict.to_json(), indent=2, ensure_ascii=False) + "\n")

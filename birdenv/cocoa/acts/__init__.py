@@ -11,19 +11,19 @@ all that a seat hears and says as tokens, for models of sequences.
 """
 
 from birdenv.cocoa.acts._acts import Act, intent_of
-from birdenv.cocoa.acts._lexicon import Lexicon, Prices
+from birdenv.cocoa.acts._lexicon import Lexicon, PriceWords
 from birdenv.cocoa.acts._listener import Listener
 from birdenv.cocoa.acts._tokens import DialogueTokens, is_word
-from birdenv.cocoa.acts._turns import Transcripts, Turn
+from birdenv.cocoa.acts._turns import SeenMove, Transcripts
 
 __all__ = [
     "Act",
     "DialogueTokens",
     "Lexicon",
     "Listener",
-    "Prices",
+    "PriceWords",
+    "SeenMove",
     "Transcripts",
-    "Turn",
     "intent_of",
     "is_word",
 ]

@@ -15,14 +15,14 @@ _SAME: Final = 0.01
 _UNREAD: Final = ("Role", "Category", "Description", "Images")
 
 
-class Prices(NamedTuple):
+class PriceWords(NamedTuple):
     """The prices that the seat itself and the other named last; None before that."""
 
     own: float | None = None
     theirs: float | None = None
 
 
-NO_PRICES: Final = Prices()
+NO_PRICES: Final = PriceWords()
 
 
 class Lexicon:
@@ -45,7 +45,7 @@ class Lexicon:
         self._listed = _number_at(kb, "item", "Price")
         self._target = _number_at(kb, "personal", "Target") or self._listed
 
-    def take_out(self, text: str, prices: Prices = NO_PRICES) -> str:
+    def take_out(self, text: str, prices: PriceWords = NO_PRICES) -> str:
         """Return a text with slots for what the seat knows.
 
         `{Company}` is a value of that name. A price is `{own}` or `{theirs}` if it was named before,
@@ -63,11 +63,11 @@ class Lexicon:
         name = self._names.get(found.group().lower())
         return found.group() if name is None else f"{{{name}}}"
 
-    def slot_of(self, price: float, prices: Prices = NO_PRICES) -> Any:
+    def slot_of(self, price: float, prices: PriceWords = NO_PRICES) -> Any:
         """Return the slot of the price of an offer; the price itself where there are no prices."""
         return self._slot(price, prices) or price
 
-    def _slot(self, price: float, prices: Prices) -> str | None:
+    def _slot(self, price: float, prices: PriceWords) -> str | None:
         if not self._is_price(price):
             return None
         own, theirs = prices
@@ -99,7 +99,7 @@ class Lexicon:
     def _found(self, text: str) -> list[str]:
         return self._pattern.findall(text) if self._pattern is not None else []
 
-    def put_in(self, text: str, said: str, rng: Random, prices: Prices = NO_PRICES) -> str | None:
+    def put_in(self, text: str, said: str, rng: Random, prices: PriceWords = NO_PRICES) -> str | None:
         """Return a text with its slots filled, first with words that were said; None if one cannot be.
 
         Args:
@@ -126,7 +126,7 @@ class Lexicon:
 
         return _SLOT.sub(fill, text)
 
-    def price_of(self, slot: str, prices: Prices = NO_PRICES) -> float | None:
+    def price_of(self, slot: str, prices: PriceWords = NO_PRICES) -> float | None:
         """Return the price of a slot, in whole dollars; None if it is no price, or none was named yet."""
         own, theirs = prices
         price: float | None = None

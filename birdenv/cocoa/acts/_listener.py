@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from birdenv.cocoa.acts._acts import Act, parts_of
-from birdenv.cocoa.acts._lexicon import Lexicon, Prices, leaves
+from birdenv.cocoa.acts._lexicon import Lexicon, PriceWords, leaves
 from birdenv.dialogue.dialogue import spoken
 from birdenv.dialogue.event import HOUSE, Event
 from birdenv.dialogue.games import Game
@@ -40,7 +40,7 @@ class Listener:
         self._code = {action.name for action in _actions_with("code", seats)}
         self._with_items = {action.name: action for action in _actions_with("item", seats)}
         self.lexicon = Lexicon(view.kb)
-        self.prices = Prices()
+        self.prices = PriceWords()
         self.news: list[Act] = []
         self.moves = 0
         self.heard = ""

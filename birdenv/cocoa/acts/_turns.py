@@ -19,7 +19,7 @@ _LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}
 """Settings under which no recorded move is refused for its place."""
 
 
-class Turn(NamedTuple):
+class SeenMove(NamedTuple):
     """A move, and what its seat saw before."""
 
     view: View
@@ -86,13 +86,13 @@ class Transcripts:
         finally:
             dialogue.close()
 
-    def turns(self, place: int) -> list[Turn]:
+    def turns(self, place: int) -> list[SeenMove]:
         """Return the turns of one dialogue. Moves that are not possible are left out.
 
         Where the game gives the seats' knowledge other places than the file (a seller who stands first), the
         seats change places, too.
         """
-        found: list[Turn] = []
+        found: list[SeenMove] = []
         seats = self.arena.game.seats
         with self.dialogue(place) as dialogue:
             is_turned = self.is_turned(place, dialogue)
@@ -103,11 +103,11 @@ class Transcripts:
                 view, move = dialogue.view(seat), Move(event.action, event.data)
                 fault = seats[seat].by_name[move.action].fault(move.data, view.choices)
                 if move.action in view.legal and fault is None:
-                    found.append(Turn(view, move))
+                    found.append(SeenMove(view, move))
                     dialogue.apply(seat, move)
         return found
 
-    def __iter__(self) -> Iterator[list[Turn]]:
+    def __iter__(self) -> Iterator[list[SeenMove]]:
         return map(self.turns, range(len(self.examples)))
 
     def __len__(self) -> int:

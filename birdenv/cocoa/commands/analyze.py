@@ -11,7 +11,7 @@ from typing import Annotated, Final
 import typer
 
 from birdenv.cli.terminal import visible
-from birdenv.cocoa.corpus import Dialogue, Rated, analyse, page, read_dialogues
+from birdenv.cocoa.corpus import CorpusDialogue, Rated, analyse, page, read_dialogues
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_text
 from birdenv.plugins import load_plugin, plugins
@@ -56,7 +56,7 @@ def analyze(
         print(f"Written: {html}", file=sys.stderr)
 
 
-def _rated(dialogues: Sequence[Dialogue], sources: Sequence[Path], files: Sequence[Path]) -> Rated:
+def _rated(dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]) -> Rated:
     """What people said of dialogues: the packages that keep ratings know where."""
     for entry in plugins(RATINGS).values():
         found: Rated = load_plugin(entry)(dialogues, sources, files)

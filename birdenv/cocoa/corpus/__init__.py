@@ -7,7 +7,7 @@ Path("corpus.html").write_text(page(analysis))
 
 from birdenv.cocoa.corpus._analysis import Analysis, analyse
 from birdenv.cocoa.corpus._corpus import (
-    Dialogue,
+    CorpusDialogue,
     file_dialogues,
     game_of,
     listed_dialogues,
@@ -20,7 +20,7 @@ from birdenv.statistics import number
 
 __all__ = [
     "Analysis",
-    "Dialogue",
+    "CorpusDialogue",
     "Rated",
     "analyse",
     "file_dialogues",

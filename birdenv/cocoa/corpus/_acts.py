@@ -1,4 +1,4 @@
-"""Dialogue acts by rule, as CoCoA's analysis has them."""
+"""CorpusDialogue acts by rule, as CoCoA's analysis has them."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from birdenv.cocoa.corpus._bargain_prices import Listing
-from birdenv.cocoa.corpus._corpus import SQL_ACTIONS, Dialogue
+from birdenv.cocoa.corpus._bargain_prices import PricedListing
+from birdenv.cocoa.corpus._corpus import SQL_ACTIONS, CorpusDialogue
 from birdenv.cocoa.corpus._entities import Entities
 from birdenv.cocoa.corpus._text_statistics import entropy, tokens
 from birdenv.dialogue.event import Event
@@ -32,7 +32,7 @@ def is_question(text: str) -> bool:
     return text.rstrip().endswith("?") or (bool(words) and words[0] in _ASKS)
 
 
-def acts_of(event: Event, entities: Entities, listing: Listing | None) -> tuple[str, ...]:
+def acts_of(event: Event, entities: Entities, listing: PricedListing | None) -> tuple[str, ...]:
     """Return the acts of a move, in the order of the alphabet; `other` where none is known.
 
     A move that is no message is its action. Messages: `question`, `answer` (yes or no), `greeting`,
@@ -80,7 +80,9 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
     return sorted(counts.items(), key=lambda item: (-item[1], item[0]))[:TOP]
 
 
-def sequence(dialogue: Dialogue, entities: Entities, listing: Listing | None, seat: int | None) -> list[str]:
+def sequence(
+    dialogue: CorpusDialogue, entities: Entities, listing: PricedListing | None, seat: int | None
+) -> list[str]:
     """Return the acts of a dialogue's moves, of one seat or of all."""
     return [
         " + ".join(acts_of(each, entities, listing))

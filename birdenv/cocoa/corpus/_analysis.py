@@ -9,11 +9,11 @@ from functools import cached_property
 from math import inf
 from typing import Any, Final
 
-from birdenv.cocoa.corpus._corpus import Dialogue
+from birdenv.cocoa.corpus._corpus import CorpusDialogue
 from birdenv.cocoa.corpus._correlations import correlations
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
-from birdenv.cocoa.corpus._measured_dialogue import Measure, Reading, Unit
-from birdenv.cocoa.corpus._rated import Rated, RatingReport
+from birdenv.cocoa.corpus._measured_dialogue import MeasuredDialogue, Metric, Unit
+from birdenv.cocoa.corpus._rated import CorpusRatings, Rated
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
@@ -39,16 +39,16 @@ class Analysis:
     rated: Rated
 
     @property
-    def dialogues(self) -> list[Dialogue]:
+    def dialogues(self) -> list[CorpusDialogue]:
         """The dialogues."""
         return [each.reading.dialogue for each in self.units]
 
     @property
-    def ratings(self) -> RatingReport | None:
+    def ratings(self) -> CorpusRatings | None:
         """Statistics of the ratings; None where there are none."""
         return self.rated.report
 
-    def figures(self, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Figure]:
+    def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
         """Return the figures of some dialogues (or seats) that any of the corpus has."""
         return {each.name: figure_of(units, each) for each in measures if each.name in self._shown}
 
@@ -95,7 +95,7 @@ class Analysis:
             "correlations": self.correlations,
         }
 
-    def _json(self, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Any]:
+    def _json(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Any]:
         found = self.figures(units, measures)
         titles = {each.name: each.title for each in measures}
         return {
@@ -103,7 +103,7 @@ class Analysis:
             for name, figure in found.items()
         }
 
-    def _by(self, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Any]:
+    def _by(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Any]:
         return {
             kind: {name: self._json(members, measures) for name, members in groups.items()}
             for kind, groups in self.groups(units).items()
@@ -142,7 +142,7 @@ class Analysis:
         return correlations(self.units, self.seats, self.rated.answers)
 
 
-def analyse(dialogues: Sequence[Dialogue], rated: Rated | None = None) -> Analysis:
+def analyse(dialogues: Sequence[CorpusDialogue], rated: Rated | None = None) -> Analysis:
     """Measure a corpus, and set it against what people said of it.
 
     Raises:
@@ -150,7 +150,7 @@ def analyse(dialogues: Sequence[Dialogue], rated: Rated | None = None) -> Analys
     """
     if not dialogues:
         raise InputError("there are no dialogues to analyse")
-    readings = [Reading(each) for each in dialogues]
+    readings = [MeasuredDialogue(each) for each in dialogues]
     units = tuple(_unit(reading) for reading in readings)
     seats = tuple(
         _seat_unit(unit, seat) for unit in units for seat in range(len(unit.reading.dialogue.players))
@@ -158,7 +158,7 @@ def analyse(dialogues: Sequence[Dialogue], rated: Rated | None = None) -> Analys
     return Analysis(units, seats, rated or Rated())
 
 
-def _unit(reading: Reading) -> Unit:
+def _unit(reading: MeasuredDialogue) -> Unit:
     dialogue = reading.dialogue
     values = {each.name: value for each in DIALOGUE_MEASURES if (value := each.of(reading)) is not None}
     about = {
@@ -183,7 +183,7 @@ def _seat_unit(unit: Unit, seat: int) -> Unit:
     return Unit(unit.reading, seat, values, groups)
 
 
-def _scenario_groups(reading: Reading) -> dict[str, str]:
+def _scenario_groups(reading: MeasuredDialogue) -> dict[str, str]:
     """What several scenarios share: category, database, number of items, how evenly values are spread."""
     dialogue = reading.dialogue
     found: dict[str, str] = {}
@@ -200,7 +200,7 @@ def _scenario_groups(reading: Reading) -> dict[str, str]:
     return found
 
 
-def figure_of(units: Sequence[Unit], measure: Measure) -> Figure:
+def figure_of(units: Sequence[Unit], measure: Metric) -> Figure:
     """Return one measure of some dialogues, or of some seats, with its interval over scenarios."""
     with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
     if not with_value:
@@ -214,7 +214,7 @@ def _counted(units: Sequence[Unit], name: str) -> int:
     return sum(name in unit.values for unit in units)
 
 
-def _lines(title: str, figures: Mapping[str, Figure], measures: Sequence[Measure]) -> list[str]:
+def _lines(title: str, figures: Mapping[str, Figure], measures: Sequence[Metric]) -> list[str]:
     """Figures under their headings."""
     lines = ["", title]
     for measure in measures:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
-from birdenv.cocoa.corpus._corpus import Dialogue
+from birdenv.cocoa.corpus._corpus import CorpusDialogue
 from birdenv.cocoa.corpus._entities import figures
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.cocoa.games.bargain import margins
@@ -18,7 +18,7 @@ _MARGINS: Final = (-2.0, 2.4)
 """Margins beyond are dropped, as in CoCoA's analysis: somebody misread the game."""
 
 
-class Listing:
+class PricedListing:
     """What is sold in a scenario, and what each seat wants for it.
 
     Attributes:
@@ -69,12 +69,12 @@ class Listing:
         return made if made is not None and _MARGINS[0] <= made <= _MARGINS[1] else None
 
 
-def listing_of(dialogue: Dialogue) -> Listing | None:
+def listing_of(dialogue: CorpusDialogue) -> PricedListing | None:
     """Return the listing of a bargain; None in other games."""
-    return Listing(dialogue.scenario) if dialogue.game == "bargain" and dialogue.scenario else None
+    return PricedListing(dialogue.scenario) if dialogue.game == "bargain" and dialogue.scenario else None
 
 
-def agreed_price(dialogue: Dialogue) -> float | None:
+def agreed_price(dialogue: CorpusDialogue) -> float | None:
     """Return the price of the deal; None without one."""
     offer = dialogue.outcome.get("offer")
     if not dialogue.outcome.get("reward") or not isinstance(offer, Mapping):
@@ -82,7 +82,7 @@ def agreed_price(dialogue: Dialogue) -> float | None:
     return number(offer.get("price"))
 
 
-def stages(dialogue: Dialogue, listing: Listing) -> tuple[int, int, int]:
+def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, int]:
     """Return how many moves inquire, discuss and conclude.
 
     Discussing begins with the first price that is not the advertised one. Concluding begins where the final

@@ -26,7 +26,7 @@ CALLS: Final = ("labelled", "unlabelled", "unanswerable", "unclear")
 
 
 @dataclass(frozen=True)
-class Dialogue:
+class CorpusDialogue:
     """One recorded dialogue.
 
     Attributes:
@@ -120,7 +120,7 @@ def _is_refused(event: Event) -> bool:
     return bool((event.metadata or {}).get("refused"))
 
 
-def read_dialogues(path: Path) -> list[Dialogue]:
+def read_dialogues(path: Path) -> list[CorpusDialogue]:
     """Return the finished dialogues of a file, of a run, or of another folder such as a study.
 
     Raises:
@@ -133,7 +133,7 @@ def read_dialogues(path: Path) -> list[Dialogue]:
     return listed_dialogues(whole_dialogues(path, "cocoa"), path.name)
 
 
-def run_dialogues(folder: Path) -> list[Dialogue]:
+def run_dialogues(folder: Path) -> list[CorpusDialogue]:
     """Return the dialogues of a run folder; of its private records only numbers are kept.
 
     Raises:
@@ -154,7 +154,7 @@ def run_dialogues(folder: Path) -> list[Dialogue]:
     return made
 
 
-def file_dialogues(path: Path) -> list[Dialogue]:
+def file_dialogues(path: Path) -> list[CorpusDialogue]:
     """Return the dialogues of a file (`transcripts.json`).
 
     Raises:
@@ -163,12 +163,12 @@ def file_dialogues(path: Path) -> list[Dialogue]:
     return _of_examples(read_examples(path), path.name)
 
 
-def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str) -> list[Dialogue]:
+def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str) -> list[CorpusDialogue]:
     """Return dialogues that are JSON objects in CoCoA's form, as a study exports them."""
     return _of_examples(as_examples(map(exact, rows), source), source)
 
 
-def _of_examples(examples: Iterable[ExampleRecord], source: str) -> list[Dialogue]:
+def _of_examples(examples: Iterable[ExampleRecord], source: str) -> list[CorpusDialogue]:
     """Dialogues of which only the scenario tells the game."""
     made = []
     seats: dict[str, tuple[str, ...]] = {}  # looking a game up reads files
@@ -191,14 +191,14 @@ def _dialogue(
     game: str,
     seats: Sequence[str],
     counts: Mapping[str, int],
-) -> Dialogue:
+) -> CorpusDialogue:
     most = max(len(seats), 2)
     known = [seat for seat in range(most) if str(seat) in example.agents]
     number = max([len(seats), *(seat + 1 for seat in known), *(each.agent + 1 for each in example.events)])
     number = min(number, most)
     info = example.agents_info or {}
     surveys = info.get("surveys")
-    return Dialogue(
+    return CorpusDialogue(
         id,
         name,
         source,
@@ -214,7 +214,7 @@ def _dialogue(
     )
 
 
-def _with_own_ids(dialogues: Sequence[Dialogue]) -> list[Dialogue]:
+def _with_own_ids(dialogues: Sequence[CorpusDialogue]) -> list[CorpusDialogue]:
     """Give a number to those whose file uses an id twice."""
     seen: Counter[str] = Counter()
     made = []

@@ -8,7 +8,14 @@ from typing import Final
 
 from birdenv.cocoa.corpus._bargain_prices import agreed_price, stages
 from birdenv.cocoa.corpus._corpus import CALLS
-from birdenv.cocoa.corpus._measured_dialogue import FRIENDS, NO_TYPING, Measure, Reading, Value, attempts
+from birdenv.cocoa.corpus._measured_dialogue import (
+    FRIENDS,
+    NO_TYPING,
+    MeasuredDialogue,
+    Metric,
+    Value,
+    attempts,
+)
 from birdenv.statistics import Ratio, number
 
 _SQL: Final = ("c-interact", "a-interact", "bird")
@@ -18,8 +25,8 @@ _NO_CLOCK: Final = "times are no seconds"
 _NO_PRIVATE: Final = "there is no private record of the questions"
 
 
-def _passed(phase: int, attempt: str = "") -> Callable[[Reading], bool | None]:
-    def value(reading: Reading) -> bool | None:
+def _passed(phase: int, attempt: str = "") -> Callable[[MeasuredDialogue], bool | None]:
+    def value(reading: MeasuredDialogue) -> bool | None:
         made = attempts(reading.dialogue)
         tried = [each for each in made or () if each.get("phase") == phase]
         if made is None or (phase > 1 and not tried):
@@ -31,12 +38,14 @@ def _passed(phase: int, attempt: str = "") -> Callable[[Reading], bool | None]:
     return value
 
 
-def _moves(*actions: str) -> Callable[[Reading], float]:
+def _moves(*actions: str) -> Callable[[MeasuredDialogue], float]:
     return lambda reading: float(reading.dialogue.count(*actions))
 
 
-def _per(above: Callable[[Reading], Value], below: Callable[[Reading], Value]) -> Callable[[Reading], Value]:
-    def value(reading: Reading) -> Value:
+def _per(
+    above: Callable[[MeasuredDialogue], Value], below: Callable[[MeasuredDialogue], Value]
+) -> Callable[[MeasuredDialogue], Value]:
+    def value(reading: MeasuredDialogue) -> Value:
         first, second = above(reading), below(reading)
         if first is None or second is None or isinstance(first, Ratio) or isinstance(second, Ratio):
             return None
@@ -45,15 +54,15 @@ def _per(above: Callable[[Reading], Value], below: Callable[[Reading], Value]) -
     return value
 
 
-def _length(reading: Reading) -> float:
+def _length(reading: MeasuredDialogue) -> float:
     return float(len(reading.dialogue.moves))
 
 
-def _succeeded(reading: Reading) -> bool | None:
+def _succeeded(reading: MeasuredDialogue) -> bool | None:
     return reading.success
 
 
-def _seconds(reading: Reading) -> float | None:
+def _seconds(reading: MeasuredDialogue) -> float | None:
     """From the first move to the last of a dialogue that succeeds."""
     moves = reading.dialogue.moves
     if not reading.success or not reading.dialogue.has_clock or len(moves) < 2:
@@ -61,7 +70,7 @@ def _seconds(reading: Reading) -> float | None:
     return moves[-1].time - moves[0].time
 
 
-def _cross_talk(reading: Reading) -> Ratio | None:
+def _cross_talk(reading: MeasuredDialogue) -> Ratio | None:
     """Pairs of moves of two seats of which the second began to be typed before the first was sent."""
     if not reading.dialogue.has_typing:
         return None
@@ -71,15 +80,15 @@ def _cross_talk(reading: Reading) -> Ratio | None:
     return Ratio(float(crossed), float(len(pairs)))
 
 
-def _count(name: str) -> Callable[[Reading], float | None]:
-    def value(reading: Reading) -> float | None:
+def _count(name: str) -> Callable[[MeasuredDialogue], float | None]:
+    def value(reading: MeasuredDialogue) -> float | None:
         found = reading.dialogue.counts.get(name)
         return None if found is None else float(found)
 
     return value
 
 
-def _price(reading: Reading) -> float | None:
+def _price(reading: MeasuredDialogue) -> float | None:
     """The final price on the way from the buyer's target (0) to the seller's (1)."""
     price, listing = agreed_price(reading.dialogue), reading.listing
     if price is None or listing is None or "seller" not in listing.roles:
@@ -88,8 +97,8 @@ def _price(reading: Reading) -> float | None:
     return None if margin is None else (margin + 1) / 2
 
 
-def _stage(number: int) -> Callable[[Reading], Value]:
-    def value(reading: Reading) -> Value:
+def _stage(number: int) -> Callable[[MeasuredDialogue], Value]:
+    def value(reading: MeasuredDialogue) -> Value:
         if reading.listing is None:
             return None
         return Ratio(
@@ -99,57 +108,57 @@ def _stage(number: int) -> Callable[[Reading], Value]:
     return value
 
 
-def _reward(reading: Reading) -> float | None:
+def _reward(reading: MeasuredDialogue) -> float | None:
     return number(reading.dialogue.outcome.get("reward"))
 
 
-def _completed(reading: Reading) -> bool | None:
+def _completed(reading: MeasuredDialogue) -> bool | None:
     status = reading.dialogue.status
     return status == "completed" if status else reading.success
 
 
-def _flag(reading: Reading, name: str) -> bool | None:
+def _flag(reading: MeasuredDialogue, name: str) -> bool | None:
     found = reading.dialogue.outcome.get(name)
     return None if found is None else bool(found)
 
 
-def _mismatch(reading: Reading) -> bool | None:
+def _mismatch(reading: MeasuredDialogue) -> bool | None:
     agreed, valid = _flag(reading, "agreed"), _flag(reading, "valid_deal")
     return None if agreed is None or valid is None else agreed and not valid
 
 
-def _measures() -> Iterator[Measure]:
-    yield Measure("success", "Success", "Outcome", lambda r: r.success, True, missing="no outcome is told")
-    yield Measure("completed", "Completed", "Outcome", _completed, True)
-    yield Measure("agreed", "Agreed", "Outcome", lambda r: _flag(r, "agreed"), True, _DIVIDING)
-    yield Measure("mismatch", "Agreed on shares that do not fit", "Outcome", _mismatch, True, _DIVIDING)
-    yield Measure("phase_1_first", "Phase 1, first try", "Outcome", _passed(1, "first"), True)
-    yield Measure("phase_1", "Phase 1", "Outcome", _passed(1), True)
-    yield Measure("phase_2", "Phase 2, of reached", "Outcome", _passed(2), True)
-    yield Measure("reward", "Reward", "Outcome", _reward, most=dict.fromkeys((*_SQL, *FRIENDS), 1.0))
-    yield Measure("price", "Final price (buyer's target 0, seller's 1)", "Outcome", _price)
-    yield Measure("events", "Moves in a dialogue", "Length", _length)
-    yield Measure("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))
-    yield Measure("refused", "Refused moves", "Length", lambda r: float(r.dialogue.refused))
-    yield Measure("seconds", "Seconds, of those that succeed", "Time", _seconds, missing=_NO_CLOCK)
-    yield Measure("cross_talk", "Cross-talk", "Time", _cross_talk, True, missing=NO_TYPING)
-    yield Measure("success_per_event", "Success per move", "Effort", _per(_succeeded, _length), True)
+def _measures() -> Iterator[Metric]:
+    yield Metric("success", "Success", "Outcome", lambda r: r.success, True, missing="no outcome is told")
+    yield Metric("completed", "Completed", "Outcome", _completed, True)
+    yield Metric("agreed", "Agreed", "Outcome", lambda r: _flag(r, "agreed"), True, _DIVIDING)
+    yield Metric("mismatch", "Agreed on shares that do not fit", "Outcome", _mismatch, True, _DIVIDING)
+    yield Metric("phase_1_first", "Phase 1, first try", "Outcome", _passed(1, "first"), True)
+    yield Metric("phase_1", "Phase 1", "Outcome", _passed(1), True)
+    yield Metric("phase_2", "Phase 2, of reached", "Outcome", _passed(2), True)
+    yield Metric("reward", "Reward", "Outcome", _reward, most=dict.fromkeys((*_SQL, *FRIENDS), 1.0))
+    yield Metric("price", "Final price (buyer's target 0, seller's 1)", "Outcome", _price)
+    yield Metric("events", "Moves in a dialogue", "Length", _length)
+    yield Metric("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))
+    yield Metric("refused", "Refused moves", "Length", lambda r: float(r.dialogue.refused))
+    yield Metric("seconds", "Seconds, of those that succeed", "Time", _seconds, missing=_NO_CLOCK)
+    yield Metric("cross_talk", "Cross-talk", "Time", _cross_talk, True, missing=NO_TYPING)
+    yield Metric("success_per_event", "Success per move", "Effort", _per(_succeeded, _length), True)
     selections = _moves("select")
-    yield Measure("selections", "Selections", "Effort", selections, games=FRIENDS)
+    yield Metric("selections", "Selections", "Effort", selections, games=FRIENDS)
     per_selection = _per(_succeeded, selections)
-    yield Measure("success_per_selection", "Success per selection", "Effort", per_selection, True, FRIENDS)
+    yield Metric("success_per_selection", "Success per selection", "Effort", per_selection, True, FRIENDS)
     yield from _clarification()
-    yield Measure("executions", "Statements executed", "SQL", _moves("execute_sql"), games=_SQL)
-    yield Measure("submissions", "Statements submitted", "SQL", _moves("submit_sql"), games=_SQL)
+    yield Metric("executions", "Statements executed", "SQL", _moves("execute_sql"), games=_SQL)
+    yield Metric("submissions", "Statements submitted", "SQL", _moves("submit_sql"), games=_SQL)
     for place, name in enumerate(("inquire", "discuss the price", "conclude")):
         key, title = name.split()[0], f"Moves that {name}"
-        yield Measure(key, title, "Strategy", _stage(place), True, games=("bargain",))
+        yield Metric(key, title, "Strategy", _stage(place), True, games=("bargain",))
 
 
-def _clarification() -> Iterator[Measure]:
+def _clarification() -> Iterator[Metric]:
     """Questions against ambiguities."""
     asked, known = _moves("clarify"), _count("ambiguities")
-    yield Measure("questions", "Questions", "Clarification", asked, games=_ASKING)
+    yield Metric("questions", "Questions", "Clarification", asked, games=_ASKING)
     shares = {
         f"questions_{call}": (f"Questions that are {call}", _per(_count(call), asked)) for call in CALLS
     }
@@ -159,7 +168,7 @@ def _clarification() -> Iterator[Measure]:
         ("disclosed", "Ambiguities disclosed", _per(_count("disclosed"), known), True),
         *((name, title, value, True) for name, (title, value) in shares.items()),
     ):
-        yield Measure(name, title, "Clarification", value, is_rate, _ASKING, _NO_PRIVATE)
+        yield Metric(name, title, "Clarification", value, is_rate, _ASKING, _NO_PRIVATE)
 
 
 DIALOGUE_MEASURES: Final = tuple(_measures())

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
-from birdenv.cocoa.corpus._corpus import Dialogue
+from birdenv.cocoa.corpus._corpus import CorpusDialogue
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])\$?\d[\d,]*(?:\.\d+)?(?!\w)")
 _NUMBER_WORDS: Final = (
@@ -31,7 +31,7 @@ class Entities:
     A value of two attributes counts for the one that comes first.
     """
 
-    def __init__(self, dialogue: Dialogue) -> None:
+    def __init__(self, dialogue: CorpusDialogue) -> None:
         self.lists = item_lists(dialogue.scenario)
         self.attributes: list[str] = []
         self._found: dict[str, list[Mention]] = {}

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
-from birdenv.cocoa.corpus._bargain_prices import Listing, listing_of
-from birdenv.cocoa.corpus._corpus import Dialogue
+from birdenv.cocoa.corpus._bargain_prices import PricedListing, listing_of
+from birdenv.cocoa.corpus._corpus import CorpusDialogue
 from birdenv.cocoa.corpus._entities import Entities
 from birdenv.statistics import Ratio, number
 
@@ -17,10 +17,10 @@ FRIENDS: Final = ("mutual-friends",)
 
 
 @dataclass(frozen=True)
-class Reading:
+class MeasuredDialogue:
     """A dialogue with what is worked out of it once."""
 
-    dialogue: Dialogue
+    dialogue: CorpusDialogue
 
     @cached_property
     def entities(self) -> Entities:
@@ -28,7 +28,7 @@ class Reading:
         return Entities(self.dialogue)
 
     @cached_property
-    def listing(self) -> Listing | None:
+    def listing(self) -> PricedListing | None:
         """What is sold in it."""
         return listing_of(self.dialogue)
 
@@ -43,7 +43,7 @@ Value: TypeAlias = Ratio | float | bool | None
 
 
 @dataclass(frozen=True, slots=True)
-class Measure:
+class Metric:
     """One figure.
 
     Attributes:
@@ -66,7 +66,7 @@ class Measure:
     missing: str = ""
     most: Mapping[str, float] = field(default_factory=dict)
 
-    def of(self, reading: Reading, *seat: int) -> Ratio | None:
+    def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
         """Return what a dialogue, or a seat of it, gives."""
         if not self.fits(reading):
             return None
@@ -75,7 +75,7 @@ class Measure:
             return value if value is not None and value.below else None
         return Ratio(float(value))
 
-    def fits(self, reading: Reading) -> bool:
+    def fits(self, reading: MeasuredDialogue) -> bool:
         """Return True for a dialogue of a game that has it."""
         return not self.games or reading.dialogue.game in self.games
 
@@ -84,13 +84,13 @@ class Measure:
 class Unit:
     """A dialogue, or one seat of it, with its values and the groups that it is in."""
 
-    reading: Reading
+    reading: MeasuredDialogue
     seat: int | None
     values: Mapping[str, Ratio]
     groups: Mapping[str, str]
 
 
-def succeeded(dialogue: Dialogue) -> bool | None:
+def succeeded(dialogue: CorpusDialogue) -> bool | None:
     """Return whether a dialogue reached the aim of its game; of two SQL phases the first."""
     outcome = dialogue.outcome
     if dialogue.game == "deal-or-no-deal":
@@ -105,7 +105,7 @@ def succeeded(dialogue: Dialogue) -> bool | None:
     return reward > 0 if isinstance(reward, int | float) else None
 
 
-def attempts(dialogue: Dialogue) -> list[Mapping[str, Any]] | None:
+def attempts(dialogue: CorpusDialogue) -> list[Mapping[str, Any]] | None:
     """Return the graded submissions of a dialogue, each with its `reward`; None in games without any."""
     found = dialogue.outcome.get("attempts")
     if not isinstance(found, list):

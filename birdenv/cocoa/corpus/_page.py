@@ -17,9 +17,9 @@ from jinja2 import Environment, FileSystemLoader
 from markupsafe import Markup
 
 from birdenv.cocoa.corpus._analysis import Analysis, figure_of
-from birdenv.cocoa.corpus._corpus import Dialogue
+from birdenv.cocoa.corpus._corpus import CorpusDialogue
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
-from birdenv.cocoa.corpus._measured_dialogue import Measure, Unit
+from birdenv.cocoa.corpus._measured_dialogue import Metric, Unit
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.statistics import rounded
 
@@ -77,7 +77,7 @@ def _json(value: Any) -> Markup:
     return Markup(text)
 
 
-def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, Any]:
+def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Any]:
     """The measures that are there, and the figures of all units and of each group, by kind of group.
 
     A figure is a row of its units, its value and the ends of its interval, as far as there are some.
@@ -96,7 +96,7 @@ def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Measu
     }
 
 
-def _rows(units: Sequence[Unit], measures: Sequence[Measure]) -> dict[str, list[Any]]:
+def _rows(units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, list[Any]]:
     found = {}
     for each in measures:
         count = sum(each.name in unit.values for unit in units)
@@ -112,7 +112,7 @@ def _coded(names: Sequence[str]) -> dict[str, Any]:
     return {"names": list(known), "of": [known[each] for each in names]}
 
 
-def _shown(dialogue: Dialogue) -> dict[str, Any]:
+def _shown(dialogue: CorpusDialogue) -> dict[str, Any]:
     """What the page shows of one dialogue."""
     return {
         "seats": dialogue.seats,
@@ -125,14 +125,14 @@ def _shown(dialogue: Dialogue) -> dict[str, Any]:
     }
 
 
-def _about(dialogue: Dialogue) -> dict[str, Any]:
+def _about(dialogue: CorpusDialogue) -> dict[str, Any]:
     """The scenario of CoCoA's games; of others the question and the database, and nothing else."""
     if dialogue.game in ("mutual-friends", "bargain", "deal-or-no-deal"):
         return {"kbs": dialogue.scenario.get("kbs")}
     return {name: dialogue.scenario[name] for name in _SHOWN if isinstance(dialogue.scenario.get(name), str)}
 
 
-def _events(dialogue: Dialogue) -> Iterator[list[Any]]:
+def _events(dialogue: CorpusDialogue) -> Iterator[list[Any]]:
     """Rows of seat, time, action, data, reply, its sender, refused; without what is empty at the end."""
     for event in dialogue.events:
         if event.action in ("join", "leave", "typing"):

@@ -10,7 +10,7 @@ RatedUnit: TypeAlias = tuple[str, str, str]
 """What is rated: a dialogue, or one seat of it, and who sat there. Empty where a rating does not tell."""
 
 
-class RatingReport(Protocol):
+class CorpusRatings(Protocol):
     """Statistics of ratings."""
 
     def to_json(self) -> dict[str, Any]:
@@ -31,5 +31,5 @@ class Rated:
         answers: answers in numbers, by question and by what is rated.
     """
 
-    report: RatingReport | None = None
+    report: CorpusRatings | None = None
     answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]] = field(default_factory=dict)

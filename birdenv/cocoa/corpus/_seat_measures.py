@@ -9,7 +9,7 @@ from typing import Final
 from birdenv.cocoa.corpus._acts import acts_of, is_question
 from birdenv.cocoa.corpus._bargain_prices import agreed_price
 from birdenv.cocoa.corpus._entities import COUNTS
-from birdenv.cocoa.corpus._measured_dialogue import FRIENDS, NO_TYPING, Measure, Reading
+from birdenv.cocoa.corpus._measured_dialogue import FRIENDS, NO_TYPING, MeasuredDialogue, Metric
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.statistics import Ratio, number
 
@@ -17,33 +17,33 @@ _POINTS: Final = {"deal-or-no-deal": 10.0}
 """Points that there are for a seat."""
 
 
-def _texts(reading: Reading, seat: int) -> list[str]:
+def _texts(reading: MeasuredDialogue, seat: int) -> list[str]:
     return reading.dialogue.texts(seat)
 
 
-def _words_a_message(reading: Reading, seat: int) -> Ratio:
+def _words_a_message(reading: MeasuredDialogue, seat: int) -> Ratio:
     texts = _texts(reading, seat)
     return Ratio(float(sum(len(tokens(text)) for text in texts)), float(len(texts)))
 
 
-def _act(name: str) -> Callable[[Reading, int], Ratio]:
-    def value(reading: Reading, seat: int) -> Ratio:
+def _act(name: str) -> Callable[[MeasuredDialogue, int], Ratio]:
+    def value(reading: MeasuredDialogue, seat: int) -> Ratio:
         found = _messages_acts(reading, seat)
         return Ratio(float(sum(name in acts for acts in found)), float(len(found)))
 
     return value
 
 
-def _messages_acts(reading: Reading, seat: int) -> list[tuple[str, ...]]:
+def _messages_acts(reading: MeasuredDialogue, seat: int) -> list[tuple[str, ...]]:
     return [acts_of(each, reading.entities, reading.listing) for each in reading.dialogue.said(seat)]
 
 
-def _multi_act(reading: Reading, seat: int) -> Ratio:
+def _multi_act(reading: MeasuredDialogue, seat: int) -> Ratio:
     found = _messages_acts(reading, seat)
     return Ratio(float(sum(len(acts) > 1 for acts in found)), float(len(found)))
 
 
-def _points(reading: Reading, seat: int) -> float | None:
+def _points(reading: MeasuredDialogue, seat: int) -> float | None:
     """Of DealOrNoDeal the points, of Bargain the margin."""
     reward = reading.dialogue.outcome.get("reward")
     if isinstance(reward, Mapping):
@@ -51,16 +51,16 @@ def _points(reading: Reading, seat: int) -> float | None:
     return None
 
 
-def _points_agreed(reading: Reading, seat: int) -> float | None:
+def _points_agreed(reading: MeasuredDialogue, seat: int) -> float | None:
     return _points(reading, seat) if reading.success else None
 
 
-def _margin(reading: Reading, seat: int) -> float | None:
+def _margin(reading: MeasuredDialogue, seat: int) -> float | None:
     price = agreed_price(reading.dialogue)
     return None if price is None or reading.listing is None else reading.listing.margin(seat, price)
 
 
-def _typing_speed(reading: Reading, seat: int) -> Ratio | None:
+def _typing_speed(reading: MeasuredDialogue, seat: int) -> Ratio | None:
     """Characters over seconds of typing."""
     if not reading.dialogue.has_typing:
         return None
@@ -72,7 +72,7 @@ def _typing_speed(reading: Reading, seat: int) -> Ratio | None:
     return Ratio(float(sum(size for size, _ in typed)), sum(time for _, time in typed))
 
 
-def _in_the_ad(reading: Reading, seat: int) -> Ratio | None:
+def _in_the_ad(reading: MeasuredDialogue, seat: int) -> Ratio | None:
     """Words of a seat that the advertisement has, too."""
     if reading.listing is None:
         return None
@@ -80,34 +80,34 @@ def _in_the_ad(reading: Reading, seat: int) -> Ratio | None:
     return Ratio(float(sum(word in reading.listing.words for word in words)), float(len(words)))
 
 
-def _entities(reading: Reading, seat: int) -> Ratio:
+def _entities(reading: MeasuredDialogue, seat: int) -> Ratio:
     texts = _texts(reading, seat)
     return Ratio(float(sum(len(reading.entities.mentions(text)) for text in texts)), float(len(texts)))
 
 
-def _repeated(reading: Reading, seat: int) -> Ratio:
+def _repeated(reading: MeasuredDialogue, seat: int) -> Ratio:
     """Values that the same seat has named before."""
     named = [m.value for text in _texts(reading, seat) for m in reading.entities.mentions(text)]
     return Ratio(float(len(named) - len(set(named))), float(len(named)))
 
 
-def _types(reading: Reading, seat: int) -> float:
+def _types(reading: MeasuredDialogue, seat: int) -> float:
     return float(
         len({m.attribute for text in _texts(reading, seat) for m in reading.entities.mentions(text)})
     )
 
 
-def _first_mention(reading: Reading, seat: int) -> tuple[str, dict[str, int]] | None:
+def _first_mention(reading: MeasuredDialogue, seat: int) -> tuple[str, dict[str, int]] | None:
     """The attribute that a seat names first, and the distinct values of each in its own list."""
     first = next((m for text in _texts(reading, seat) for m in reading.entities.mentions(text)), None)
     distinct = reading.entities.distinct(seat)
     return None if first is None or not distinct.get(first.attribute) else (first.attribute, distinct)
 
 
-def _first_is(most: bool) -> Callable[[Reading, int], bool | None]:
+def _first_is(most: bool) -> Callable[[MeasuredDialogue, int], bool | None]:
     """Begins with the attribute of the most (or fewest) distinct values: the most (or least) uniform one."""
 
-    def value(reading: Reading, seat: int) -> bool | None:
+    def value(reading: MeasuredDialogue, seat: int) -> bool | None:
         found = _first_mention(reading, seat)
         if found is None or len(set(found[1].values())) < 2:
             return None
@@ -116,12 +116,12 @@ def _first_is(most: bool) -> Callable[[Reading, int], bool | None]:
     return value
 
 
-def _first_size(reading: Reading, seat: int) -> float | None:
+def _first_size(reading: MeasuredDialogue, seat: int) -> float | None:
     found = _first_mention(reading, seat)
     return None if found is None else found[1][found[0]] / max(found[1].values())
 
 
-def _facts(reading: Reading, seat: int) -> Ratio:
+def _facts(reading: MeasuredDialogue, seat: int) -> Ratio:
     """Numbers right before a value that agree with the list of who says them ("two at Google")."""
     right = checked = 0
     for text in _texts(reading, seat):
@@ -148,37 +148,37 @@ def _counted(word: str) -> int | None:
     return int(word) if word.isdigit() and len(word) < 4 else COUNTS.get(word)
 
 
-def _several(reading: Reading, seat: int) -> Ratio:
+def _several(reading: MeasuredDialogue, seat: int) -> Ratio:
     texts = _texts(reading, seat)
     return Ratio(float(sum(len(reading.entities.mentions(text)) > 1 for text in texts)), float(len(texts)))
 
 
-def _measures() -> Iterator[Measure]:
+def _measures() -> Iterator[Metric]:
     bargain = ("bargain",)
-    yield Measure("margin", "Margin of deals", "Outcome", _margin)
-    yield Measure("points", "Points, of all", "Outcome", _points, most=_POINTS)
-    yield Measure("points_agreed", "Points, of valid deals", "Outcome", _points_agreed, most=_POINTS)
-    yield Measure("seat_moves", "Moves", "Length", lambda r, s: float(len(r.dialogue.of(s))))
-    yield Measure("seat_messages", "Messages", "Length", lambda r, s: float(len(_texts(r, s))))
-    yield Measure("words", "Words in a message", "Length", _words_a_message)
-    yield Measure("typing", "Characters typed in a second", "Time", _typing_speed, missing=NO_TYPING)
+    yield Metric("margin", "Margin of deals", "Outcome", _margin)
+    yield Metric("points", "Points, of all", "Outcome", _points, most=_POINTS)
+    yield Metric("points_agreed", "Points, of valid deals", "Outcome", _points_agreed, most=_POINTS)
+    yield Metric("seat_moves", "Moves", "Length", lambda r, s: float(len(r.dialogue.of(s))))
+    yield Metric("seat_messages", "Messages", "Length", lambda r, s: float(len(_texts(r, s))))
+    yield Metric("words", "Words in a message", "Length", _words_a_message)
+    yield Metric("typing", "Characters typed in a second", "Time", _typing_speed, missing=NO_TYPING)
     for name in ("question", "answer", "greeting", "apology", "other"):
-        yield Measure(f"act_{name}", f"Messages with: {name}", "Acts", _act(name), True)
-    yield Measure("act_inform", "Messages with: inform", "Acts", _act("inform"), True, FRIENDS)
-    yield Measure("act_price", "Messages with: price", "Acts", _act("price"), True, bargain)
-    yield Measure("act_side_offer", "Messages with: side offer", "Acts", _act("side offer"), True, bargain)
-    yield Measure("multi_act", "Messages with several acts", "Acts", _multi_act, True)
-    yield Measure("in_the_ad", "Words that are in the advertisement", "Text", _in_the_ad, True, bargain)
-    yield Measure("entities", "Values named in a message", "Strategy", _entities, games=FRIENDS)
-    yield Measure("several_entities", "Messages with several values", "Strategy", _several, True, FRIENDS)
-    yield Measure("repeated_entities", "Values that were named before", "Strategy", _repeated, True, FRIENDS)
-    yield Measure("entity_types", "Attributes named in a dialogue", "Strategy", _types, games=FRIENDS)
+        yield Metric(f"act_{name}", f"Messages with: {name}", "Acts", _act(name), True)
+    yield Metric("act_inform", "Messages with: inform", "Acts", _act("inform"), True, FRIENDS)
+    yield Metric("act_price", "Messages with: price", "Acts", _act("price"), True, bargain)
+    yield Metric("act_side_offer", "Messages with: side offer", "Acts", _act("side offer"), True, bargain)
+    yield Metric("multi_act", "Messages with several acts", "Acts", _multi_act, True)
+    yield Metric("in_the_ad", "Words that are in the advertisement", "Text", _in_the_ad, True, bargain)
+    yield Metric("entities", "Values named in a message", "Strategy", _entities, games=FRIENDS)
+    yield Metric("several_entities", "Messages with several values", "Strategy", _several, True, FRIENDS)
+    yield Metric("repeated_entities", "Values that were named before", "Strategy", _repeated, True, FRIENDS)
+    yield Metric("entity_types", "Attributes named in a dialogue", "Strategy", _types, games=FRIENDS)
     for name, most in (("most", True), ("least", False)):
         title = f"Begins with the {name} uniform attribute"
-        yield Measure(f"first_{name}_uniform", title, "Strategy", _first_is(most), True, FRIENDS)
+        yield Metric(f"first_{name}_uniform", title, "Strategy", _first_is(most), True, FRIENDS)
     title = "Values of the first attribute, of the largest"
-    yield Measure("first_domain", title, "Strategy", _first_size, games=FRIENDS)
-    yield Measure(
+    yield Metric("first_domain", title, "Strategy", _first_size, games=FRIENDS)
+    yield Metric(
         "facts", "Facts that are right", "Strategy", _facts, True, FRIENDS, "no message says a number"
     )
 

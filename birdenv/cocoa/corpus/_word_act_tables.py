@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from birdenv.cocoa.corpus._acts import act_statistics, acts_of, sequence
 from birdenv.cocoa.corpus._bargain_prices import agreed_price
-from birdenv.cocoa.corpus._measured_dialogue import Reading
+from birdenv.cocoa.corpus._measured_dialogue import MeasuredDialogue
 from birdenv.cocoa.corpus._text_statistics import (
     characteristic_words,
     text_statistics,
@@ -20,7 +20,7 @@ _PARTS: Final = 10
 """Into how many parts of equal length a bargain is cut."""
 
 
-def text_tables(readings: Sequence[Reading]) -> dict[str, Any]:
+def text_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
     """Return text statistics over all, by seat and player, by category, of winners and losers, and by act."""
     texts: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for reading in readings:
@@ -47,7 +47,7 @@ def text_tables(readings: Sequence[Reading]) -> dict[str, Any]:
     return {"all": {}, "by_seat": {}, **made}
 
 
-def winner_of(reading: Reading) -> int | None:
+def winner_of(reading: MeasuredDialogue) -> int | None:
     """Return the seat whose margin of the deal is larger; None without a deal or in a tie."""
     price = agreed_price(reading.dialogue)
     if price is None or reading.listing is None:
@@ -62,7 +62,7 @@ def _columns(said: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
     return [text for text, _ in said], [template for _, template in said]
 
 
-def _by_act(readings: Sequence[Reading]) -> dict[str, Any]:
+def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
     """How predictable words are, given the acts of their message."""
     texts: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
@@ -75,7 +75,7 @@ def _by_act(readings: Sequence[Reading]) -> dict[str, Any]:
     }
 
 
-def act_tables(readings: Sequence[Reading]) -> dict[str, Any]:
+def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
     """Return acts and sequences of whole dialogues, and by seat and player."""
     by_seat: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
@@ -89,7 +89,7 @@ def act_tables(readings: Sequence[Reading]) -> dict[str, Any]:
     }
 
 
-def length_table(readings: Sequence[Reading]) -> list[dict[str, int]]:
+def length_table(readings: Sequence[MeasuredDialogue]) -> list[dict[str, int]]:
     """Return how many dialogues have each number of moves, and how many of them succeed."""
     counts: Counter[int] = Counter()
     successes: Counter[int] = Counter()
@@ -103,7 +103,7 @@ def length_table(readings: Sequence[Reading]) -> list[dict[str, int]]:
     ]
 
 
-def price_table(readings: Sequence[Reading]) -> dict[str, list[dict[str, float]]]:
+def price_table(readings: Sequence[MeasuredDialogue]) -> dict[str, list[dict[str, float]]]:
     """Return the mean price that each role names in each tenth of a bargain.
 
     0 is the buyer's target and 1 the seller's.

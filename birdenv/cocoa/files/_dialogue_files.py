@@ -12,7 +12,7 @@ from birdenv.cocoa.files._event_times import JUDGED, with_own_times
 from birdenv.cocoa.files._negotiate_lines import has_lines, negotiate_records
 from birdenv.cocoa.files._scenarios import Scenario, as_scenario
 from birdenv.cocoa.files._values import (
-    Record,
+    FileObject,
     as_terms,
     as_time,
     from_text,
@@ -30,7 +30,7 @@ _BARE: Final = ("accept", "reject", "quit")
 """Actions without data."""
 
 
-class EventRecord(Record):
+class EventRecord(FileObject):
     """One event of a file. Times are numbers, and data are JSON."""
 
     agent: int
@@ -67,7 +67,7 @@ class EventRecord(Record):
         return Event(self.agent, self.time, self.action, self.data, self.start_time, metadata)
 
 
-class ExampleRecord(Record):
+class ExampleRecord(FileObject):
     """One dialogue of a file. What may be missing is None or empty.
 
     Attributes:

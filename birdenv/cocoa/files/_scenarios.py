@@ -8,12 +8,12 @@ from typing import Any
 
 from pydantic import Field
 
-from birdenv.cocoa.files._values import Record, read_list, write_list
+from birdenv.cocoa.files._values import FileObject, read_list, write_list
 from birdenv.errors import InputError
 from birdenv.files import read_json, read_records
 
 
-class Attribute(Record):
+class Attribute(FileObject):
     """One column of a table of items.
 
     Attributes:
@@ -31,7 +31,7 @@ class Attribute(Record):
     entity: bool = True
 
 
-class Schema(Record):
+class Schema(FileObject):
     """The attributes of a game, in the order of its columns, and the values of each type.
 
     Files list some values twice; `distinct` does not.
@@ -52,7 +52,7 @@ class Schema(Record):
         return list({value.casefold(): value for value in reversed(values)}.values())[::-1]
 
 
-class Scenario(Record):
+class Scenario(FileObject):
     """What one dialogue is about: its attributes, and the private knowledge (`kbs`) of the two seats.
 
     Attributes:

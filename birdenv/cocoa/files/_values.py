@@ -27,7 +27,7 @@ _LATEST: Final = 1e15
 _NOTHING: Final = ("", "null", "none", "nan")
 
 
-class Record(BaseModel):
+class FileObject(BaseModel):
     """An object of a file. Keys that are not known stay; keys that were not there are not written.
 
     Null is as good as missing, and a number as good as its text.

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from birdenv.databases.postgres._episode import PostgresDatabase
 from birdenv.databases.postgres._folder_source import PostgresFolderSource
-from birdenv.databases.postgres._read_only_queries import PostgresQueries, Server
+from birdenv.databases.postgres._read_only_queries import PostgresQueries, ServerVersion
 from birdenv.databases.postgres._source import PostgresSource
 from birdenv.databases.postgres.clones._leftovers import Leftover, leftovers, remove_leftovers
 from birdenv.databases.postgres.loading._database_names import database_name
@@ -51,8 +51,8 @@ __all__ = [
     "PostgresQueries",
     "PostgresServer",
     "PostgresSource",
-    "Server",
     "ServerError",
+    "ServerVersion",
     "Stamp",
     "Template",
     "database_name",

@@ -36,7 +36,7 @@ _LATE: Final = QueryError("timeout", "")
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class ServerVersion:
     """Who answers: `PostgreSQL 15.18`, and whether our role could do everything there."""
 
     engine: str
@@ -56,7 +56,7 @@ class PostgresQueries:
         self.shown = self._dsn.shown
         self._unreachable = 0  # times in a row
 
-    def server(self) -> Server | NoAnswerError:
+    def server(self) -> ServerVersion | NoAnswerError:
         """Connect once, and say who answers."""
         result = self.query("SELECT current_setting('server_version'), current_setting('is_superuser')")
         if isinstance(result, NoAnswerError):
@@ -64,7 +64,7 @@ class PostgresQueries:
         if isinstance(result, QueryError):
             return NoAnswerError(result.kind, result.message)
         version, superuser = result.rows[0]
-        return Server(f"PostgreSQL {version.split()[0]}", superuser == "on")
+        return ServerVersion(f"PostgreSQL {version.split()[0]}", superuser == "on")
 
     def query(self, sql: str, limits: Limits = _DEFAULT_LIMITS) -> Result:
         """Run one plain query (SELECT, WITH, VALUES, TABLE); `limits` hold from its start to its last row.

@@ -20,7 +20,7 @@ from birdenv.databases._limits import Limits
 from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Result, Scope
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._file_id import FileId
-from birdenv.databases.sqlite._worker import Answer, Episode, answer_of
+from birdenv.databases.sqlite._worker import Answer, OpenedEpisode, answer_of
 from birdenv.databases.sqlite.images._protocol import ImageKind
 from birdenv.databases.sqlite.images._scratch import sweep
 from birdenv.errors import InfrastructureError
@@ -217,7 +217,7 @@ class ProcessDatabase:
 
 @lru_cache(maxsize=64)
 def _pickled(version: FileId, image_path: Path, limits: Limits, image_kind: ImageKind) -> bytes:
-    return pickle.dumps(Episode(version, image_path, limits, image_kind))
+    return pickle.dumps(OpenedEpisode(version, image_path, limits, image_kind))
 
 
 def _read(values: Any) -> tuple[bool, Answer]:

@@ -94,7 +94,7 @@ def limit_process(image_bytes: int, images: int = 1) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Episode:
+class OpenedEpisode:
     """What a worker needs to know to open an episode's database."""
 
     version: FileId
@@ -141,7 +141,7 @@ class _Worker:
         if self._database is not None:
             self._database.close()
             self._database = None
-        episode: Episode = pickle.loads(pickled)
+        episode: OpenedEpisode = pickle.loads(pickled)
         limit_process(episode.version.size)
         file = SqliteFile(episode.version, episode.image_path)
         self._database = SqliteDatabase(file, episode.limits, episode.image_kind)

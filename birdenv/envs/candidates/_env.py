@@ -15,7 +15,7 @@ from gymnasium.utils import EzPickle
 from birdenv.envs._gymnasium import transcript_text
 from birdenv.envs.candidates._cache import TaskTables
 from birdenv.envs.candidates._compiled import CompiledSession
-from birdenv.envs.candidates._session import Session
+from birdenv.envs.candidates._session import CandidatesSession
 from birdenv.envs.candidates._setting import (
     MAX_CANDIDATES,
     MAX_SPANS,
@@ -96,7 +96,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         self.observation_space = observation_space(self.layout)
         self.action_space = spaces.Discrete(self.layout.actions)
         self._state = CandidateState(1, self.layout, questions, max(self._setting.prices))
-        self._session: Session | CompiledSession | None = None
+        self._session: CandidatesSession | CompiledSession | None = None
         self._tables: TaskTables | None = None
         self._seed, self._episodes = 0, 0
 
@@ -154,7 +154,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     def render(self) -> str | None:
         """Return the dialogue so far (`ansi`)."""
-        if not isinstance(self._session, Session):
+        if not isinstance(self._session, CandidatesSession):
             return None
         return transcript_text(self._title(self._session.task), self._session.dialogue, 0)
 
@@ -164,14 +164,14 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             self._session.close()
         self._setting.close()
 
-    def _started(self, drawn: Drawn) -> Session | CompiledSession:
+    def _started(self, drawn: Drawn) -> CandidatesSession | CompiledSession:
         if self.render_mode is None and self._setting.can_compile:
             if self._tables is None:
                 self._tables = TaskTables(self._setting)
             compiled = self._tables.stage_of(int(drawn.tasks[0]))
             if compiled is not None:
                 return CompiledSession(self._setting, *compiled, drawn, self._state)
-        return Session(self._setting, drawn, self._state, seed=self._seed, repeat=self._episodes)
+        return CandidatesSession(self._setting, drawn, self._state, seed=self._seed, repeat=self._episodes)
 
     def _observation(self) -> dict[str, Any]:
         return {name: table[0] for name, table in self._state.observe().items()}

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from birdenv.envs.candidates._layout import CandidateColumn, Layout, SpanColumn
-from birdenv.envs.candidates._request_words import Phrase, phrases, words_of, words_of_sql
+from birdenv.envs.candidates._request_words import RequestPhrase, phrases, words_of, words_of_sql
 from birdenv.sql import is_single_query, may_write
 
 Floats = npt.NDArray[np.float32]
@@ -96,7 +96,7 @@ def _known(notes: str) -> frozenset[str]:
 
 
 def _describe(
-    phrase: Phrase,
+    phrase: RequestPhrase,
     place: int,
     request: str,
     layout: Layout,

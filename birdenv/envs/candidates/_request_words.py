@@ -87,7 +87,7 @@ STOP: Final = frozenset(
 """Words that are no part of a phrase."""
 
 
-class Phrase(NamedTuple):
+class RequestPhrase(NamedTuple):
     """A phrase of a request, and where it stands.
 
     Attributes:
@@ -104,9 +104,9 @@ class Phrase(NamedTuple):
 
 
 @lru_cache(maxsize=4096)
-def phrases(request: str) -> tuple[Phrase, ...]:
+def phrases(request: str) -> tuple[RequestPhrase, ...]:
     """Return the runs of content words of a request, without repeats, in its order."""
-    found: dict[str, Phrase] = {}
+    found: dict[str, RequestPhrase] = {}
     for place, sentence in enumerate(_SENTENCE.split(request)):
         for clause in _PIECE.split(sentence):
             runs: list[tuple[list[re.Match[str]], str]] = []
@@ -128,7 +128,7 @@ def phrases(request: str) -> tuple[Phrase, ...]:
                     last = words[-_LONGEST:]
                     text = clause[last[0].start() : last[-1].end()]
                     number = any(c.isdigit() for c in clause[last[-1].end() :])
-                    found.setdefault(text.lower(), Phrase(text, place, previous, number))
+                    found.setdefault(text.lower(), RequestPhrase(text, place, previous, number))
     return tuple(found.values())
 
 

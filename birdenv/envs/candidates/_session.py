@@ -30,7 +30,7 @@ class Played(NamedTuple):
     allowed: bool
 
 
-class Session:
+class CandidatesSession:
     """Keeps a state of one in step with a dialogue.
 
     An action that the mask forbids is played as a move that the game does not have.

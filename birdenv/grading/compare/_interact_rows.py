@@ -26,7 +26,7 @@ from birdenv.grading.compare._canonical import (
     in_utc,
 )
 from birdenv.grading.compare._explain import emptiness, explain, shape_fault
-from birdenv.grading.compare._multiset import Comparison
+from birdenv.grading.compare._multiset import RowsComparison
 from birdenv.grading.compare._row_pairs import multiset_difference
 
 _DEFAULT_DECIMALS: Final = 2
@@ -47,7 +47,7 @@ class Conditions:
     order: bool = False
 
 
-def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions) -> Comparison:
+def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions) -> RowsComparison:
     """Whether a prediction's rows are the gold's under the task's conditions.
 
     Columns are positional, their names do not matter. Two timestamps are compared exactly (in UTC; one
@@ -57,21 +57,21 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
     flags = emptiness(gold, pred)
     fault = shape_fault(gold, pred)
     if fault:
-        return Comparison(False, fault, flags)
+        return RowsComparison(False, fault, flags)
     if not gold.rows and not pred.rows:
-        return Comparison(False, "both results are empty", flags)
+        return RowsComparison(False, "both results are empty", flags)
     if _are_identical(gold.rows, pred.rows):
-        return Comparison(True, "", flags)
+        return RowsComparison(True, "", flags)
     places = conditions.decimal if conditions.decimal >= 0 else _DEFAULT_DECIMALS
     days = _columns_by_day(gold) | _columns_by_day(pred)
     expected, returned = _strict_rows(gold, places, days), _strict_rows(pred, places, days)
     missing, extra = multiset_difference(expected, returned)
     if missing or extra:
         reason, why = explain(expected, returned, missing, extra)
-        return Comparison(False, reason, flags + why)
+        return RowsComparison(False, reason, flags + why)
     if conditions.order and expected != returned:
-        return Comparison(False, "same rows in another order", (*flags, "order_only"))
-    return Comparison(True, "", flags)
+        return RowsComparison(False, "same rows in another order", (*flags, "order_only"))
+    return RowsComparison(True, "", flags)
 
 
 def _are_identical(gold: Sequence[Row], pred: Sequence[Row]) -> bool:

@@ -12,11 +12,11 @@ from typing import Final, Literal, TypeAlias, get_args
 from birdenv.databases import QueryResult
 from birdenv.grading.compare._canonical import canonical_rows
 from birdenv.grading.compare._column_search import find_columns
-from birdenv.grading.compare._multiset import Comparison, compare_bird, compare_multiset, hashable_rows
+from birdenv.grading.compare._multiset import RowsComparison, compare_bird, compare_multiset, hashable_rows
 from birdenv.grading.compare._ordered import compare_ordered
 
 
-def compare_colperm(gold: QueryResult, pred: QueryResult) -> Comparison:
+def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """As `compare_multiset`, for some order of the prediction's columns, the same in every row.
 
     Flags: `colorder_only` where another order than the prediction's own was needed; `columns_unsearched`
@@ -28,7 +28,7 @@ def compare_colperm(gold: QueryResult, pred: QueryResult) -> Comparison:
     return _searched(gold, pred, comparison, "colorder_only")
 
 
-def compare_superset(gold: QueryResult, pred: QueryResult) -> Comparison:
+def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """As `compare_multiset`, with the gold's columns found among the prediction's, each in one of its own.
 
     The rows are whole rows: cells of two rows never make up one. Two empty results do not agree, because any
@@ -38,23 +38,23 @@ def compare_superset(gold: QueryResult, pred: QueryResult) -> Comparison:
     comparison = compare_multiset(gold, pred)
     if not gold.rows or not pred.rows:
         reason = comparison.reason or "both results are empty"
-        return Comparison(False, reason, comparison.flags, comparison.expected, comparison.returned)
+        return RowsComparison(False, reason, comparison.flags, comparison.expected, comparison.returned)
     if comparison.equal or len(gold.columns) > len(pred.columns):
         return comparison
     wider = len(pred.columns) > len(gold.columns)
     return _searched(gold, pred, comparison, "extra_columns" if wider else "colorder_only")
 
 
-def _searched(gold: QueryResult, pred: QueryResult, comparison: Comparison, flag: str) -> Comparison:
+def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, flag: str) -> RowsComparison:
     """The comparison, or an equal one with this flag if the gold's columns are found in the prediction."""
     if gold.truncated or pred.truncated or not gold.rows or len(gold.rows) != len(pred.rows):
         return comparison
     search = find_columns(canonical_rows(gold.rows), canonical_rows(pred.rows))
     kept = tuple(name for name in comparison.flags if name in ("gold_empty", "both_empty"))
     if search.columns is not None:
-        return Comparison(True, "", (*kept, flag))
+        return RowsComparison(True, "", (*kept, flag))
     flags = comparison.flags if search.ended else (*comparison.flags, "columns_unsearched")
-    return Comparison(False, comparison.reason, flags, comparison.expected, comparison.returned)
+    return RowsComparison(False, comparison.reason, flags, comparison.expected, comparison.returned)
 
 
 def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
@@ -112,7 +112,7 @@ Metric: TypeAlias = Literal["ordered", "colperm", "superset", "soft_f1"]
 METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 
 
-def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> Comparison:
+def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
     """Compare by one of the modes. The gold's SQL (in `sqlite` or `postgres`) tells `ordered` its order."""
     match mode:
         case "multiset":

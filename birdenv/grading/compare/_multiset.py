@@ -18,7 +18,7 @@ from birdenv.grading.compare._tolerance import Agreement, compare_numbers
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
+class RowsComparison:
     """Whether two results agree; if not, `reason` says why in one line.
 
     `flags`: `both_empty`, `gold_empty` (no row, or nothing but NULLs), `dup_only` (the same rows, repeated
@@ -36,7 +36,7 @@ class Comparison:
     returned: str = ""
 
 
-def compare_multiset(gold: QueryResult, pred: QueryResult) -> Comparison:
+def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """The default EX: equal as multisets of rows with positional columns, in any row order.
 
     Cells are canonical (`_canonical.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree
@@ -47,22 +47,22 @@ def compare_multiset(gold: QueryResult, pred: QueryResult) -> Comparison:
     flags = emptiness(gold, pred)
     fault = shape_fault(gold, pred)
     if fault:
-        return Comparison(False, fault, flags, *_first_rows(gold, pred))
+        return RowsComparison(False, fault, flags, *_first_rows(gold, pred))
     plain = are_plain(gold.rows) and are_plain(pred.rows)
     missing, extra = unmatched(gold.rows, pred.rows, plain)
     if not missing and not extra:
-        return Comparison(True, "", flags)
+        return RowsComparison(True, "", flags)
     agreement = compare_numbers(missing, extra)
     if agreement is Agreement.FULL:
-        return Comparison(True, "", (*flags, "float_only"))
+        return RowsComparison(True, "", (*flags, "float_only"))
     gold_rows, pred_rows = gold.rows, pred.rows
     if not plain or has_nan(missing) or has_nan(extra):
         gold_rows, pred_rows = canonical_rows(gold_rows), canonical_rows(pred_rows)
     reason, why = explain(gold_rows, pred_rows, missing, extra, agreement)
-    return Comparison(False, reason, flags + why, _first(missing), _first(extra))
+    return RowsComparison(False, reason, flags + why, _first(missing), _first(extra))
 
 
-def compare_bird(gold: QueryResult, pred: QueryResult) -> Comparison:
+def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """BIRD's official EX (mini_dev evaluation_ex.py): Python equality of the two sets of row tuples.
 
     So duplicates and row order do not matter, floats are exact, and two empty results agree whatever their
@@ -71,18 +71,18 @@ def compare_bird(gold: QueryResult, pred: QueryResult) -> Comparison:
     """
     flags = emptiness(gold, pred)
     if gold.truncated or pred.truncated:
-        return Comparison(False, shape_fault(gold, pred), flags)
+        return RowsComparison(False, shape_fault(gold, pred), flags)
     expected = _row_set(gold.rows)
     extra = next((row for row in hashable_rows(pred.rows) if row not in expected), None)
     returned = _row_set(pred.rows)
     if extra is None and len(returned) == len(expected):
-        return Comparison(True, "", flags)
+        return RowsComparison(True, "", flags)
     missing = next((row for row in hashable_rows(gold.rows) if row not in returned), None)
     rows = ("" if missing is None else show(missing), "" if extra is None else show(extra))
     reason = shape_fault(gold, pred)
     if not reason and len(expected) != len(returned):
         reason = f"{len(expected)} distinct rows expected, {len(returned)} returned"
-    return Comparison(
+    return RowsComparison(
         False, reason or "first differing row: expected {}, returned {}".format(*rows), flags, *rows
     )
 

@@ -14,14 +14,14 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from birdenv.databases import QueryResult
 from birdenv.grading.compare._canonical import CanonicalRow, canonical_row
 from birdenv.grading.compare._explain import show
-from birdenv.grading.compare._multiset import Comparison, compare_multiset
+from birdenv.grading.compare._multiset import RowsComparison, compare_multiset
 from birdenv.grading.compare._tolerance import Agreement, compare_numbers
 
 if TYPE_CHECKING:
     from sqlglot import exp
 
 
-def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> Comparison:
+def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
     """As `compare_multiset`, and in the gold's order if the gold's outermost query has ORDER BY.
 
     Rows that the gold's sort keys leave tied may stand in any order among themselves.
@@ -40,7 +40,7 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
     if keys is None:
         return comparison
     if not keys.is_complete:
-        return Comparison(True, "", (*comparison.flags, "order_unchecked"))
+        return RowsComparison(True, "", (*comparison.flags, "order_unchecked"))
     for start, end in _ties(expected, keys.places):
         if not _agree(expected[start:end], returned[start:end]):
             place = next(i for i in range(start, end) if expected[i] != returned[i])
@@ -48,7 +48,7 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
                 f"rows in another order: row {place + 1} should be {show(expected[place])}, "
                 f"and is {show(returned[place])}"
             )
-            return Comparison(False, reason, (*comparison.flags, "order_only"))
+            return RowsComparison(False, reason, (*comparison.flags, "order_only"))
     return comparison
 
 

@@ -29,7 +29,7 @@ from birdenv.databases import (
 from birdenv.databases.cache import Key, result_cache
 from birdenv.grading._volatile_gold import reads_clock
 from birdenv.grading.compare._explain import emptiness, show
-from birdenv.grading.compare._multiset import Comparison
+from birdenv.grading.compare._multiset import RowsComparison
 from birdenv.grading.compare._sql_cuts import reference_text
 from birdenv.grading.interact._job import Grade, GradingJob, broken, failed
 from birdenv.grading.interact._reference_tests import defines_callable, defines_test_case, reference_test
@@ -45,7 +45,7 @@ _Rows: TypeAlias = list[tuple[Any, ...]]
 
 def compare_reference(
     gold: QueryResult, pred: QueryResult, *, order: bool, gold_sql: str, pred_sql: str
-) -> Comparison:
+) -> RowsComparison:
     """Set equality of normalised rows; list equality if `order`. Two results must both have rows.
 
     Numbers have 2 decimals: a Decimal half up, a float by Python's `round`, so that the two may disagree.
@@ -56,14 +56,14 @@ def compare_reference(
     flags = emptiness(gold, pred)
     if not gold.rows or not pred.rows:
         sides = [side for side, result in (("gold", gold), ("prediction", pred)) if not result.rows]
-        return Comparison(False, f"no rows from the {' and the '.join(sides)}", flags)
+        return RowsComparison(False, f"no rows from the {' and the '.join(sides)}", flags)
     try:
         expected, returned = _normalised(gold.rows, gold_sql), _normalised(pred.rows, pred_sql)
         equal = expected == returned if order else set(expected) == set(returned)
     except (ArithmeticError, TypeError, ValueError) as error:
         what = f"{type(error).__name__}: {error}"
-        return Comparison(False, f"the published comparison breaks ({what})", (*flags, "breaks"))
-    return Comparison(equal, "" if equal else _difference(expected, returned), flags)
+        return RowsComparison(False, f"the published comparison breaks ({what})", (*flags, "breaks"))
+    return RowsComparison(equal, "" if equal else _difference(expected, returned), flags)
 
 
 def _normalised(rows: Sequence[Row], sql: str) -> _Rows:

@@ -24,7 +24,7 @@ class Files:
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class OwnedServer:
     """Databases that the owner answers for, in their dialect."""
 
     dialect: str
@@ -51,7 +51,7 @@ class PairSettings:
 class GradingSettings:
     """One way of grading; `grader` is its kind, or the settings of that kind."""
 
-    source: Files | Server
+    source: Files | OwnedServer
     limits: Limits
     grader: ExSettings | PairSettings | Literal["interact", "gold"]
 

@@ -18,9 +18,9 @@ from birdenv.grading._gold_check import GoldCheck
 from birdenv.grading._verdict import ExVerdict, ShownCell
 from birdenv.grading.em_esm._pair_rules import PairVerdict
 from birdenv.grading.interact._job import Grade
-from birdenv.grading.workers._graded import Files, Graded, GradingSettings, Server
+from birdenv.grading.workers._graded import Files, Graded, GradingSettings, OwnedServer
 from birdenv.grading.workers._page import NO_STATEMENT, Page
-from birdenv.grading.workers._server_source import AnsweringSource, Token
+from birdenv.grading.workers._server_source import AnsweringSource, CheckpointNumber
 from birdenv.processes.child import OUT_OF_MEMORY
 from birdenv.processes.pool import ProcessPool
 from birdenv.processes.process import ChildProcess, Death
@@ -52,7 +52,7 @@ _CLASSES: Final = frozenset(
         QueryError,
         QueryResult,
         ShownCell,
-        Token,
+        CheckpointNumber,
     }
 )
 
@@ -71,14 +71,14 @@ _pool: Final = ProcessPool(GradingProcess, _WORKERS)
 _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 
 
-def places_of(source: DatabaseSource) -> Files | Server:
+def places_of(source: DatabaseSource) -> Files | OwnedServer:
     """Return where a worker finds the databases of a source."""
     if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
         return replace(places, today=source.today)
     if isinstance(source, SqliteSource):
         file = source.file if isinstance(source, SqliteFileSource) else None
         return Files(source.root, file, source.image)
-    return Server(source.dialect)
+    return OwnedServer(source.dialect)
 
 
 class Grading:
@@ -101,7 +101,7 @@ class Grading:
         self._settings = pickle.dumps(settings)
         self._limits = settings.limits
         self._uncompared = uncompared
-        self._source = source if isinstance(settings.source, Server) else None
+        self._source = source if isinstance(settings.source, OwnedServer) else None
         self._answer = answer
         self._at_work: set[GradingProcess] = set()
         self._is_stopped = False

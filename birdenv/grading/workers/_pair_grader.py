@@ -7,7 +7,7 @@ from typing import Any, cast
 from birdenv.databases import Limits
 from birdenv.grading._answer_cleaning import Cleaned
 from birdenv.grading.em_esm._pair_rules import PairRules, PairVerdict, RunQuery
-from birdenv.grading.workers._graded import GradingSettings, PairSettings, Server
+from birdenv.grading.workers._graded import GradingSettings, OwnedServer, PairSettings
 from birdenv.grading.workers._grading import Grading
 
 
@@ -33,7 +33,7 @@ class PairGrader:
 
         settings = PairSettings(self.rules, run is not None)
         self._grading = Grading(
-            GradingSettings(Server(dialect), Limits(), settings), lambda reason: reason, answer=answer
+            GradingSettings(OwnedServer(dialect), Limits(), settings), lambda reason: reason, answer=answer
         )
 
     def is_none(self, cleaned: Cleaned) -> bool:

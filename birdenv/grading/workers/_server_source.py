@@ -33,7 +33,7 @@ from birdenv.processes.process import ChildProcess
 
 
 @dataclass(frozen=True, slots=True)
-class Token(ContentId):
+class CheckpointNumber(ContentId):
     """A checkpoint that the owner keeps, by its number."""
 
     number: int
@@ -94,7 +94,7 @@ class _AskedDatabase:
         return cast("Checkpoint | QueryError", self._ask("checkpoint"))
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        assert isinstance(checkpoint.version, Token)
+        assert isinstance(checkpoint.version, CheckpointNumber)
         return cast("QueryError | None", self._ask("restore", checkpoint.version.number))
 
     def close(self) -> None:
@@ -133,11 +133,11 @@ class AnsweringSource:
     def token(self, checkpoint: Checkpoint) -> Checkpoint:
         """Keep a checkpoint and return what the worker gets for it."""
         self._kept.append(checkpoint)
-        return Checkpoint(Token(len(self._kept) - 1), checkpoint.size, {})
+        return Checkpoint(CheckpointNumber(len(self._kept) - 1), checkpoint.size, {})
 
     def kept(self, token: Checkpoint) -> Checkpoint:
         """Return the checkpoint for which the worker got this."""
-        assert isinstance(token.version, Token)
+        assert isinstance(token.version, CheckpointNumber)
         return self._kept[token.version.number]
 
     def with_token(self, argument: Any) -> Any:

@@ -16,7 +16,15 @@ from birdenv.errors import InputError
 from birdenv.files import write_text
 from birdenv.grading import InteractGrader
 from birdenv.runs._run_folder import RunDirectory, episode_name
-from birdenv.runs.blame._classify import CULPRITS, TITLES, Blame, Exchange, PointState, classify, point_states
+from birdenv.runs.blame._classify import (
+    CULPRITS,
+    TITLES,
+    AnsweredQuestion,
+    Blame,
+    PointState,
+    classify,
+    point_states,
+)
 from birdenv.runs.blame._execution import Execution
 from birdenv.runs.regrade._data import place_of
 from birdenv.runs.summaries.recorded_run import BLAME, RecordedRun, read_run, recorded_run
@@ -194,7 +202,7 @@ def _blame_of(
     executions: Callable[[str, str], Execution],
     name: str,
     brief: Brief,
-    exchanges: tuple[Exchange, ...],
+    exchanges: tuple[AnsweredQuestion, ...],
     submissions: tuple[str, ...],
     statuses: tuple[str, ...],
     phase: int,
@@ -212,12 +220,12 @@ def _failed_phase(record: Mapping[str, Any]) -> int | None:
     return 2 if 2 not in passed and record.get("follow_up") == "graded" else None
 
 
-def _exchanges(record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[Exchange, ...]:
+def _exchanges(record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[AnsweredQuestion, ...]:
     """The questions of the first phase: the words are public, what they draw on is private."""
     entries = [entry for entry in private.get("log", ()) if entry["kind"] == "answer"]
     words = [event["data"] for event in record["example"]["events"] if event["agent"] == 1]
     return tuple(
-        Exchange(
+        AnsweredQuestion(
             str(entry["question"]),
             said if isinstance(said, str) else "",
             tuple(entry["granted"]),

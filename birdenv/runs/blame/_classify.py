@@ -36,7 +36,7 @@ TITLES: Final[dict[Class, str]] = {
 _BENCHMARK_STATUSES: Final = frozenset({"test_error", "gold_error", "infra_error"})
 
 
-class Exchange(NamedTuple):
+class AnsweredQuestion(NamedTuple):
     """A question of the agent, and how it was answered."""
 
     question: str
@@ -76,7 +76,7 @@ class Blame:
 
 def classify(
     brief: Brief,
-    exchanges: Sequence[Exchange],
+    exchanges: Sequence[AnsweredQuestion],
     submissions: Sequence[str],
     statuses: Sequence[str],
     phase: int,
@@ -129,7 +129,7 @@ def classify(
     return Blame("wrong SQL", points)
 
 
-def point_states(brief: Brief, exchanges: Sequence[Exchange], last: str) -> tuple[PointState, ...]:
+def point_states(brief: Brief, exchanges: Sequence[AnsweredQuestion], last: str) -> tuple[PointState, ...]:
     """Return what became of each annotated point of a request, by the texts alone.
 
     Args:
@@ -151,7 +151,11 @@ _ORDER: Final[tuple[tuple[State, Class], ...]] = (
 
 
 def _state(
-    point: Ambiguity, brief: Brief, exchanges: Sequence[Exchange], last: str, reading: str | None = None
+    point: Ambiguity,
+    brief: Brief,
+    exchanges: Sequence[AnsweredQuestion],
+    last: str,
+    reading: str | None = None,
 ) -> State:
     """What the agent heard of a point.
 

@@ -10,7 +10,7 @@ from typing import Final, TypeAlias
 from birdenv.errors import BirdenvError
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import GradingJob
-from birdenv.runs.blame._readings import Reading, readings_of, replaced
+from birdenv.runs.blame._readings import RenamedExpression, readings_of, replaced
 
 _MOST_RUNS: Final = 40
 _KEPT: Final = 12  # of them for `has_right`
@@ -60,7 +60,7 @@ class Execution:
                         return chosen
         return None
 
-    def _readings(self, snippet: str) -> Sequence[Reading]:
+    def _readings(self, snippet: str) -> Sequence[RenamedExpression]:
         return readings_of(self._submission, snippet, self._job.gold[-1], self._dialect)
 
     def _variant(self, readings: Readings) -> tuple[str, ...] | None:

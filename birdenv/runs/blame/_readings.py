@@ -29,7 +29,7 @@ def replaced(sql: str, snippet: str, other: str) -> str | None:
     return "".join([*parts, sql[end:]]) if parts else None
 
 
-class Reading(NamedTuple):
+class RenamedExpression(NamedTuple):
     """An expression of a submission in the names of the gold SQL; alike if a column is the point's, too."""
 
     sql: str
@@ -50,7 +50,7 @@ def _parsed(sql: str, dialect: str) -> Any:
 
 
 @lru_cache(maxsize=256)  # a snippet is looked at alone, and together with others
-def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[Reading, ...]:
+def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[RenamedExpression, ...]:
     """Return expressions of a submission that may be its reading of a snippet, those alike first.
 
     A condition may be in the place of a condition, an aggregate in that of an aggregate, and another value
@@ -66,7 +66,7 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
     names = {column.name.lower() for column in point.find_all(exp.Column)}
     aliases = {table.name.lower(): table.alias_or_name for table in reference.find_all(exp.Table)}
     tables = {table.alias_or_name: table.name.lower() for table in tree.find_all(exp.Table)}
-    found: dict[Reading, None] = {}
+    found: dict[RenamedExpression, None] = {}
     for node in tree.walk():
         if not isinstance(node, exp.Condition) or isinstance(node, exp.Literal | exp.Column):
             continue
@@ -76,7 +76,7 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
                 continue
         is_alike = any(column.name.lower() in names for column in node.find_all(exp.Column))
         if _sort(node) == sort and (is_alike or sort != "value"):
-            found[Reading(_renamed(node, tables, aliases).sql(dialect=dialect), is_alike)] = None
+            found[RenamedExpression(_renamed(node, tables, aliases).sql(dialect=dialect), is_alike)] = None
     return tuple(sorted(found, key=lambda each: not each.is_alike)[:_MOST_NODES])
 
 

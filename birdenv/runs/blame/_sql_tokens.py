@@ -13,7 +13,7 @@ _CLAUSE: Final = re.compile(r"(?i)^\s*(WHERE|HAVING|ORDER\s+BY|GROUP\s+BY)\s+")
 _NAMES: Final = ("word", "quoted")
 
 
-class Token(NamedTuple):
+class ComparedToken(NamedTuple):
     """A token: what it is compared by, and where it stands with its qualifier."""
 
     key: str
@@ -21,9 +21,9 @@ class Token(NamedTuple):
     end: int
 
 
-def tokens(sql: str) -> list[Token]:
+def tokens(sql: str) -> list[ComparedToken]:
     """Return the tokens of SQL; the qualifier of a name belongs to the name."""
-    found: list[Token] = []
+    found: list[ComparedToken] = []
     kinds: list[str] = []
     for kind, text, end in sql_tokens(sql):
         start = end - len(text)
@@ -31,7 +31,7 @@ def tokens(sql: str) -> list[Token]:
             start = found[-2].start
             del found[-2:], kinds[-2:]
         key = text if kind == "string" else (unquoted(text) if kind == "quoted" else text).casefold()
-        found.append(Token(key, start, end))
+        found.append(ComparedToken(key, start, end))
         kinds.append("." if text == "." else kind)
     return found
 

@@ -2,7 +2,7 @@
 
 from birdenv.runs.episodes._result_difference import DifferentRow, ResultDifference
 from birdenv.runs.episodes._run_episodes import RunEpisodes
-from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, Turn
+from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, ShownEvent
 
 __all__ = [
     "DifferentRow",
@@ -11,5 +11,5 @@ __all__ = [
     "ResultTable",
     "RunEpisodes",
     "ShownEpisode",
-    "Turn",
+    "ShownEvent",
 ]

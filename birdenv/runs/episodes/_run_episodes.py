@@ -18,7 +18,7 @@ from birdenv.grading import ExGrader
 from birdenv.runs._run_folder import episode_name
 from birdenv.runs.blame import has_user_to_blame, open_terms
 from birdenv.runs.episodes._result_difference import ResultDifference, result_difference
-from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, Turn, result_table
+from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, ShownEvent, result_table
 from birdenv.runs.export import arena_of
 from birdenv.runs.regrade._data import limits_of, place_of, source_of
 from birdenv.runs.summaries import RecordedRun, read_run
@@ -141,7 +141,7 @@ class RunEpisodes:
             secrets=tuple(display.secrets(record, private)) if self.private else (),
         )
 
-    def _turns(self, record: Mapping[str, Any], private: Mapping[str, Any]) -> list[Turn]:
+    def _turns(self, record: Mapping[str, Any], private: Mapping[str, Any]) -> list[ShownEvent]:
         display = self._display
         submissions = {each.place: each for each in display.submissions(record, private)}
         notes = display.notes(record, private) if self.private else {}
@@ -152,7 +152,7 @@ class RunEpisodes:
             submission = submissions.get(place)
             table, error, difference = (None, "", None) if submission is None else self._result(submission)
             turns.append(
-                Turn(
+                ShownEvent(
                     seat="house" if event.agent == HOUSE else self._seat(event.agent),
                     action=event.action,
                     text=_text(event.data),

@@ -37,7 +37,7 @@ def result_table(result: QueryResult) -> ResultTable:
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ShownEvent:
     """One event of the dialogue.
 
     Attributes:
@@ -108,7 +108,7 @@ class ShownEpisode:
     players: dict[str, str]
     facts: dict[str, Any]
     phases: tuple[Phase, ...]
-    turns: tuple[Turn, ...]
+    turns: tuple[ShownEvent, ...]
     sections: tuple[Section, ...]
     culprit: str = ""
     terms: tuple[OpenTerm, ...] = ()

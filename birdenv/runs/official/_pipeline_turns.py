@@ -24,7 +24,7 @@ _BETWEEN = "\n\n"  # two messages
 _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
-class Exchange(NamedTuple):
+class StageExchange(NamedTuple):
     """What one stage of the user was sent, and what came back."""
 
     prompt: str
@@ -32,7 +32,7 @@ class Exchange(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class SystemTurn:
     """One move of the system. `prompt` is all that it had been sent by then.
 
     Where the move is a question that the user answered, `user` is what its two stages were sent and said, and
@@ -42,7 +42,7 @@ class Turn:
 
     prompt: str
     prediction: str
-    user: tuple[Exchange, ...] = ()
+    user: tuple[StageExchange, ...] = ()
     call: str = ""
 
 
@@ -60,10 +60,10 @@ class Handed:
 
 
 @dataclass(frozen=True, slots=True)
-class Dialogue:
+class PipelineDialogue:
     """All turns of an episode, and its attempts by (phase, `first` or `debug`)."""
 
-    turns: tuple[Turn, ...]
+    turns: tuple[SystemTurn, ...]
     attempts: Mapping[tuple[int, str], Handed]
 
 
@@ -74,7 +74,7 @@ def read_dialogue(
     fence: str,
     where: str,
     calls: CallFile | None = None,
-) -> Dialogue:
+) -> PipelineDialogue:
     """Return the episode of a record of `runs.jsonl` and the `log` of its private record.
 
     Args:
@@ -95,10 +95,10 @@ def read_dialogue(
         answers = iter([entry for entry in log if entry["kind"] == "answer"])
         reasons = [entry.get("reason", "") for entry in log if entry["kind"] == "submission"]
         places = _places(moves, run["attempts"])
-        turns: list[Turn] = []
+        turns: list[SystemTurn] = []
         sent, sent_to_user = ([instruction] for instruction in instructions)
         for move in moves:
-            turn = Turn(_BETWEEN.join(sent), _in_markup(move, fence))
+            turn = SystemTurn(_BETWEEN.join(sent), _in_markup(move, fence))
             if move["metadata"] is not None:
                 reply = move["metadata"]["reply"]
             else:
@@ -107,7 +107,7 @@ def read_dialogue(
                 if reply and (entry := next(answers, None)) is not None:
                     call = _call(entry)
                     user = _exchanges(entry, calls, _BETWEEN.join(sent_to_user), (call, reply))
-                    turn = Turn(turn.prompt, turn.prediction, user, call)
+                    turn = SystemTurn(turn.prompt, turn.prediction, user, call)
                 sent_to_user.append(reply)
             turns.append(turn)
             sent += [move["data"] if isinstance(move["data"], str) else json.dumps(move["data"]), reply]
@@ -122,21 +122,21 @@ def read_dialogue(
         }
     except (KeyError, TypeError, ValueError, AttributeError):
         raise InputError(f"{where}: not the records of a c-Interact episode") from None
-    return Dialogue(tuple(turns), attempts)
+    return PipelineDialogue(tuple(turns), attempts)
 
 
 def _exchanges(
     entry: Mapping[str, Any], calls: CallFile | None, seat: str, said: tuple[str, str]
-) -> tuple[Exchange, ...]:
+) -> tuple[StageExchange, ...]:
     """Both stages of an answer: as a model was asked, else in the pipeline's markup and with the seat's text.
 
     A user with a language model has no prompt for a stage in which no model was asked.
     """
-    made = [Exchange(seat, f"<s>{words}</s>") for words in said]
+    made = [StageExchange(seat, f"<s>{words}</s>") for words in said]
     if calls is not None and "calls" in entry:
         for place, stage in enumerate(STAGES):
             keys = entry["calls"][stage]
-            sent = Exchange(*recorded_exchange(calls, keys)) if keys else made[place]._replace(prompt="")
+            sent = StageExchange(*recorded_exchange(calls, keys)) if keys else made[place]._replace(prompt="")
             made[place] = sent
     return tuple(made)
 

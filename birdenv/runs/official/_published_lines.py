@@ -27,7 +27,7 @@ _T = TypeVar("_T")
 
 
 @dataclass(slots=True)
-class Notes:
+class PublishedNotes:
     """What a reader should know about the files that were read."""
 
     lines: list[str] = field(default_factory=list)
@@ -64,17 +64,19 @@ class ResultRow:
         return not self.passed and self.message.startswith(_FAULTS)
 
 
-def read_results(path: Path, notes: Notes) -> dict[str, ResultRow] | None:
+def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | None:
     """A file with verdicts, by `instance_id`; None if it is not there."""
     return read_rows(path, notes, _result)
 
 
-def read_calls(path: Path, notes: Notes) -> dict[str, dict[int, str]] | None:
+def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
     """What stage 1 of the user took each turn's question for, in our words ("" for anything else)."""
     return read_rows(path, notes, _calls)
 
 
-def read_rows(path: Path, notes: Notes, keep: Callable[[Mapping[str, Any]], _T]) -> dict[str, _T] | None:
+def read_rows(
+    path: Path, notes: PublishedNotes, keep: Callable[[Mapping[str, Any]], _T]
+) -> dict[str, _T] | None:
     """What `keep` makes of each line, by `instance_id`; None if there is no such file.
 
     A torn last line is left out, of a task that comes twice the last line counts; both are noted. Raises

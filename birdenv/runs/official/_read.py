@@ -18,7 +18,7 @@ from birdenv.files import exists
 from birdenv.runs._run_folder import run_folder
 from birdenv.runs.official._published_lines import (
     CALLS,
-    Notes,
+    PublishedNotes,
     ResultRow,
     read_calls,
     read_results,
@@ -99,7 +99,7 @@ def read_stage_folder(folder: Path) -> OfficialResults:
     Raises `InputError` where the first stage was not evaluated, and naming a line that is damaged (other than
     a torn last one) or has no verdict.
     """
-    notes = Notes()
+    notes = PublishedNotes()
     found = {name: read_results(folder / name, notes) for name in _FILES}
     first = found[_FIRST]
     if first is None:
@@ -134,7 +134,9 @@ def read_stage_folder(folder: Path) -> OfficialResults:
     return OfficialResults(standings, tuple(notes.lines), asked, allowed, answers)
 
 
-def _note(notes: Notes, tasks: Mapping[str, _Task], stages: Sequence[Mapping[str, ResultRow]]) -> None:
+def _note(
+    notes: PublishedNotes, tasks: Mapping[str, _Task], stages: Sequence[Mapping[str, ResultRow]]
+) -> None:
     """Say what the counts do not show."""
     first, debug, follow_up, follow_up_debug = stages
     notes.about([n for n in tasks if n not in first], f"no verdict in {_FIRST}, counted as not passed there")
@@ -160,7 +162,7 @@ def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
     return round(asked, 6), round(fmean(allowed), 6)  # the digits of `overall.json`
 
 
-def _answers(folder: Path, tasks: Mapping[str, _Task], notes: Notes) -> dict[str, int] | None:
+def _answers(folder: Path, tasks: Mapping[str, _Task], notes: PublishedNotes) -> dict[str, int] | None:
     """The user's calls. The pipeline also asks its user about the SQL of the last turn: not counted."""
     file = folder / "user_1_interaction.jsonl"
     calls = read_calls(file, notes)

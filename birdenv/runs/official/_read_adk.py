@@ -13,7 +13,7 @@ from typing import Any, Final
 from birdenv.errors import InputError
 from birdenv.files import read_json
 from birdenv.runs.official._published_lines import (
-    Notes,
+    PublishedNotes,
     record_groups,
 )
 from birdenv.runs.official._read import OfficialResults
@@ -44,7 +44,7 @@ def read_adk_file(path: Path) -> OfficialResults:
     results = value.get("results") if isinstance(value, dict) else None
     if not isinstance(results, list):
         raise InputError(f"{path}: expected a JSON object with a list `results`, as the service writes it")
-    notes = Notes()
+    notes = PublishedNotes()
     standings: dict[str, EpisodeScore] = {}
     twice: list[str] = []
     crashed: list[str] = []

@@ -10,7 +10,7 @@ from typing import Any
 from birdenv.errors import InputError
 from birdenv.files import is_directory
 from birdenv.runs._run_episodes import run_episodes
-from birdenv.runs.official._published_lines import Notes, record_groups
+from birdenv.runs.official._published_lines import PublishedNotes, record_groups
 from birdenv.runs.official._read import OfficialResults, official_folder
 from birdenv.runs.official.score import OfficialScore
 from birdenv.tasks.interact.measures import passed
@@ -43,7 +43,7 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
         places = [(phase, attempt) for phase in (1, 2) for attempt in ("first", "debug")]
         passes = frozenset(place for place in places if passed(run, *place))
         standings.append(EpisodeScore(name, run["status"], passes, run["follow_up"], groups.get(name, {})))
-    notes = Notes([str(each.message) for each in told])
+    notes = PublishedNotes([str(each.message) for each in told])
     silent = [run["instance_id"] for run in played.records if run["status"] == "no_submission"]
     notes.about(silent, "no SQL of the task is in the files, counted as failed")
     return OfficialScore(path, OfficialResults(tuple(standings), tuple(notes.lines)))

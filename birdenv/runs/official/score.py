@@ -9,7 +9,7 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
-from birdenv.runs.official._published_lines import Notes, record_groups
+from birdenv.runs.official._published_lines import PublishedNotes, record_groups
 from birdenv.runs.official._read import OfficialResults, is_stage_folder, official_folder, read_stage_folder
 from birdenv.runs.official._read_adk import read_adk_file
 from birdenv.runs.report_lines import rule
@@ -110,7 +110,7 @@ def _among(results: OfficialResults, tasks: Sequence[Mapping[str, Any]], where: 
         raise InputError(
             f"{where}: {strange[0]} is not among the tasks of --data; name the file it was run on"
         )
-    notes = Notes(list(results.notes))
+    notes = PublishedNotes(list(results.notes))
     notes.about([n for n in groups if n not in found], "no result for a task of --data, counted as failed")
     standings = tuple(
         replace(found[name], groups=of)

@@ -36,7 +36,7 @@ from birdenv.errors import InputError
 from birdenv.files import exists, read_records
 from birdenv.llm import CALLS, CallFile
 from birdenv.runs._run_folder import RunDirectory, episode_name
-from birdenv.runs.official._pipeline_turns import Dialogue, read_dialogue
+from birdenv.runs.official._pipeline_turns import PipelineDialogue, read_dialogue
 from birdenv.tasks.c_interact import InteractTasks
 from birdenv.tasks.interact.measures import passed
 from birdenv.tasks.sql.markup_reading import fence_of
@@ -61,7 +61,7 @@ _NO_SQL = "ERROR!"  # what the pipeline takes for the SQL of an answer that has 
 class _Episode:
     task: Mapping[str, Any]
     run: Mapping[str, Any]
-    dialogue: Dialogue
+    dialogue: PipelineDialogue
     max_turn: int
 
 

@@ -11,7 +11,7 @@
 """
 
 from birdenv.runs.user_evaluation._answer_judging import OUTCOMES, Judged, judge
-from birdenv.runs.user_evaluation._asking import Heard, ask, noted, schema_names
+from birdenv.runs.user_evaluation._asking import HeardAnswer, ask, noted, schema_names
 from birdenv.runs.user_evaluation._leak_measurement import Leaks, fish, leaks_text
 from birdenv.runs.user_evaluation._questions import DEMO_QUESTIONS, UserQuestion, read_questions
 from birdenv.runs.user_evaluation._readability import Readability, readability, readability_text
@@ -27,7 +27,7 @@ from birdenv.runs.user_evaluation._user_report import evaluation_text
 __all__ = [
     "DEMO_QUESTIONS",
     "OUTCOMES",
-    "Heard",
+    "HeardAnswer",
     "Judged",
     "Leaks",
     "Readability",

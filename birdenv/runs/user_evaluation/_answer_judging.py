@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from birdenv.runs.user_evaluation._asking import Heard
+from birdenv.runs.user_evaluation._asking import HeardAnswer
 from birdenv.runs.user_evaluation._questions import UserQuestion
 
 Outcome: TypeAlias = Literal["right", "half", "asked back", "refused", "wrong"]
@@ -25,11 +25,11 @@ class Judged:
     """A question, what was heard, and the outcome."""
 
     question: UserQuestion
-    heard: Heard
+    heard: HeardAnswer
     outcome: Outcome
 
 
-def judge(question: UserQuestion, heard: Heard) -> Judged:
+def judge(question: UserQuestion, heard: HeardAnswer) -> Judged:
     """Judge one answer.
 
     An answer that has what is asked for is right, whatever else it says. Of the others, a refusal and a

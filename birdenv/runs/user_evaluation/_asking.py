@@ -23,7 +23,7 @@ def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class HeardAnswer:
     """What the agent hears, and the private log's entry of it: the user's call and the guard's reason.
 
     `faults` counts what the user's model did wrong.
@@ -36,7 +36,9 @@ class Heard:
     faults: Mapping[str, int] = field(default_factory=dict)
 
 
-def ask(arena: Arena, instance_id: str, question: str, times: int = 1, models: Models | None = None) -> Heard:
+def ask(
+    arena: Arena, instance_id: str, question: str, times: int = 1, models: Models | None = None
+) -> HeardAnswer:
     """Ask the user of `arena` one question at the start of a task.
 
     Args:
@@ -62,10 +64,12 @@ def ask(arena: Arena, instance_id: str, question: str, times: int = 1, models: M
         answers = [entry for entry in rules.private_log if entry["kind"] == "answer"]
     entry: dict[str, Any] = answers[-1] if answers else {}
     faults = sum((Counter(model_faults(player)) for player in players), Counter[str]())
-    return Heard(str(words), entry.get("call", ""), entry.get("target", ""), entry.get("guard", ""), faults)
+    return HeardAnswer(
+        str(words), entry.get("call", ""), entry.get("target", ""), entry.get("guard", ""), faults
+    )
 
 
-def noted(heard: Iterable[Heard]) -> str:
+def noted(heard: Iterable[HeardAnswer]) -> str:
     """Return a line on what the user's model did wrong; empty if nothing."""
     faults = sum((Counter(one.faults) for one in heard), Counter[str]())
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))

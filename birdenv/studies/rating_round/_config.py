@@ -9,16 +9,16 @@ from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from birdenv.dialogue.games import Question
+from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError, first_fault
 from birdenv.files import check_text, read_json, read_text
 from birdenv.studies._questions import check_questions
 
 _QUESTIONS: Final = (
-    Question("fluency", "How fluent is what this seat says?"),
-    Question("correctness", "How correct is it, by what this seat knows?"),
-    Question("cooperation", "How well does this seat work with the other one?"),
-    Question("humanlike", "How much does this seat talk like a person?"),
+    SurveyQuestion("fluency", "How fluent is what this seat says?"),
+    SurveyQuestion("correctness", "How correct is it, by what this seat knows?"),
+    SurveyQuestion("cooperation", "How well does this seat work with the other one?"),
+    SurveyQuestion("humanlike", "How much does this seat talk like a person?"),
 )
 
 
@@ -54,7 +54,7 @@ class RatingConfig(BaseModel):
         "a random number. You may stop at any time."
     )
     instructions: str = ""
-    questions: tuple[Question, ...] = Field(_QUESTIONS, min_length=1)
+    questions: tuple[SurveyQuestion, ...] = Field(_QUESTIONS, min_length=1)
     compare: Literal["dialogues", "answers"] | None = None
     criterion: str = "Which of the two is better?"
     justification: bool = True

@@ -9,15 +9,15 @@ from typing import NamedTuple
 
 from birdenv.errors import BirdenvError, InputError
 from birdenv.studies.rating_round._config import RatingConfig
-from birdenv.studies.replay import Record, View
+from birdenv.studies.replay import RecordedDialogue, SeatView
 
 
 class Item(NamedTuple):
     """One seat of a dialogue or, with `other`, of two; who sat there differs."""
 
     seat: int
-    record: Record
-    other: Record | None = None
+    record: RecordedDialogue
+    other: RecordedDialogue | None = None
 
     @property
     def id(self) -> str:
@@ -31,12 +31,12 @@ class Item(NamedTuple):
         return self.record.seats[self.seat]
 
     @property
-    def sides(self) -> tuple[Record, ...]:
+    def sides(self) -> tuple[RecordedDialogue, ...]:
         """The dialogues."""
         return (self.record,) if self.other is None else (self.record, self.other)
 
 
-def items_of(records: Iterable[Record], config: RatingConfig) -> list[Item]:
+def items_of(records: Iterable[RecordedDialogue], config: RatingConfig) -> list[Item]:
     """Return what is to be judged; dialogues in which nobody said a word are left out.
 
     Raises:
@@ -53,7 +53,7 @@ def items_of(records: Iterable[Record], config: RatingConfig) -> list[Item]:
     raise InputError(f"there is nothing to compare: no task has dialogues of two systems{where}")
 
 
-def side_of(record: Record, seat: int, config: RatingConfig) -> View:
+def side_of(record: RecordedDialogue, seat: int, config: RatingConfig) -> SeatView:
     """Return what raters see of one side: the dialogue from the seat's eyes, or its last move alone."""
     try:
         view = record.view(seat)
@@ -65,7 +65,7 @@ def side_of(record: Record, seat: int, config: RatingConfig) -> View:
     return view._replace(lines=[{**line, "reply": None} for line in own[-1:]])
 
 
-def _has_words(record: Record) -> bool:
+def _has_words(record: RecordedDialogue) -> bool:
     try:
         events = record.load()
     except BirdenvError:
@@ -73,15 +73,15 @@ def _has_words(record: Record) -> bool:
     return any(isinstance(event.data, str) and event.data.strip() for event in events if event.agent >= 0)
 
 
-def _seats(record: Record, config: RatingConfig) -> list[int]:
+def _seats(record: RecordedDialogue, config: RatingConfig) -> list[int]:
     if config.seats is None:
         return [0 if record.arena is None else record.arena.game.evaluated]
     return [seat for seat, name in enumerate(record.seats) if name in config.seats]
 
 
-def _pairs(seated: Iterable[tuple[Record, int]]) -> Iterable[Item]:
+def _pairs(seated: Iterable[tuple[RecordedDialogue, int]]) -> Iterable[Item]:
     """The first dialogue of each system with the first of each other one on the task, and so on."""
-    groups: dict[tuple[str, str, int], dict[str, list[Record]]] = {}
+    groups: dict[tuple[str, str, int], dict[str, list[RecordedDialogue]]] = {}
     for record, seat in seated:
         systems = groups.setdefault((record.game, record.task, seat), {})
         systems.setdefault(record.players[seat], []).append(record)

@@ -4,10 +4,10 @@ A statistic that is not defined on the data says why instead of giving a number.
 """
 
 from birdenv.studies.ratings._agreement import LEVELS, fleiss_kappa, krippendorff_alpha, mean_answer
-from birdenv.studies.ratings._bradley_terry import Ranking, Standing, rank_players
+from birdenv.studies.ratings._bradley_terry import RankedPlayer, Ranking, rank_players
 from birdenv.studies.ratings._folder import import_judgements, read_folder
 from birdenv.studies.ratings._judgements import (
-    Comparison,
+    BlindChoice,
     Judgements,
     Rating,
     joined,
@@ -27,12 +27,12 @@ from birdenv.studies.ratings._sources import (
 
 __all__ = [
     "LEVELS",
-    "Comparison",
+    "BlindChoice",
     "Judgements",
+    "RankedPlayer",
     "Ranking",
     "Rating",
     "RatingReport",
-    "Standing",
     "fleiss_kappa",
     "import_judgements",
     "joined",

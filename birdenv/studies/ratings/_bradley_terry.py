@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from birdenv.statistics import Figure, Interval, resamples, undefined
 from birdenv.studies.ratings._agreement import with_interval
-from birdenv.studies.ratings._judgements import Comparison
+from birdenv.studies.ratings._judgements import BlindChoice
 
 RESAMPLES: Final = 1000
 _FEW_RATERS: Final = 10
@@ -24,7 +24,7 @@ _STEPS: Final = 60
 _NEAR: Final = 1e-7
 
 
-class Standing(NamedTuple):
+class RankedPlayer(NamedTuple):
     """One player in the ranking.
 
     Attributes:
@@ -55,7 +55,7 @@ class Ranking(NamedTuple):
         why: why there is no ranking; empty if there is one.
     """
 
-    standings: tuple[Standing, ...]
+    standings: tuple[RankedPlayer, ...]
     tie: Figure
     resampled: str
     left_out: int = 0
@@ -79,7 +79,7 @@ class Ranking(NamedTuple):
         }
 
 
-def rank_players(comparisons: Sequence[Comparison]) -> Ranking:
+def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     """Rank players by the model of Bradley and Terry (1952), in which a tie is half a win of each.
 
     Intervals are percentiles of resamples: of whole raters where there are ten or more, since one person's
@@ -170,11 +170,11 @@ def _rank(values: npt.NDArray[np.float64], strength: Figure) -> Figure:
     return Figure(float(values[0]), Interval(float(low), float(high)))
 
 
-def _is_tie(each: Comparison) -> bool:
+def _is_tie(each: BlindChoice) -> bool:
     return _COLUMNS[each.winner] == 2
 
 
-def _no_ranking(used: Sequence[Comparison], inside: Sequence[Comparison]) -> str:
+def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> str:
     """Why there is no ranking; empty if there is one. `inside`: comparisons of those that get strengths."""
     if not used:
         return "there are no comparisons of two players"
@@ -185,7 +185,7 @@ def _no_ranking(used: Sequence[Comparison], inside: Sequence[Comparison]) -> str
     return ""
 
 
-def _reaches(used: Sequence[Comparison], players: Sequence[str]) -> npt.NDArray[np.bool_]:
+def _reaches(used: Sequence[BlindChoice], players: Sequence[str]) -> npt.NDArray[np.bool_]:
     """Who won against whom or tied, directly or through a chain of others."""
     numbers = {name: number for number, name in enumerate(players)}
     found = np.eye(len(players), dtype=np.bool_)
@@ -199,7 +199,7 @@ def _reaches(used: Sequence[Comparison], players: Sequence[str]) -> npt.NDArray[
 
 
 def _group(
-    used: Sequence[Comparison], players: Sequence[str], mutual: npt.NDArray[np.bool_]
+    used: Sequence[BlindChoice], players: Sequence[str], mutual: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.intp]:
     """The most players of whom each reaches each, and of whom somebody won; none if there are none."""
     numbers = {name: number for number, name in enumerate(players)}
@@ -222,7 +222,7 @@ def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.
 
 
 def _tables(
-    used: Sequence[Comparison], places: Mapping[str, int], by_rater: bool
+    used: Sequence[BlindChoice], places: Mapping[str, int], by_rater: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
     """Pairs of players, and their tables of counts: the whole one first, then the resampled ones."""
     pairs = sorted({_pair(each, places) for each in used})
@@ -239,14 +239,14 @@ def _tables(
     return np.array(pairs), np.concatenate([cells.sum(axis=0)[None], *drawn])
 
 
-def _pair(each: Comparison, places: Mapping[str, int]) -> tuple[int, int]:
+def _pair(each: BlindChoice, places: Mapping[str, int]) -> tuple[int, int]:
     left, right = places[each.left], places[each.right]
     return (left, right) if left < right else (right, left)
 
 
 def _standings(
-    used: Sequence[Comparison], players: Sequence[str], found: Sequence[tuple[Figure, Figure]]
-) -> tuple[Standing, ...]:
+    used: Sequence[BlindChoice], players: Sequence[str], found: Sequence[tuple[Figure, Figure]]
+) -> tuple[RankedPlayer, ...]:
     """Players by rank, those without one last."""
     tallies: Counter[tuple[str, str]] = Counter()
     for each in used:
@@ -254,12 +254,12 @@ def _standings(
         tallies[each.left, "tie" if tied else "win" if each.winner == "left" else "loss"] += 1
         tallies[each.right, "tie" if tied else "win" if each.winner == "right" else "loss"] += 1
     made = [
-        Standing(name, tallies[name, "win"], tallies[name, "loss"], tallies[name, "tie"], *figures)
+        RankedPlayer(name, tallies[name, "win"], tallies[name, "loss"], tallies[name, "tie"], *figures)
         for name, figures in zip(players, found, strict=True)
     ]
     return tuple(sorted(made, key=_order))
 
 
-def _order(standing: Standing) -> tuple[float, float, str]:
+def _order(standing: RankedPlayer) -> tuple[float, float, str]:
     rank, strength = standing.rank.value, standing.strength.value
     return (inf if rank is None else rank, 0.0 if strength is None else -strength, standing.player)

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from birdenv.files import exists, write_records
-from birdenv.studies.ratings._judgements import Comparison, Judgements, Rating, joined, read_judgements
+from birdenv.studies.ratings._judgements import BlindChoice, Judgements, Rating, joined, read_judgements
 
 RATINGS_FILE: Final = "ratings.jsonl"
 COMPARISONS_FILE: Final = "comparisons.jsonl"
@@ -37,5 +37,5 @@ def import_judgements(folder: Path, added: Judgements) -> tuple[int, int]:
     return new
 
 
-def _written(row: Rating | Comparison) -> dict[str, Any]:
+def _written(row: Rating | BlindChoice) -> dict[str, Any]:
     return {name: value for name, value in row._asdict().items() if value != ""}

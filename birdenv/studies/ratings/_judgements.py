@@ -49,7 +49,7 @@ class Rating(NamedTuple):
         return self.dialogue, self.seat, self.system
 
 
-class Comparison(NamedTuple):
+class BlindChoice(NamedTuple):
     """A blind choice between two players.
 
     Attributes:
@@ -79,11 +79,11 @@ class Judgements(NamedTuple):
     """What files hold: ratings, comparisons, and how many rows had no answer."""
 
     ratings: tuple[Rating, ...] = ()
-    comparisons: tuple[Comparison, ...] = ()
+    comparisons: tuple[BlindChoice, ...] = ()
     unanswered: int = 0
 
 
-_Row: TypeAlias = Rating | Comparison
+_Row: TypeAlias = Rating | BlindChoice
 
 
 def read_judgements(path: Path) -> Judgements:
@@ -112,13 +112,13 @@ def listed_judgements(rows: Iterable[Mapping[str, Any]], where: str) -> Judgemen
 
 def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Judgements:
     ratings: dict[tuple[str, ...], tuple[str, Rating]] = {}
-    comparisons: list[Comparison] = []
+    comparisons: list[BlindChoice] = []
     unanswered = 0
     for place, row in rows:
         made = _made(row, place)
         if made is None:
             unanswered += 1
-        elif isinstance(made, Comparison):
+        elif isinstance(made, BlindChoice):
             comparisons.append(made)
         else:
             first_place, first = ratings.setdefault(made.key, (place, made))
@@ -141,8 +141,8 @@ def joined(several: Iterable[Judgements]) -> Judgements:
         InputError: a rater has two answers to the same question.
     """
     ratings: dict[tuple[str, ...], Rating] = {}
-    comparisons: list[Comparison] = []
-    known: Counter[Comparison] = Counter()
+    comparisons: list[BlindChoice] = []
+    known: Counter[BlindChoice] = Counter()
     unanswered = 0
     for found in several:
         for each in found.ratings:
@@ -170,7 +170,7 @@ def _made(row: Mapping[str, Any], place: str) -> _Row | None:
         text["winner"] = text["winner"].lower().replace(" ", "_").replace("-", "_")
         if text["winner"] not in WINNERS:
             raise InputError(f"{place}: `winner` is {row['winner']!r}; known: {', '.join(WINNERS)}")
-        return Comparison(**text)
+        return BlindChoice(**text)
     value = _value(row.get("value"), place)
     names = tuple(name for name in RATING_COLUMNS if name != "value")
     text = _texts(row, place, names, ("seat", "system", "justification"))

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from birdenv.cocoa.corpus import Dialogue, Rated, number, read_dialogues
+from birdenv.cocoa.corpus import CorpusDialogue, Rated, number, read_dialogues
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory
 from birdenv.runs import run_folder
@@ -26,7 +26,9 @@ _ROUND: Final = "ratings.sqlite"
 """What `birdenv web --rate` keeps in a folder."""
 
 
-def rated_sources(dialogues: Sequence[Dialogue], sources: Sequence[Path], files: Sequence[Path]) -> Rated:
+def rated_sources(
+    dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]
+) -> Rated:
     """Return what people said of dialogues, for `birdenv analyze`.
 
     Args:
@@ -89,7 +91,7 @@ def judged_folder(path: Path) -> Judgements:
     return joined([found, *told])
 
 
-def survey_ratings(dialogues: Sequence[Dialogue]) -> tuple[Rating, ...]:
+def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
     """Return the answers of surveys as ratings: of the seat that they are about, by who sat opposite."""
     made = []
     for dialogue in dialogues:

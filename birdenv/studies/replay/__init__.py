@@ -3,6 +3,6 @@
 * `Records`: the dialogues of some folders or files, each as its seats saw it.
 """
 
-from birdenv.studies.replay._recorded_dialogues import EVERYTHING, Record, Records, View
+from birdenv.studies.replay._recorded_dialogues import EVERYTHING, RecordedDialogue, Records, SeatView
 
-__all__ = ["EVERYTHING", "Record", "Records", "View"]
+__all__ = ["EVERYTHING", "RecordedDialogue", "Records", "SeatView"]

@@ -18,7 +18,7 @@ from birdenv.studies._forms import refused
 from birdenv.studies._frames import as_json
 from birdenv.studies._headers import study_app
 from birdenv.studies._pages import render
-from birdenv.studies.replay._recorded_dialogues import Record, Records
+from birdenv.studies.replay._recorded_dialogues import RecordedDialogue, Records
 
 _ROWS: Final = 200
 _COOKIE: Final = "replay"  # beside a study's, which may be open on the same host
@@ -28,7 +28,7 @@ _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
 class _Shown(NamedTuple):
     """The records that pass the filters, and what filters may be set to."""
 
-    records: list[Record]
+    records: list[RecordedDialogue]
     choices: dict[str, list[str]]
 
 
@@ -48,7 +48,11 @@ def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI,
 
 
 def add_replay(
-    app: FastAPI, records: Callable[[], list[Record]], doors: Doors, prefix: str, cookie: str = ADMIN_COOKIE
+    app: FastAPI,
+    records: Callable[[], list[RecordedDialogue]],
+    doors: Doors,
+    prefix: str,
+    cookie: str = ADMIN_COOKIE,
 ) -> None:
     """Add the pages under a prefix; they open with the owner's cookie only.
 
@@ -64,7 +68,7 @@ def add_replay(
         if not doors.is_admin(request.cookies.get(cookie)):
             raise refused()
 
-    async def find(id: str) -> Record:
+    async def find(id: str) -> RecordedDialogue:
         found = await asyncio.to_thread(lambda: next((each for each in records() if each.id == id), None))
         if found is None:
             raise HTTPException(404, "There is no such dialogue.")
@@ -105,7 +109,7 @@ def add_replay(
         return Response(text, media_type="application/json")
 
 
-def as_seen(record: Record) -> dict[str, Any]:
+def as_seen(record: RecordedDialogue) -> dict[str, Any]:
     """Return a dialogue for its page: everything, and as each seat saw it."""
     views = [record.everything()]
     with suppress(BirdenvError):  # the data may have changed, or be gone
@@ -114,7 +118,7 @@ def as_seen(record: Record) -> dict[str, Any]:
     return {"views": shown, "count": len(views[0].lines), "private": record.private}
 
 
-def _row(record: Record) -> dict[str, Any]:
+def _row(record: RecordedDialogue) -> dict[str, Any]:
     players = [f"{seat}: {player}" for seat, player in zip(record.seats, record.players, strict=False)]
     return {
         "id": quote(record.id, safe=""),
@@ -127,7 +131,7 @@ def _row(record: Record) -> dict[str, Any]:
     }
 
 
-def _filtered(records: Sequence[Record], asked: Mapping[str, str]) -> _Shown:
+def _filtered(records: Sequence[RecordedDialogue], asked: Mapping[str, str]) -> _Shown:
     choices = {
         "game": sorted({each.game for each in records}),
         "outcome": sorted({each.status for each in records}),
@@ -136,7 +140,7 @@ def _filtered(records: Sequence[Record], asked: Mapping[str, str]) -> _Shown:
     return _Shown([each for each in records if _passes(each, asked)], choices)
 
 
-def _passes(record: Record, asked: Mapping[str, str]) -> bool:
+def _passes(record: RecordedDialogue, asked: Mapping[str, str]) -> bool:
     """A filter that is not set lets everything through."""
     earned = max(record.rewards, default=0.0) > 0
     held = {

@@ -25,7 +25,7 @@ EVERYTHING: Final = "everything"
 """The eyes of nobody's seat: all that is in the record."""
 
 
-class View(NamedTuple):
+class SeatView(NamedTuple):
     """A dialogue from the eyes of a seat.
 
     Attributes:
@@ -39,7 +39,7 @@ class View(NamedTuple):
     lines: list[dict[str, Any]]
 
 
-class Record(NamedTuple):
+class RecordedDialogue(NamedTuple):
     """One finished dialogue.
 
     Attributes:
@@ -75,7 +75,7 @@ class Record(NamedTuple):
             return self.arena.game.seat_names
         return tuple(f"agent_{seat}" for seat in range(len(self.players)))
 
-    def view(self, seat: int) -> View:
+    def view(self, seat: int) -> SeatView:
         """Return what a seat was told, and what it saw.
 
         Raises:
@@ -86,13 +86,13 @@ class Record(NamedTuple):
         rules = self.arena.start(self.arena_task or self.task).rules
         try:
             seen = seen_by(rules, seat, self.load())
-            return View(self.seats[seat], told(self.arena.game, rules, seat), self._lines(seen, seat))
+            return SeatView(self.seats[seat], told(self.arena.game, rules, seat), self._lines(seen, seat))
         finally:
             rules.close()
 
-    def everything(self, seat: int = 0) -> View:
+    def everything(self, seat: int = 0) -> SeatView:
         """Return all that is on record; the words of `seat` are on the right."""
-        return View(EVERYTHING, {}, self._lines(enumerate(self.load()), seat))
+        return SeatView(EVERYTHING, {}, self._lines(enumerate(self.load()), seat))
 
     def _lines(self, seen: Iterable[tuple[int, Event]], seat: int) -> list[dict[str, Any]]:
         names = dict(enumerate(self.seats))  # what the house did, or a seat that there is not, has no name
@@ -131,7 +131,7 @@ class Records:
     def __exit__(self, *exc: object) -> None:
         self._stack.close()
 
-    def all(self) -> list[Record]:
+    def all(self) -> list[RecordedDialogue]:
         """Return all dialogues, place by place, in their order there; an id that comes again has a number."""
         seen: Counter[str] = Counter()
         made = []
@@ -141,20 +141,20 @@ class Records:
             made.append(record._replace(id=record.id + again, dialogue=record.dialogue + again))
         return made
 
-    def _source(self, path: Path, private: bool) -> Callable[[], list[Record]]:
+    def _source(self, path: Path, private: bool) -> Callable[[], list[RecordedDialogue]]:
         if is_study(path):
             return self._study(path)
         found = self._run(path, private) if path.is_dir() else self._file(path)
         return lambda: found
 
-    def _study(self, folder: Path) -> Callable[[], list[Record]]:
+    def _study(self, folder: Path) -> Callable[[], list[RecordedDialogue]]:
         store = Store(folder / FILE, for_reading=True)
         self._stack.callback(store.close)
         game = store.game()
         arena = self._arena(folder, lambda: make_game(game["game"], **game["settings"]))
         return lambda: study_records(store, str(game["game"]), arena)
 
-    def _run(self, folder: Path, private: bool) -> list[Record]:
+    def _run(self, folder: Path, private: bool) -> list[RecordedDialogue]:
         run = read_run(folder)
         played = [pair for pair in zip(run.records, run.private, strict=True) if "example" in pair[0]]
         has_scenarios = _has_scenarios(run.game)
@@ -164,7 +164,7 @@ class Records:
             example = record["example"]
             repeat = f"/{record['repeat']}" if "repeat" in record else ""
             made.append(
-                Record(
+                RecordedDialogue(
                     f"{run.path.parent.name}/{run.path.name}/{example['uuid']}{repeat}",
                     f"{example['uuid']}{repeat}",
                     run.game,
@@ -186,7 +186,7 @@ class Records:
             lambda: as_examples([record["example"] for record, _ in played], str(folder)),
         )
 
-    def _file(self, path: Path) -> list[Record]:
+    def _file(self, path: Path) -> list[RecordedDialogue]:
         examples = read_examples(path)
         games = [_game_of(each) for each in examples]
         made = {place: _of_file(path, each) for place, each in enumerate(examples)}
@@ -200,9 +200,9 @@ class Records:
         self,
         path: Path,
         game: str,
-        records: list[Record],
+        records: list[RecordedDialogue],
         examples: Callable[[], Sequence[ExampleRecord]],
-    ) -> list[Record]:
+    ) -> list[RecordedDialogue]:
         """Return records with what their seats were told, which their dialogues bring along."""
         try:
             told = Transcripts(find_game(game), examples())
@@ -223,14 +223,14 @@ class Records:
         self.notes.append(f"{place}: only the record itself can be seen, not what each seat saw: {error}")
 
 
-def study_records(store: Store, game: str, arena: Arena | None) -> list[Record]:
+def study_records(store: Store, game: str, arena: Arena | None) -> list[RecordedDialogue]:
     """Return the finished dialogues of a study's store."""
 
     def loader(id: str) -> Callable[[], Sequence[Event]]:
         return lambda: [move.event for move in store.moves(id)]
 
     return [
-        Record(
+        RecordedDialogue(
             each.id,
             each.id,
             game,
@@ -259,16 +259,18 @@ def _game_of(example: ExampleRecord) -> str:
     return game if _has_scenarios(game) else ""
 
 
-def _of_file(path: Path, example: ExampleRecord) -> Record:
+def _of_file(path: Path, example: ExampleRecord) -> RecordedDialogue:
     made = example.example()
     players = tuple(made.agents.get(str(seat), "") for seat in (0, 1))
     reward = (made.outcome or {}).get("reward")
     rewards = (float(reward),) if isinstance(reward, int | float) else ()
     id = f"{path.stem}/{made.uuid}"
-    return Record(id, made.uuid, "", made.scenario_uuid, players, "", rewards, lambda: made.events, None)
+    return RecordedDialogue(
+        id, made.uuid, "", made.scenario_uuid, players, "", rewards, lambda: made.events, None
+    )
 
 
-def _with_scenario(record: Record, told: Transcripts, place: int) -> Record:
+def _with_scenario(record: RecordedDialogue, told: Transcripts, place: int) -> RecordedDialogue:
     """A dialogue of a file with what its seats were told; the seats are in the game's order."""
     made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
     with told.dialogue(place) as dialogue:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Final
 
-from birdenv.dialogue.games import Question
+from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError
 
 _MOST: Final = 5_000
 _DIGITS: Final = 10
 
 
-def read_answer(question: Question, given: str) -> int | str | None:
+def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
     """Return an answer: a step of the scale, words, or None where it was left out.
 
     Raises:

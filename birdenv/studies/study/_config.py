@@ -7,7 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from birdenv.dialogue.games import Question
+from birdenv.dialogue.games import SurveyQuestion
 from birdenv.studies._questions import check_questions
 
 HUMAN: Final = "human"
@@ -58,7 +58,7 @@ class Partner(_Part):
         return self
 
 
-class Limits(_Part):
+class StudyLimits(_Part):
     """Limits, in seconds where nothing else is said; None for no limit.
 
     Attributes:
@@ -108,9 +108,9 @@ class StudyConfig(_Part):
     seat: str | None = None
     partners: Mapping[str, Partner] = Field(default_factory=lambda: {HUMAN: Partner()}, min_length=1)
     standby: str | None = None
-    limits: Limits = Limits()
+    limits: StudyLimits = StudyLimits()
     codes: Mapping[Ending, str] = Field(default_factory=dict)
-    survey: tuple[Question, ...] | None = None
+    survey: tuple[SurveyQuestion, ...] | None = None
     typing_speed: float | None = Field(None, gt=0)
     least_words: int = Field(0, ge=0)
     hosts: tuple[str, ...] = ()

@@ -46,7 +46,7 @@ class _Status(_Params):
     num_seconds: float
 
 
-class _Model(_Params):
+class _AgentModel(_Params):
     active: bool = True
     type: str = ""
     checkpoint: str = ""
@@ -66,7 +66,7 @@ class AppParams(_Params):
     instructions: str = ""
     end_survey: int = 0
     num_chats_per_scenario: int | Mapping[str, int] | None = None
-    models: Mapping[str, _Model] = Field(default_factory=dict)
+    models: Mapping[str, _AgentModel] = Field(default_factory=dict)
 
     def study(self, path: Path) -> dict[str, Any]:
         """Return the study as our own file would say it.

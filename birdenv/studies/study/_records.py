@@ -50,7 +50,7 @@ class StoredDialogue(NamedTuple):
     rewards: list[float] | None
 
 
-class Report(NamedTuple):
+class ProblemReport(NamedTuple):
     """What a person told the study's owner, and where they were then."""
 
     person: str

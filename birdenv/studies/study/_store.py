@@ -14,7 +14,7 @@ from birdenv.dialogue import Event
 from birdenv.errors import InputError
 from birdenv.files import file_errors
 from birdenv.studies._database import Database
-from birdenv.studies.study._records import Person, Report, StoredDialogue, StoredMove
+from birdenv.studies.study._records import Person, ProblemReport, StoredDialogue, StoredMove
 
 FILE: Final = "study.sqlite"
 """The database in a study's folder."""
@@ -258,14 +258,14 @@ class Store(Database):
 
     # --- reports
 
-    def add_report(self, report: Report) -> None:
+    def add_report(self, report: ProblemReport) -> None:
         """Keep a report."""
         self.rows("INSERT INTO report VALUES (?, ?, ?, ?, ?)", *report)
 
-    def reports(self, person: str | None = None) -> list[Report]:
+    def reports(self, person: str | None = None) -> list[ProblemReport]:
         """Return the reports of a person or of all, in the order of time."""
         sql = "SELECT person, dialogue, status, time, text FROM report WHERE ? IN (person, '') ORDER BY time"
-        return [Report._make(row) for row in self.rows(sql, person or "")]
+        return [ProblemReport._make(row) for row in self.rows(sql, person or "")]
 
 
 def open_store(folder: Path) -> Store:

@@ -11,14 +11,14 @@ from typing import Any, Final
 from uuid import UUID
 
 from birdenv.dialogue import Arena, Move
-from birdenv.dialogue.games import Question
+from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError
 from birdenv.studies._platform import TAKEN, is_same_visit
 from birdenv.studies.study._answers import read_answer, read_words
 from birdenv.studies.study._config import PAID, Ending, StudyConfig
 from birdenv.studies.study._deletion import DELETED
 from birdenv.studies.study._loaded_dialogues import LoadedDialogues
-from birdenv.studies.study._records import Person, Report
+from birdenv.studies.study._records import Person, ProblemReport
 from birdenv.studies.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
 from birdenv.studies.study._store import Store
 from birdenv.studies.study._study_game import check_players, keep_settings
@@ -35,11 +35,11 @@ BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 """Ends of dialogues that leave a person alone, and that fill no quota."""
 
 _QUESTIONS: Final = (
-    Question("fluent", "How fluent was your partner's language?"),
-    Question("correct", "How correct was what your partner said and did?"),
-    Question("humanlike", "How much did your partner talk like a person?"),
-    Question("cooperative", "How well did your partner work with you?"),
-    Question("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
+    SurveyQuestion("fluent", "How fluent was your partner's language?"),
+    SurveyQuestion("correct", "How correct was what your partner said and did?"),
+    SurveyQuestion("humanlike", "How much did your partner talk like a person?"),
+    SurveyQuestion("cooperative", "How well did your partner work with you?"),
+    SurveyQuestion("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
 )
 
 
@@ -85,7 +85,7 @@ class Study:
         return self.config.title or self.arena.game.title or self.arena.game.name
 
     @property
-    def questions(self) -> tuple[Question, ...]:
+    def questions(self) -> tuple[SurveyQuestion, ...]:
         """The questions after a dialogue."""
         own = self.config.survey
         return own if own is not None else self.arena.game.survey or _QUESTIONS
@@ -205,7 +205,7 @@ class Study:
         person = self.store.person(id)
         if person is not None and len(self.store.reports(id)) < _MOST_REPORTS:
             words = read_words("What is wrong?", text, required=True) or ""
-            self.store.add_report(Report(id, person.dialogue, person.status, self.clock(), words))
+            self.store.add_report(ProblemReport(id, person.dialogue, person.status, self.clock(), words))
 
     # --- dialogues
 

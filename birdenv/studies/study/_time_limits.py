@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 
-from birdenv.studies.study._config import Limits
+from birdenv.studies.study._config import StudyLimits
 from birdenv.studies.study._running_dialogue import PARTNER_ERROR, RunningDialogue
 from birdenv.studies.study._waiting_room import Presence
 
@@ -17,7 +17,7 @@ def steady_clock() -> Callable[[], float]:
 
 
 def people_gone(
-    room: RunningDialogue, people: Mapping[int, str], presence: Presence, limits: Limits, now: float
+    room: RunningDialogue, people: Mapping[int, str], presence: Presence, limits: StudyLimits, now: float
 ) -> list[str]:
     """Return those of a dialogue's people who count as gone: away, or idle, for too long."""
     return [
@@ -28,7 +28,7 @@ def people_gone(
     ]
 
 
-def overdue(room: RunningDialogue, limits: Limits, now: float) -> str | None:
+def overdue(room: RunningDialogue, limits: StudyLimits, now: float) -> str | None:
     """Return the status with which a dialogue ends whose time, or whose player's time, is over; else None."""
     if _is_past(room.thinking_since, limits.idle, now):
         return PARTNER_ERROR

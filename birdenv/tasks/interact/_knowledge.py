@@ -13,7 +13,7 @@ from typing import Any
 from birdenv.databases.sqlite import is_database_name
 from birdenv.errors import InputError
 from birdenv.files import exists, is_directory, read_json, read_records, read_text
-from birdenv.users import Notes
+from birdenv.users import BriefNotes
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +67,7 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
 
 
 @lru_cache(maxsize=64)
-def user_notes(notes: DatabaseNotes) -> Notes:
+def user_notes(notes: DatabaseNotes) -> BriefNotes:
     """Return the notes as a simulated user has them: of every entry and column the text alone."""
     columns: dict[str, str] = {}
     for key, meaning in notes.column_meanings.items():
@@ -77,7 +77,7 @@ def user_notes(notes: DatabaseNotes) -> Notes:
     knowledge = {
         entry.id: f"{entry.name}. {entry.description} {entry.definition}" for entry in notes.knowledge
     }
-    return Notes(columns, knowledge, notes.schema)
+    return BriefNotes(columns, knowledge, notes.schema)
 
 
 @lru_cache(maxsize=1024)

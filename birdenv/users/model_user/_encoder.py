@@ -24,7 +24,7 @@ _ID = re.compile(r"(?<![a-z])[a-z]++\d++(?:\.\w++)*+")
 
 
 @dataclass(frozen=True, slots=True)
-class Point:
+class PromptedPoint:
     """One thing that may be asked about: its id, how the request calls it, and the SQL that settles it."""
 
     id: str
@@ -34,11 +34,11 @@ class Point:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ModelReading:
     """What a question is about; `point` is None if it is not answered."""
 
     call: Call
-    point: Point | None = None
+    point: PromptedPoint | None = None
 
     @property
     def target(self) -> str:
@@ -53,22 +53,22 @@ class Reading:
         return () if self.point is None else self.point.granted
 
 
-UNANSWERABLE = Reading("unanswerable")
+UNANSWERABLE = ModelReading("unanswerable")
 
 
-def annotated_points(brief: Brief) -> tuple[Point, ...]:
+def annotated_points(brief: Brief) -> tuple[PromptedPoint, ...]:
     """Return the annotated terms, with ids A1, A2 and so on; a term that is annotated twice is one point."""
     by_term: dict[str, list[str]] = {}
     for item in brief.ambiguities:
         if item.term.strip():
             by_term.setdefault(item.term, []).append(item.snippet)
     return tuple(
-        Point(f"A{number}", term, tuple(dict.fromkeys(snippets)))
+        PromptedPoint(f"A{number}", term, tuple(dict.fromkeys(snippets)))
         for number, (term, snippets) in enumerate(by_term.items(), 1)
     )
 
 
-def other_points(brief: Brief) -> tuple[Point, ...]:
+def other_points(brief: Brief) -> tuple[PromptedPoint, ...]:
     """Return the parts of the gold SQL that may be told, with the ids of segments.
 
     Where the protocol answers each question by itself, these are all slices from keyword to keyword, as
@@ -77,11 +77,13 @@ def other_points(brief: Brief) -> tuple[Point, ...]:
     if not any(brief.gold):
         return ()
     if not brief.converses:
-        return tuple(Point(part.id, "", (part.sql,), part.clause) for part in token_segments(brief.gold))
+        return tuple(
+            PromptedPoint(part.id, "", (part.sql,), part.clause) for part in token_segments(brief.gold)
+        )
     parts: list[Segment] = [
         part for part, _ in telling_parts(segments(brief.gold, brief.dialect), brief.ambiguities)
     ]
-    return tuple(Point(part.id, "", (part.sql,), part.clause) for part in parts)
+    return tuple(PromptedPoint(part.id, "", (part.sql,), part.clause) for part in parts)
 
 
 def first_line(text: str) -> str:
@@ -103,7 +105,9 @@ def tagged(text: str) -> str:
     return before[max(before.find("<s>"), 0) :].replace("<s>", "").strip()
 
 
-def read_choice(text: str, annotated: tuple[Point, ...], others: tuple[Point, ...]) -> Reading | None:
+def read_choice(
+    text: str, annotated: tuple[PromptedPoint, ...], others: tuple[PromptedPoint, ...]
+) -> ModelReading | None:
     """Return the choice that a model made; None if it made none, several, or one that there is not.
 
     >>> read_choice('It asks about size: labelled("roomy").', (Point("A1", "roomy", ("seats > 40",)),), ())
@@ -116,16 +120,18 @@ def read_choice(text: str, annotated: tuple[Point, ...], others: tuple[Point, ..
     if name == "unanswerable":
         return UNANSWERABLE
     points = annotated if name == "labeled" else others
-    known: Mapping[str, Point] = {_bare(key): each for each in points for key in (each.term, each.id) if key}
+    known: Mapping[str, PromptedPoint] = {
+        _bare(key): each for each in points for key in (each.term, each.id) if key
+    }
     point = known.get(target)
     if point is None:
         return None
-    return Reading("labelled" if name == "labeled" else "unlabelled", point)
+    return ModelReading("labelled" if name == "labeled" else "unlabelled", point)
 
 
 def read_published_choice(
-    text: str, annotated: tuple[Point, ...], slices: tuple[Point, ...]
-) -> Reading | None:
+    text: str, annotated: tuple[PromptedPoint, ...], slices: tuple[PromptedPoint, ...]
+) -> ModelReading | None:
     """Return the choice of a model that names terms and segments of SQL instead of ids; None if it made none.
 
     Nothing is checked: a term or a segment that there is not grants nothing.
@@ -140,22 +146,24 @@ def read_published_choice(
     if name == "unanswerable":
         return UNANSWERABLE
     if name == "labeled":
-        return Reading("labelled", next((each for each in annotated if _bare(each.term) == target), None))
+        return ModelReading(
+            "labelled", next((each for each in annotated if _bare(each.term) == target), None)
+        )
     if name != "unlabeled":
         return None
     clause = target.removesuffix(" by").replace(" ", "_")
     found = [each for each in slices if target and (clause == each.kind or _overlap(target, each))]
     if not found:
-        return Reading("unlabelled")
+        return ModelReading("unlabelled")
     granted = tuple(sql for each in found for sql in each.granted)
-    return Reading("unlabelled", Point(" ".join(each.id for each in found), "", granted))
+    return ModelReading("unlabelled", PromptedPoint(" ".join(each.id for each in found), "", granted))
 
 
-def _overlap(target: str, point: Point) -> bool:
+def _overlap(target: str, point: PromptedPoint) -> bool:
     return any(target in _bare(sql) or _bare(sql) in target for sql in point.granted)
 
 
-def makes_the_choice(question: str, request: str, points: tuple[Point, ...]) -> bool:
+def makes_the_choice(question: str, request: str, points: tuple[PromptedPoint, ...]) -> bool:
     """Return whether a question is written for the model: it has a choice, or an id that only the model sees.
 
     So an agent could go through all points without a word about any.
@@ -167,7 +175,7 @@ def makes_the_choice(question: str, request: str, points: tuple[Point, ...]) -> 
     return _ORDER.search(question) is not None or not ids.isdisjoint(_ID.findall(question.lower()))
 
 
-def shares_a_word(question: str, point: Point, brief: Brief) -> bool:
+def shares_a_word(question: str, point: PromptedPoint, brief: Brief) -> bool:
     """Return whether a question has a word of a point's term, of its SQL, or of the SQL said in words."""
     meant = (point.term, *point.granted, *(in_words(sql, brief).text for sql in point.granted))
     return not _stems(question).isdisjoint(_stems(" ".join(meant)))

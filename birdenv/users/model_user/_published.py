@@ -14,7 +14,7 @@ from birdenv.users._brief import Brief
 from birdenv.users.decoder import ASKING_BACK
 from birdenv.users.model_user._encoder import (
     UNANSWERABLE,
-    Reading,
+    ModelReading,
     annotated_points,
     first_line,
     makes_the_choice,
@@ -68,7 +68,7 @@ class PublishedUser:
     def remember(self, view: View, move: Move) -> None:
         """Keep nothing: the view tells all."""
 
-    def _read(self, action: str, question: str, brief: Brief) -> Reading:
+    def _read(self, action: str, question: str, brief: Brief) -> ModelReading:
         """What the records say of the encoder's choice, and which SQL the leak guard lets through."""
         reading = read_published_choice(action, annotated_points(brief), other_points(brief))
         if reading is None:

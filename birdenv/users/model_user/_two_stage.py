@@ -14,7 +14,7 @@ from birdenv.users.decoder import ASKING_BACK, OUT_OF_SCOPE
 from birdenv.users.leak_guard._leak_guard import CANNED
 from birdenv.users.model_user._encoder import (
     UNANSWERABLE,
-    Reading,
+    ModelReading,
     annotated_points,
     first_line,
     makes_the_choice,
@@ -58,7 +58,7 @@ class TwoStageUser:
     def remember(self, view: View, move: Move) -> None:
         """Keep nothing: the view tells all."""
 
-    def _read(self, brief: Brief, question: str) -> Reading:
+    def _read(self, brief: Brief, question: str) -> ModelReading:
         if not question.strip():
             return UNANSWERABLE
         annotated, others = annotated_points(brief), other_points(brief)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Literal, TypeAlias
 
-from birdenv.users._brief import Brief, Notes
+from birdenv.users._brief import Brief, BriefNotes
 from birdenv.users.sql_in_words._clauses import hidden_names
 from birdenv.users.sql_in_words._names import (
     Names,
@@ -20,7 +20,7 @@ from birdenv.users.sql_in_words._names import (
     respelt,
     spoken_tables,
 )
-from birdenv.users.sql_in_words._parse import Node, Token, parse_fragment, split_words, tokenize
+from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, split_words, tokenize
 from birdenv.users.sql_in_words._phrases import PRESENT, Phrase, Wording, quoted
 from birdenv.users.sql_in_words._steps import in_steps
 from birdenv.users.sql_in_words._unparsed import said_token_by_token
@@ -28,10 +28,10 @@ from birdenv.users.sql_in_words._words import Speaker
 
 __all__ = [
     "PRESENT",
+    "LexicalUnit",
     "Names",
     "Node",
     "Paraphrase",
-    "Token",
     "Wording",
     "in_words",
     "parse_fragment",
@@ -76,7 +76,7 @@ def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
 def read_aloud(
     snippet: str,
     identifiers: frozenset[str] = frozenset(),
-    notes: Notes | None = None,
+    notes: BriefNotes | None = None,
     request: str = "",
     gold: tuple[str, ...] = (),
 ) -> Paraphrase:

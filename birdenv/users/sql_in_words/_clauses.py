@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from birdenv.users.sql_in_words._calls import branches_of
-from birdenv.users.sql_in_words._parse import FRAME, Node, Token, part_of, split_words
+from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, part_of, split_words
 from birdenv.users.sql_in_words._phrases import ATOM, LOOSE, PREFIX, Phrase, enumerate_words
 from birdenv.users.sql_in_words._words import Speaker, is_filler, key_words, kind_of, node_class, says
 
@@ -304,7 +304,7 @@ def _column_definition(speaker: Speaker, node: Node) -> Phrase:
     return Phrase(f"the {speaker.names.words(node.name)}", ATOM)
 
 
-def hidden_names(tokens: Sequence[Token], tree: Node | None) -> frozenset[str]:
+def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[str]:
     """Return the names of tables, aliases and CTEs, in lower case."""
     if tree is None:
         found = {

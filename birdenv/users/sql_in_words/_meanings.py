@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
-from birdenv.users._brief import Notes
+from birdenv.users._brief import BriefNotes
 from birdenv.users.identifiers import is_identifier
 
 _FULL_NAME = re.compile(r"Full name: '([^'(]{3,60}?)\s*(?:\([^')]*\))?'")
@@ -62,7 +62,7 @@ def _stands_for(name: str, words: list[str]) -> bool:
 
 
 @lru_cache(maxsize=64)
-def column_phrases(notes: Notes) -> Mapping[str, str]:
+def column_phrases(notes: BriefNotes) -> Mapping[str, str]:
     """Return the noun phrases of columns, but for those that two columns share."""
     found = {name: noun_phrase(name, meaning) for name, meaning in notes.columns.items()}
     shared = list(found.values())
@@ -70,7 +70,7 @@ def column_phrases(notes: Notes) -> Mapping[str, str]:
 
 
 @lru_cache(maxsize=64)
-def real_words(notes: Notes) -> frozenset[str]:
+def real_words(notes: BriefNotes) -> frozenset[str]:
     """Return the words that the meanings and the knowledge entries are written in."""
     texts = [*notes.columns.values(), *notes.knowledge.values()]
     found = {word.lower() for text in texts for word in _PROSE.findall(text)}

@@ -9,10 +9,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
-from birdenv.users._brief import Notes
+from birdenv.users._brief import BriefNotes
 from birdenv.users.identifiers import is_identifier
 from birdenv.users.sql_in_words._meanings import column_phrases, entry_meaning, noun_phrase, real_words
-from birdenv.users.sql_in_words._parse import Token, split_words
+from birdenv.users.sql_in_words._parse import LexicalUnit, split_words
 
 _SHORT = {
     "acct": "account",
@@ -101,7 +101,7 @@ class Names:
         notes: what is written about the columns, where something is.
     """
 
-    def __init__(self, identifiers: frozenset[str] = frozenset(), notes: Notes | None = None) -> None:
+    def __init__(self, identifiers: frozenset[str] = frozenset(), notes: BriefNotes | None = None) -> None:
         self._spellings = _best_spellings(identifiers)
         self._notes = notes
 
@@ -128,7 +128,7 @@ class Names:
         return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, notes)
 
 
-def _as_meant(name: str, words: str, meaning: str, notes: Notes) -> str:
+def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
     """The words of a name; what its meaning has instead, if they are no words."""
     known = real_words(notes)
     if " " not in words and not (words in known or words in _USUAL):
@@ -147,11 +147,13 @@ def _as_meant(name: str, words: str, meaning: str, notes: Notes) -> str:
 _KEY = re.compile(r"[^.\[\]\"]+")
 
 
-def respelt(tokens: Iterable[Token], identifiers: frozenset[str]) -> list[Token]:
+def respelt(tokens: Iterable[LexicalUnit], identifiers: frozenset[str]) -> list[LexicalUnit]:
     """Return tokens with each name spelt as the one of `identifiers` that splits it into most words."""
     best = _best_spellings(identifiers)
     return [
-        Token(token.kind, _better_spelt(token.text, best)) if token.kind in ("word", "quoted") else token
+        LexicalUnit(token.kind, _better_spelt(token.text, best))
+        if token.kind in ("word", "quoted")
+        else token
         for token in tokens
     ]
 
@@ -189,7 +191,7 @@ def _as_said(words: str, meaning: str) -> str:
 
 
 @lru_cache(maxsize=64)
-def _vocabulary(notes: Notes) -> frozenset[str]:
+def _vocabulary(notes: BriefNotes) -> frozenset[str]:
     """The longer words of all meanings, and of all names that are split already."""
     texts = [_ENUM.sub(" ", meaning) for meaning in notes.columns.values()]
     words = {word for text in texts for word in _WORD.findall(split_words(text))}

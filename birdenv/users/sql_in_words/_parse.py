@@ -31,7 +31,7 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class LexicalUnit:
     """One lexical unit; `text` is a string's or a quoted name's contents, otherwise the source text."""
 
     kind: TokenKind
@@ -43,22 +43,22 @@ class Token:
         return self.text.upper() if self.kind in ("word", "symbol") else ""
 
 
-def tokenize(sql: str) -> list[Token]:
+def tokenize(sql: str) -> list[LexicalUnit]:
     """Return the tokens of any SQL text, without white space and comments; nothing is ever rejected.
 
     >>> [token.text for token in tokenize("b.name = 'Ann' ... -- more")]
     ['b', '.', 'name', '=', 'Ann', '...']
     """
-    found: list[Token] = []
+    found: list[LexicalUnit] = []
     for kind, text, _ in sql_tokens(_with_gaps(sql)):
         if text == GAP:
-            found.append(Token("gap", "..."))
+            found.append(LexicalUnit("gap", "..."))
         elif text == ":" and found and found[-1].key == ":":
-            found[-1] = Token("symbol", "::")
+            found[-1] = LexicalUnit("symbol", "::")
         elif kind in ("string", "quoted"):
-            found.append(Token(cast(TokenKind, kind), _contents(text)))
+            found.append(LexicalUnit(cast(TokenKind, kind), _contents(text)))
         else:
-            found.append(Token(cast(TokenKind, kind), text))
+            found.append(LexicalUnit(cast(TokenKind, kind), text))
     return found
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.users.sql_in_words._names import Names
-from birdenv.users.sql_in_words._parse import Token
+from birdenv.users.sql_in_words._parse import LexicalUnit
 from birdenv.users.sql_in_words._phrases import LOOSE, Phrase, quoted
 
 _SIGNS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by", "(": "(", ")": ")", ",": ","}
@@ -13,7 +13,7 @@ _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 """A name after one of these is a table, an alias or a type."""
 
 
-def said_token_by_token(tokens: Sequence[Token], names: Names) -> Phrase:
+def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
     """Return the names, literals and signs of tokens in their order, without keywords in capitals."""
     said: list[str] = []
     for at, token in enumerate(tokens):

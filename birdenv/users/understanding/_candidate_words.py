@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 
-from birdenv.users._brief import Ambiguity, Brief, Notes
+from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
 from birdenv.users.understanding.vocabulary._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
@@ -122,7 +122,7 @@ def numbers_in(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
 
 
-def meaning_stems(notes: Notes | None, sql: str) -> set[str]:
+def meaning_stems(notes: BriefNotes | None, sql: str) -> set[str]:
     if notes is None:
         return set()
     names = {token.text.lower() for token in tokenize(sql) if token.kind in ("word", "quoted")}
@@ -130,7 +130,7 @@ def meaning_stems(notes: Notes | None, sql: str) -> set[str]:
     return stems_in(_DATA_NOTE.sub(" ", text[:4000]))
 
 
-def noted_stems(notes: Notes | None, items: list[Ambiguity]) -> set[str]:
+def noted_stems(notes: BriefNotes | None, items: list[Ambiguity]) -> set[str]:
     if notes is None:
         return set()
     ids = sorted({number for item in items for number in item.deleted_knowledge})
@@ -163,7 +163,7 @@ def stems_in(text: str) -> set[str]:
     return {stem(word) for word in split_words(text).split() if len(word) > 2 and word not in STOP_WORDS}
 
 
-def sibling_stems(notes: Notes | None, sql: str) -> set[str]:
+def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
     """The stems of the other values that the columns compared in `sql` have, by their meanings.
 
     A column's meaning lists its values if it names one that the SQL compares the column with.

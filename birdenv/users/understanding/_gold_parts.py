@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from birdenv.users._brief import Ambiguity
 from birdenv.users.segments import Segment
-from birdenv.users.sql_in_words import Token, tokenize
+from birdenv.users.sql_in_words import LexicalUnit, tokenize
 
 _ANSWERABLE = frozenset(
     """order limit group distinct output where having join set assign values create select columns
@@ -90,7 +90,7 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
     return kept
 
 
-def _matches_columns(tokens: list[Token]) -> bool:
+def _matches_columns(tokens: list[LexicalUnit]) -> bool:
     """Whether a condition only says that two columns are equal, as a join does."""
     bare = _bare(tokens)[1:]
     names = all(token.kind in ("word", "quoted") for token in (bare[:1] + bare[-1:]))
@@ -113,9 +113,9 @@ def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
     return f"{_block(part.id)} {part.clause}", tuple(token.text.lower() for token in tokens[: signs[0]])
 
 
-def _bare(tokens: list[Token]) -> list[Token]:
+def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
     """`tokens` without the qualifiers of names."""
-    kept: list[Token] = []
+    kept: list[LexicalUnit] = []
     for i, token in enumerate(tokens):
         after = tokens[i + 1].key if i + 1 < len(tokens) else ""
         if token.kind in ("word", "quoted") and after == ".":
@@ -152,18 +152,18 @@ def bare_text(snippet: str) -> str:
     return " ".join(_core(snippet))
 
 
-def _comparable(token: Token) -> str:
+def _comparable(token: LexicalUnit) -> str:
     return f"'{token.text}'" if token.kind == "string" else token.text.lower().replace("!=", "<>")
 
 
-def _replaced(tokens: list[Token], core: tuple[str, ...], term: str) -> tuple[list[Token], bool]:
+def _replaced(tokens: list[LexicalUnit], core: tuple[str, ...], term: str) -> tuple[list[LexicalUnit], bool]:
     """Put a name made of `term` where `tokens` have `core`."""
     places = [i for i, token in enumerate(tokens) if token.key != "AS"]
     keys = tuple(_comparable(tokens[i]) for i in places)
     for i in range(len(keys) - len(core) + 1):
         if keys[i : i + len(core)] == core:
             rest, _ = _replaced(tokens[places[i + len(core) - 1] + 1 :], core, term)
-            return [*tokens[: places[i]], Token("quoted", _as_noun(term)), *rest], True
+            return [*tokens[: places[i]], LexicalUnit("quoted", _as_noun(term)), *rest], True
     return tokens, False
 
 
@@ -172,13 +172,13 @@ def _as_noun(term: str) -> str:
     return re.sub(r"(?i)^(?:an?|the) ", "", " ".join(term.split()))
 
 
-def _says_nothing(tokens: list[Token], points: tuple[Ambiguity, ...]) -> bool:
+def _says_nothing(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
     terms = {_as_noun(item.term) for item in points}
     left = [t for t in tokens if t.key not in _GLUE and t.text not in terms]
     return not any(t.kind in ("string", "number") or t.key in (">", "<", ">=", "<=", "=", "<>") for t in left)
 
 
-def _tells(tokens: list[Token], points: tuple[Ambiguity, ...]) -> bool:
+def _tells(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
     """Whether `tokens` have every name and literal of an annotated snippet that has a literal."""
     said = {_comparable(token) for token in tokens}
     for item in points:
@@ -188,9 +188,9 @@ def _tells(tokens: list[Token], points: tuple[Ambiguity, ...]) -> bool:
     return False
 
 
-def _named(tokens: list[Token]) -> list[Token]:
+def _named(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
     """The names and literals among tokens, without names of functions: they have several spellings."""
-    followed = zip(tokens, [*tokens[1:], Token("symbol", "")], strict=True)
+    followed = zip(tokens, [*tokens[1:], LexicalUnit("symbol", "")], strict=True)
     return [
         t
         for t, after in followed
@@ -204,7 +204,7 @@ def _is_piece(core: tuple[str, ...], snippets: Iterable[tuple[Ambiguity, tuple[s
     return any(piece in f" {' '.join(whole)} " for _, whole in snippets)
 
 
-def _text(tokens: list[Token]) -> str:
+def _text(tokens: list[LexicalUnit]) -> str:
     said: list[str] = []
     for token in tokens:
         if token.kind == "string":

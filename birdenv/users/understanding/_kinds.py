@@ -6,7 +6,7 @@ import re
 from itertools import pairwise
 
 from birdenv.users._brief import Ambiguity
-from birdenv.users.sql_in_words import Token, tokenize
+from birdenv.users.sql_in_words import LexicalUnit, tokenize
 
 _BY_TYPE = (
     ("sort", {"order", "extreme"}),
@@ -94,7 +94,7 @@ def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
     return frozenset(found) or frozenset({"output"})
 
 
-def _of_values(tokens: list[Token], words: frozenset[str]) -> set[str]:
+def _of_values(tokens: list[LexicalUnit], words: frozenset[str]) -> set[str]:
     found: set[str] = set()
     strings = [token.text for token in tokens if token.kind == "string"]
     dates = any(_DATE.search(text) for text in strings) or not words.isdisjoint(_TIMES)

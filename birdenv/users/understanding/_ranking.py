@@ -295,7 +295,7 @@ def _asking_back(question: Question, best: float, plain: bool) -> Vector:
     return _numbers("ask_back:always", values)
 
 
-class Standing(NamedTuple):
+class CandidateEvidence(NamedTuple):
     """What speaks for a candidate, whatever the words are: always, and if a kind of thing is asked for."""
 
     always: Vector
@@ -303,18 +303,18 @@ class Standing(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def standing(index: Index) -> tuple[Standing, ...]:
+def standing(index: Index) -> tuple[CandidateEvidence, ...]:
     """Return what stands for each candidate of a brief."""
     return tuple(map(_standing, index.candidates))
 
 
-def _standing(candidate: Candidate) -> Standing:
+def _standing(candidate: Candidate) -> CandidateEvidence:
     asked: dict[str, Vector] = {kind: [] for kind in KINDS}
     if candidate.group != "open":
         for kind in KINDS:
             how = "and" if kind in candidate.kinds else "not"
             asked[kind].append((_AT[f"asked_{how}_settled:{kind}"], 1.0))
-    return Standing([(_AT[f"group:{candidate.group}"], 1.0)], asked)
+    return CandidateEvidence([(_AT[f"group:{candidate.group}"], 1.0)], asked)
 
 
 def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:

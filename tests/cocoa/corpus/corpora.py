@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from birdenv.cocoa.corpus import Dialogue, listed_dialogues
+from birdenv.cocoa.corpus import CorpusDialogue, listed_dialogues
 
 NOON = 1_700_000_000.0
 
@@ -49,7 +49,7 @@ FRIENDS = {"uuid": "S1", "attributes": [], "alphas": [1.0, 0.3], "kbs": LISTS}
 MATCH = LISTS[0][0]
 
 
-def friends() -> list[Dialogue]:
+def friends() -> list[CorpusDialogue]:
     """Two dialogues of MutualFriends: one succeeds at the second selection, one fails."""
     found = [
         event(0, NOON, "message", "Hi! I have two friends at Yale.", NOON - 2),
@@ -87,7 +87,7 @@ def listing(uuid: str, price: int) -> dict[str, Any]:
     }
 
 
-def bargains() -> list[Dialogue]:
+def bargains() -> list[CorpusDialogue]:
     """Two dialogues of Bargain: a deal at 150 of targets 100 and 200, and a rejection."""
     deal = [
         event(0, 1, "message", "Hello, is the red bike from 2012 fast?"),
@@ -107,7 +107,7 @@ def bargains() -> list[Dialogue]:
     )
 
 
-def divisions() -> list[Dialogue]:
+def divisions() -> list[CorpusDialogue]:
     """A valid deal, one whose shares do not fit, and none."""
     kbs = [[{"Name": name, "Count": 1, "Value": 3} for name in ("book", "hat", "ball")]] * 2
     outcomes = [

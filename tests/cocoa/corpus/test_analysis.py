@@ -11,18 +11,18 @@ from typing import Any
 import pytest
 from corpora import FRIENDS, bargains, divisions, event, friends, listing, row
 
-from birdenv.cocoa.corpus import Dialogue, analyse, file_dialogues, listed_dialogues, page
+from birdenv.cocoa.corpus import CorpusDialogue, analyse, file_dialogues, listed_dialogues, page
 from birdenv.cocoa.corpus._text_statistics import text_statistics
 from birdenv.errors import InputError
 from birdenv.statistics import Ratio, correlation, ratio_figure, wilson
 from birdenv.studies.ratings import Judgements, Rating, joined, krippendorff_alpha, rated, survey_ratings
 
 
-def overall(dialogues: list[Dialogue]) -> dict[str, Any]:
+def overall(dialogues: list[CorpusDialogue]) -> dict[str, Any]:
     return {name: of["value"] for name, of in analyse(dialogues).to_json()["figures"].items()}
 
 
-def of_seat(dialogues: list[Dialogue], seat: str) -> dict[str, Any]:
+def of_seat(dialogues: list[CorpusDialogue], seat: str) -> dict[str, Any]:
     return {name: of["value"] for name, of in analyse(dialogues).to_json()["seats"]["seat"][seat].items()}
 
 

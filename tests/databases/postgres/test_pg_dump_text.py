@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.databases.postgres.loading._dump_text import Piece, pieces, read_dump
+from birdenv.databases.postgres.loading._dump_text import DumpPiece, pieces, read_dump
 from birdenv.errors import InputError
 
 HERE = Path("some.sql")
@@ -35,13 +35,13 @@ def test_statements(text: str, statements: list[str]) -> None:
 def test_rows_of_a_copy_are_no_sql() -> None:
     text = "-- rows\nCOPY t (a, b) FROM stdin;\n1\tit's; \"\n2\t\\N\n\\.\n\nSELECT 1;\n"
     assert list(pieces(text, HERE)) == [
-        Piece("COPY t (a, b) FROM stdin", 2, "1\tit's; \"\n2\t\\N\n"),
-        Piece("SELECT 1", 7),
+        DumpPiece("COPY t (a, b) FROM stdin", 2, "1\tit's; \"\n2\t\\N\n"),
+        DumpPiece("SELECT 1", 7),
     ]
 
 
 def test_a_copy_without_rows() -> None:
-    assert list(pieces("COPY t FROM stdin;\n\\.\n", HERE)) == [Piece("COPY t FROM stdin", 1, "")]
+    assert list(pieces("COPY t FROM stdin;\n\\.\n", HERE)) == [DumpPiece("COPY t FROM stdin", 1, "")]
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import pytest
 from postgres_server import PASSWORD, start_postgres
 
 from birdenv.databases.postgres import Cluster, PostgresServer, ServerError, find_server
-from birdenv.databases.postgres.server._account import Account
+from birdenv.databases.postgres.server._account import ServerAccount
 from birdenv.databases.postgres.server._binaries import Binaries, find_binaries
 from birdenv.databases.postgres.server._paths import server_place, with_reachable_programs
 from birdenv.errors import InputError
@@ -307,7 +307,7 @@ def public_python(as_root: None) -> str:
     folders = [*os.environ["PATH"].split(os.pathsep), "/usr/bin", "/usr/local/bin"]
     for folder in folders:
         program = Path(folder) / f"python{sys.version_info.major}.{sys.version_info.minor}"
-        if program.exists() and Account(54444).can_reach(program.resolve()):
+        if program.exists() and ServerAccount(54444).can_reach(program.resolve()):
             return str(program)
     pytest.skip("there is no Python that a plain user can run")
 

@@ -12,7 +12,7 @@ import pytest
 from postgres_server import PASSWORD, Postgres, start_postgres
 
 from birdenv.databases import Limits, NoAnswerError, QueryError, QueryResult
-from birdenv.databases.postgres import PostgresQueries, Server
+from birdenv.databases.postgres import PostgresQueries, ServerVersion
 from birdenv.errors import InputError
 
 
@@ -192,11 +192,11 @@ def test_a_session_that_ends_itself(queries: PostgresQueries) -> None:
 
 def test_server(postgres: Postgres, queries: PostgresQueries) -> None:
     server = queries.server()
-    assert isinstance(server, Server)
+    assert isinstance(server, ServerVersion)
     assert server.engine.startswith("PostgreSQL ")
     assert not server.superuser
     admin = PostgresQueries(postgres.admin).server()
-    assert isinstance(admin, Server)
+    assert isinstance(admin, ServerVersion)
     assert admin.superuser
 
 

@@ -16,7 +16,7 @@ from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.envs.candidates import CandidateColumn, EpisodeColumn, SpanColumn
 from birdenv.envs.candidates._compiled import CompiledSession
 from birdenv.envs.candidates._request_words import phrases
-from birdenv.envs.candidates._session import Session
+from birdenv.envs.candidates._session import CandidatesSession
 from birdenv.envs.candidates._user import CANNOT_TELL
 from birdenv.envs.wrappers import HiddenPrice
 from birdenv.errors import BenchmarkError, InfrastructureError, InputError
@@ -256,7 +256,7 @@ def test_after_a_loss_the_next_episode_compiles_again(make: Any, monkeypatch: py
     with monkeypatch.context() as patched:
         patched.setattr("birdenv.envs.candidates._cache.compile_task", lost)
         first = _walk(env, 1, 1)
-        assert isinstance(env.unwrapped._session, Session)
+        assert isinstance(env.unwrapped._session, CandidatesSession)
     assert data_equivalence(first, _walk(env, 1, 1))
     assert isinstance(env.unwrapped._session, CompiledSession)
 

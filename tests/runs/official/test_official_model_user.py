@@ -16,7 +16,7 @@ from birdenv.llm import Models, ModelSettings
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.runs.official.score import score_official
 from birdenv.runs.official.write import write_official_files
-from birdenv.testing.openai_server import Dialogue, Server, Turn
+from birdenv.testing.openai_server import ScriptedDialogue, ScriptedTurn, Server
 
 Start = Callable[..., Server]
 QUESTIONS = (
@@ -32,21 +32,25 @@ def agent(view: Any) -> Any:
     return birdenv.clarify(QUESTIONS[asked]) if asked < len(QUESTIONS) else birdenv.submit_sql("SELECT 1")
 
 
-def script() -> tuple[Dialogue, ...]:
+def script() -> tuple[ScriptedDialogue, ...]:
     """An encoder that is asked again at first and refuses the weather; a decoder that leaks at first."""
     return (
-        Dialogue(
-            when=("Decide what one question", "weather"), turns=(Turn(content="<s>unanswerable()</s>"),)
+        ScriptedDialogue(
+            when=("Decide what one question", "weather"),
+            turns=(ScriptedTurn(content="<s>unanswerable()</s>"),),
         ),
-        Dialogue(
+        ScriptedDialogue(
             when=("Decide what one question",),
-            turns=(Turn(content="<think>Hm.</think>It is A1."), Turn(content="Then labelled(A1).")),
+            turns=(
+                ScriptedTurn(content="<think>Hm.</think>It is A1."),
+                ScriptedTurn(content="Then labelled(A1)."),
+            ),
         ),
-        Dialogue(
+        ScriptedDialogue(
             when=("This is all that you may tell",),
-            turns=(Turn(content="WHERE b.seats >= 40"), Turn(content=WORDS)),
+            turns=(ScriptedTurn(content="WHERE b.seats >= 40"), ScriptedTurn(content=WORDS)),
         ),
-        Dialogue(when=("in stiff words",), turns=(Turn(content=WORDS),)),
+        ScriptedDialogue(when=("in stiff words",), turns=(ScriptedTurn(content=WORDS),)),
     )
 
 
@@ -94,8 +98,8 @@ def test_thoughts_stay_in_raw_answers(server: Start, tmp_path: Path) -> None:
     thinking = "<think>roomy?</think>labelled(A1)"
     running = server(
         dialogues=(
-            Dialogue(when=("Decide what one question",), turns=(Turn(content=thinking),)),
-            Dialogue(when=("This is all that you may tell",), turns=(Turn(content=WORDS),)),
+            ScriptedDialogue(when=("Decide what one question",), turns=(ScriptedTurn(content=thinking),)),
+            ScriptedDialogue(when=("This is all that you may tell",), turns=(ScriptedTurn(content=WORDS),)),
         )
     )
     first, _ = written(*played(running, tmp_path, "llm:u"))
@@ -106,7 +110,7 @@ def test_thoughts_stay_in_raw_answers(server: Start, tmp_path: Path) -> None:
 def test_users_of_one_call_have_a_prompt_in_the_second_stage(
     server: Start, tmp_path: Path, user: str
 ) -> None:
-    running = server(dialogues=(*script(), Dialogue(turns=(Turn(content=WORDS),))))
+    running = server(dialogues=(*script(), ScriptedDialogue(turns=(ScriptedTurn(content=WORDS),))))
     first, second = written(*played(running, tmp_path, user))
     assert first["prompt_turn_1"] == "" and first["prediction_turn_1"] == '<s>labeled("roomy branches")</s>'
     assert second["prompt_turn_1"] == sent(running)[0][0] and second["prediction_turn_1"] == WORDS

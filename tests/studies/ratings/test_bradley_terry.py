@@ -9,13 +9,13 @@ from random import Random
 import numpy as np
 import pytest
 
-from birdenv.studies.ratings import Comparison, rank_players
+from birdenv.studies.ratings import BlindChoice, rank_players
 
 STRENGTHS = {"a": 1.0, "b": 0.4, "c": 0.0, "d": -0.5, "e": -0.9}
 TIES = 0.25
 
 
-def planted(seed: int, number: int, raters: int = 5, ties: float = 0.0) -> list[Comparison]:
+def planted(seed: int, number: int, raters: int = 5, ties: float = 0.0) -> list[BlindChoice]:
     """Choices drawn from the model of Bradley and Terry, some of them replaced by ties."""
     rng = Random(seed)
     made = []
@@ -25,7 +25,7 @@ def planted(seed: int, number: int, raters: int = 5, ties: float = 0.0) -> list[
         [winner] = rng.choices(("left", "right"), (first, second))
         if rng.random() < ties:
             winner = rng.choice(("tie", "both_bad"))
-        made.append(Comparison(left, right, winner, f"r{rng.randrange(raters)}"))
+        made.append(BlindChoice(left, right, winner, f"r{rng.randrange(raters)}"))
     return made
 
 
@@ -65,7 +65,7 @@ def test_intervals_cover_the_truth() -> None:
 def test_the_maximum_of_the_likelihood_is_found() -> None:
     """Two players: the strengths' difference is the log of the wins' ratio, ties being half a win of each."""
     choices = [
-        Comparison("a", "b", winner, "r")
+        BlindChoice("a", "b", winner, "r")
         for winner, n in (("left", 300), ("right", 100), ("tie", 200))
         for _ in range(n)
     ]
@@ -78,14 +78,14 @@ def test_the_maximum_of_the_likelihood_is_found() -> None:
 def test_sides_do_not_matter() -> None:
     turned = {"left": "right", "right": "left"}
     choices = planted(1, 300)
-    other = [Comparison(b, a, turned.get(w, w), *rest) for a, b, w, *rest in choices]
+    other = [BlindChoice(b, a, turned.get(w, w), *rest) for a, b, w, *rest in choices]
     assert rank_players(choices) == rank_players(other)
 
 
 def test_many_raters_are_resampled_whole() -> None:
     """Ten people of opposite tastes who each vote fifty times are ten votes, not five hundred."""
     choices = [
-        Comparison("a", "b", "left" if rater % 2 else "right", f"r{rater}")
+        BlindChoice("a", "b", "left" if rater % 2 else "right", f"r{rater}")
         for rater in range(10)
         for _ in range(50)
     ]
@@ -97,10 +97,10 @@ def test_many_raters_are_resampled_whole() -> None:
     assert wide.high - wide.low > 4 * (narrow.high - narrow.low)
 
 
-def choices_of(text: str) -> list[Comparison]:
+def choices_of(text: str) -> list[BlindChoice]:
     """`a>b a=b`: a won against b, and they tied."""
     return [
-        Comparison(each[0], each[2], {">": "left", "<": "right", "=": "tie"}[each[1]], "r")
+        BlindChoice(each[0], each[2], {">": "left", "<": "right", "=": "tie"}[each[1]], "r")
         for each in text.split()
     ]
 
@@ -158,7 +158,7 @@ def test_players_that_nothing_connects_have_no_common_rank() -> None:
 
 
 def test_raters_are_resampled_only_where_ten_judged_those_that_are_ranked() -> None:
-    ranked = [Comparison("a", "b", winner, "r0") for winner in ("left", "right", "left") * 2]
-    made = rank_players([*ranked, *(Comparison("a", "z", "left", f"r{n}") for n in range(10))])
+    ranked = [BlindChoice("a", "b", winner, "r0") for winner in ("left", "right", "left") * 2]
+    made = rank_players([*ranked, *(BlindChoice("a", "z", "left", f"r{n}") for n in range(10))])
     interval = made.standings[0].strength.interval
     assert made.resampled == "comparisons" and interval is not None and interval.low < interval.high

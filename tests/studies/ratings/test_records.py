@@ -8,7 +8,7 @@ import pytest
 
 from birdenv.errors import InputError
 from birdenv.studies.ratings import (
-    Comparison,
+    BlindChoice,
     Rating,
     import_judgements,
     joined,
@@ -54,8 +54,8 @@ def test_winners_are_read_as_people_write_them(tmp_path: Path) -> None:
     text = 'left,right,winner,rater,justification\na,b,Left,ann,\na,b,both bad,ann,"no, \nneither"\n'
     found = read_judgements(written(tmp_path, text)).comparisons
     assert found == (
-        Comparison("a", "b", "left", "ann"),
-        Comparison("a", "b", "both_bad", "ann", "no, \nneither"),
+        BlindChoice("a", "b", "left", "ann"),
+        BlindChoice("a", "b", "both_bad", "ann", "no, \nneither"),
     )
 
 

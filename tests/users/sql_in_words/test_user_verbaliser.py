@@ -7,7 +7,7 @@ import random
 import pytest
 from users_contract import violations
 
-from birdenv.users import Notes
+from birdenv.users import BriefNotes
 from birdenv.users.sql_in_words import read_aloud, verbalise
 
 SENTENCES = [
@@ -272,7 +272,7 @@ def test_a_long_formula_is_said_in_steps() -> None:
 
 
 def test_columns_are_called_by_their_meanings() -> None:
-    notes = Notes(
+    notes = BriefNotes(
         {
             "powratew": "SMALLINT specifying the power rating of the oven in watts.",
             "region": "Region of the bakery.",

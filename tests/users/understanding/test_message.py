@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import birdenv
-from birdenv.users import ASKING_BACK, Ambiguity, Brief, Notes
+from birdenv.users import ASKING_BACK, Ambiguity, Brief, BriefNotes
 from birdenv.users.understanding import understand, understand_parts
 from birdenv.users.understanding._message import pieces_of
 
@@ -167,7 +167,7 @@ def test_no_preference_is_never_said_of_a_gold_that_cannot_be_parsed() -> None:
     [{}, {"seats": ""}, {"days": "ORDER BY 1; '"}, {"seats": "the number of days"}, {"nothing": "x" * 9999}],
 )
 def test_meanings_of_columns_may_be_missing_empty_or_wrong(columns: dict[str, str]) -> None:
-    brief = Brief(BRIEF.clear_query, BRIEF.ambiguities, request=BRIEF.request, notes=Notes(columns, {}))
+    brief = Brief(BRIEF.clear_query, BRIEF.ambiguities, request=BRIEF.request, notes=BriefNotes(columns, {}))
     assert understand(brief, "What is roomy?").target == "roomy"
 
 

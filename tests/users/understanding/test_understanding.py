@@ -10,7 +10,7 @@ import pytest
 
 from birdenv.demo import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
-from birdenv.users import Ambiguity, Brief, Notes, RuleUser
+from birdenv.users import Ambiguity, Brief, BriefNotes, RuleUser
 from birdenv.users.decoder import decode
 from birdenv.users.understanding._candidate_words import sibling_stems
 from birdenv.users.understanding._candidates import FACETS
@@ -367,7 +367,12 @@ def test_no_restriction_is_never_claimed_of_what_a_condition_is_about() -> None:
         "year": "its year",
     }
     brief = Brief(
-        "", (), gold, frozenset({"paper", *columns}), notes=Notes(columns, {}), request="List our papers."
+        "",
+        (),
+        gold,
+        frozenset({"paper", *columns}),
+        notes=BriefNotes(columns, {}),
+        request="List our papers.",
     )
     index = index_of(brief)
     free = next(i for i, one in enumerate(index.candidates) if (one.group, one.clause) == ("open", "filter"))

@@ -16,7 +16,7 @@ from typing import Final
 from birdenv.dialogue import make_game
 from birdenv.llm import ModelSettings
 from birdenv.runs import run_episodes
-from birdenv.testing.openai_server import Call, Dialogue, Script, Turn
+from birdenv.testing.openai_server import Call, ScriptedDialogue, ScriptedTurn, ServerScript
 from birdenv_baselines.bench._measure import Bar, Figure, Line, Setting
 
 __all__ = ["lines"]
@@ -64,9 +64,9 @@ def _server(scratch: Path) -> Iterator[str]:
     questions = [f"What do you mean by 'roomy', part {n}?" for n in range(_TURNS - 2)]
     calls = [Call(name="clarify", arguments={"question": each}) for each in questions]
     calls += [Call(name="submit_sql", arguments={"sql": "SELECT 1"})] * 2
-    turns = tuple(Turn(calls=(call,)) for call in calls)
+    turns = tuple(ScriptedTurn(calls=(call,)) for call in calls)
     file = scratch / "script.json"
-    script = Script(dialogues=(Dialogue(turns=turns),), latency=_SECONDS)
+    script = ServerScript(dialogues=(ScriptedDialogue(turns=turns),), latency=_SECONDS)
     file.write_text(script.model_dump_json(), encoding="utf-8")
     command = [sys.executable, "-m", "birdenv.testing.openai_server", str(file)]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from birdenv.databases.postgres.loading._dump_text import Piece, pieces, read_dump
+from birdenv.databases.postgres.loading._dump_text import DumpPiece, pieces, read_dump
 from birdenv.databases.postgres.server._server import one_line
 from birdenv.errors import InputError
 from birdenv.sql import after_comments
@@ -53,7 +53,7 @@ class Fault:
 
 
 def run_file(
-    connection: psycopg.Connection[Any], path: Path, later: Callable[[tuple[Path, Piece]], None]
+    connection: psycopg.Connection[Any], path: Path, later: Callable[[tuple[Path, DumpPiece]], None]
 ) -> Fault | None:
     """Run a whole file in one transaction, its foreign keys left for later; the error if there is one."""
     import psycopg
@@ -79,9 +79,9 @@ def run_file(
     return fault
 
 
-def _grouped(all_pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
+def _grouped(all_pieces: Iterator[DumpPiece]) -> Iterator[list[DumpPiece]]:
     """Each piece alone, but runs of INSERTs together: one message to the server instead of hundreds."""
-    inserts: list[Piece] = []
+    inserts: list[DumpPiece] = []
     for piece in all_pieces:
         is_insert = _INSERT.match(piece.text) is not None
         if inserts and (not is_insert or len(inserts) == _MOST_TOGETHER):
@@ -95,7 +95,7 @@ def _grouped(all_pieces: Iterator[Piece]) -> Iterator[list[Piece]]:
         yield inserts
 
 
-def _run_inserts(connection: psycopg.Connection[Any], path: Path, group: list[Piece]) -> Fault | None:
+def _run_inserts(connection: psycopg.Connection[Any], path: Path, group: list[DumpPiece]) -> Fault | None:
     """Run them together; if that fails, one by one, to tell which is at fault."""
     import psycopg
 
@@ -109,7 +109,7 @@ def _run_inserts(connection: psycopg.Connection[Any], path: Path, group: list[Pi
     return None
 
 
-def _run_setting(connection: psycopg.Connection[Any], path: Path, piece: Piece) -> Fault | None:
+def _run_setting(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
     """Run a SET; one of a newer or older PostgreSQL than this one is passed over."""
     import psycopg
 
@@ -131,7 +131,7 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
     return _PASSED_OVER.match(statement) is not None
 
 
-def run_piece(connection: psycopg.Connection[Any], path: Path, piece: Piece) -> Fault | None:
+def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
     import psycopg
 
     try:
@@ -154,7 +154,7 @@ def _is_servers_fault(error: psycopg.Error) -> bool:
     return error.sqlstate is None or error.sqlstate.startswith(("53", "57", "58", "08"))
 
 
-def _line_of(error: psycopg.Error, piece: Piece) -> int:
+def _line_of(error: psycopg.Error, piece: DumpPiece) -> int:
     """How many lines below the beginning of its piece an error is."""
     in_copy = re.search(r"\bline (\d+)", error.diag.context or "") if piece.data is not None else None
     if in_copy:

@@ -30,7 +30,7 @@ _DATA_END: Final = re.compile(r"^\\\.\r?(?:\n|\Z)", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class DumpPiece:
     """One statement of a dump, or one command to psql (it starts with a backslash)."""
 
     text: str
@@ -80,7 +80,7 @@ def _codec(name: str) -> str:
     return f"cp{windows[1]}" if windows else _CODECS.get(upper, upper)
 
 
-def pieces(text: str, path: Path) -> Iterator[Piece]:
+def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
     """The pieces in order, without empty ones. Raises `InputError` for a quote or COPY that never ends."""
     place = counted = 0
     line = 1
@@ -93,7 +93,7 @@ def pieces(text: str, path: Path) -> Iterator[Piece]:
         if text[start] == "\\":
             place = text.find("\n", start)
             place = len(text) if place < 0 else place
-            yield Piece(text[start:place].strip(), line)
+            yield DumpPiece(text[start:place].strip(), line)
             continue
         end = _statement_end(text, start, f"{path}: line {line}")
         statement = text[start:end].rstrip("; \t\r\n")
@@ -101,9 +101,9 @@ def pieces(text: str, path: Path) -> Iterator[Piece]:
         if after_comments(statement) < len(statement):
             if _COPY.fullmatch(statement):
                 data, place = _copy_data(text, end, f"{path}: line {line}")
-                yield Piece(statement, line, data)
+                yield DumpPiece(statement, line, data)
             else:
-                yield Piece(statement, line)
+                yield DumpPiece(statement, line)
 
 
 def _statement_end(text: str, start: int, where: str) -> int:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from birdenv.databases.postgres.loading._dump_file import Fault, reset, run_file, run_piece
-from birdenv.databases.postgres.loading._dump_text import Piece
+from birdenv.databases.postgres.loading._dump_text import DumpPiece
 from birdenv.databases.postgres.loading._loading import Filled, Loaded, load
 from birdenv.databases.postgres.server._server import PostgresServer
 from birdenv.errors import InputError
@@ -93,12 +93,12 @@ def _db_id(name: str) -> str:
 
 
 def _fill(connection: psycopg.Connection[Any], dump: Dump) -> Filled:
-    waiting, keys = list(dump.files), list[tuple[Path, Piece]]()
+    waiting, keys = list(dump.files), list[tuple[Path, DumpPiece]]()
     faults: list[Fault] = []
     while waiting:
         faults = []
         for path in waiting:
-            later: list[tuple[Path, Piece]] = []
+            later: list[tuple[Path, DumpPiece]] = []
             fault = run_file(connection, path, later.append)
             if fault is None:
                 keys += later

@@ -23,7 +23,7 @@ _WITH_A_NAME: Final = "nobody"
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class ServerAccount:
     """The user that the server runs as; `uid` is None for whoever calls."""
 
     uid: int | None = None
@@ -60,7 +60,7 @@ class Account:
         return {"user": self.uid, "group": self.uid, "extra_groups": []}
 
 
-def server_account(data: Path) -> tuple[Account, Account]:
+def server_account(data: Path) -> tuple[ServerAccount, ServerAccount]:
     """Who runs the server whose data stand in `data`, and who makes these (`initdb` wants a user name).
 
     Raises `InputError` if the caller's account has no name, which `initdb` does not run without.
@@ -73,18 +73,18 @@ def server_account(data: Path) -> tuple[Account, Account]:
                 f"user {os.geteuid()} has no name on this machine, and PostgreSQL does not start without "
                 "one: add a line for it to /etc/passwd, or name a server with --dsn or BIRDENV_DSN"
             ) from None
-        return Account(), Account()
+        return ServerAccount(), ServerAccount()
     with suppress(FileNotFoundError):
         owner = data.stat().st_uid
         if owner in _NUMBERS:
-            return Account(owner), _named()
+            return ServerAccount(owner), _named()
     free = next(number for number in _NUMBERS if not _is_taken(number))
-    return Account(free), _named()
+    return ServerAccount(free), _named()
 
 
-def _named() -> Account:
+def _named() -> ServerAccount:
     try:
-        return Account(pwd.getpwnam(_WITH_A_NAME).pw_uid)
+        return ServerAccount(pwd.getpwnam(_WITH_A_NAME).pw_uid)
     except KeyError:
         raise InputError(
             f"there is no user {_WITH_A_NAME!r} here to prepare the server's files as, and PostgreSQL does "

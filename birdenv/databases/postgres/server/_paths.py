@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
-from birdenv.databases.postgres.server._account import Account, server_account
+from birdenv.databases.postgres.server._account import ServerAccount, server_account
 from birdenv.databases.postgres.server._binaries import Binaries
 from birdenv.errors import InputError
 from birdenv.files import cache_folder, file_errors
@@ -30,8 +30,8 @@ class ServerPaths:
     """The folder of one embedded server, and who runs it."""
 
     root: Path
-    account: Account
-    maker: Account
+    account: ServerAccount
+    maker: ServerAccount
     """Runs `initdb`."""
 
     @property

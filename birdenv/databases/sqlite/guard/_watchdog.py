@@ -23,7 +23,7 @@ _KILL_AFTER: Final = 0.9  # seconds beyond the deadline, by either clock
 _LONGEST_ALARM: Final = 1e6  # seconds
 
 
-class Watched(Protocol):
+class HasDeadline(Protocol):
     @property
     def deadline(self) -> Deadline | None:
         """The deadline of the statement that runs; None for one without."""
@@ -36,7 +36,7 @@ class Watchdog:
     """Watches the one statement that runs in this process; its thread sleeps while none does."""
 
     def __init__(self) -> None:
-        self._running: Watched | None = None
+        self._running: HasDeadline | None = None
         self._between: float = 0.0
         self._alarms_are_set = False
         self._lock = threading.Lock()  # of the alarms: none may be set for a statement that is over
@@ -45,7 +45,7 @@ class Watchdog:
         self._is_awake = False
         self._is_started = False
 
-    def begin(self, watched: Watched) -> None:
+    def begin(self, watched: HasDeadline) -> None:
         """A statement starts."""
         if self._alarms_are_set:
             self._clear_alarms()
@@ -91,7 +91,7 @@ class Watchdog:
                     self._watch(running)
                 self._is_awake = False
 
-    def _watch(self, running: Watched) -> None:
+    def _watch(self, running: HasDeadline) -> None:
         running.interrupt_if_late(time.monotonic())
         with self._lock:
             if self._alarms_are_set:
