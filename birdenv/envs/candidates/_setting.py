@@ -17,7 +17,7 @@ from birdenv.envs.candidates._user import answers_alone
 from birdenv.errors import InputError, SettingError
 from birdenv.tasks import USER
 from birdenv.tasks.interact.profile import PROFILES
-from birdenv.tasks.interact.reward_scheme import RewardScheme
+from birdenv.tasks.interact.rewards import RewardScheme
 
 GAME: Final = "c-interact"
 PRICES: Final = (0.02, 0.05, 0.1, 0.2)

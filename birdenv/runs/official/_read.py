@@ -26,7 +26,7 @@ from birdenv.runs.official._published_lines import (
     record_groups,
 )
 from birdenv.runs.official.write import OFFICIAL_FOLDER, STAGES
-from birdenv.tasks.interact.phase_counts import EpisodeScore
+from birdenv.tasks.interact.official_score import EpisodeScore
 
 _FILES = [f"{stage}_output_with_status.jsonl" for stage in STAGES]
 _FIRST, _DEBUG, _FOLLOW_UP, _FOLLOW_UP_DEBUG = _FILES

@@ -14,7 +14,7 @@ from birdenv.runs.official._published_lines import PublishedNotes, record_groups
 from birdenv.runs.official._read import OfficialResults, official_folder
 from birdenv.runs.official.score import OfficialScore
 from birdenv.tasks.interact.measures import passed
-from birdenv.tasks.interact.phase_counts import EpisodeScore
+from birdenv.tasks.interact.official_score import EpisodeScore
 
 
 def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings: Any) -> OfficialScore:

@@ -14,10 +14,12 @@ from birdenv.runs.official._read import OfficialResults, is_stage_folder, offici
 from birdenv.runs.official._read_adk import read_adk_file
 from birdenv.runs.report_lines import rule
 from birdenv.tasks.interact.measures import GROUPS
-from birdenv.tasks.interact.phase_counts import EpisodeScore, group_figures, official_figures
-from birdenv.tasks.interact.score_text import (
+from birdenv.tasks.interact.official_score import (
+    EpisodeScore,
     answers_line,
+    group_figures,
     group_table,
+    official_figures,
     official_lines,
     questions_text,
     rate_lines,

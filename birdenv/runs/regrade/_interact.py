@@ -21,7 +21,7 @@ from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
 from birdenv.runs.regrade._submissions import Submission, submissions_of
 from birdenv.tasks.c_interact import AttemptName, CInteractTask, Profile, grading_job, load_benchmark
-from birdenv.tasks.interact.phase_counts import EpisodeScore, count_phases
+from birdenv.tasks.interact.official_score import EpisodeScore, count_phases
 
 AS_PLAYED: Final = "as played"
 _WITHOUT_SQL: Final = frozenset({"malformed", "no_submission"})

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from birdenv.dialogue import Dialogue, Event, Game, Rules
-from birdenv.dialogue.event import HOUSE
+from birdenv.dialogue.move import HOUSE
 
 
 class Shown(NamedTuple):

@@ -10,22 +10,24 @@ from birdenv.dialogue import Move, Reply, Seat
 from birdenv.grading.interact import Grade
 from birdenv.tasks.a_interact import _messages as messages
 from birdenv.tasks.a_interact._budget import Budget, budget_for
-from birdenv.tasks.a_interact._lookups import look_up
+from birdenv.tasks.a_interact._messages import look_up
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName
 from birdenv.tasks.interact.profile import PROFILES as ALL_PROFILES
 from birdenv.tasks.sql._actions import (
     ASKING_GUIDE,
+    BUDGET,
     CLARIFY,
     EXECUTE_SQL,
     READING_TOOLS,
+    SENDERS,
     SUBMIT_ANY_SQL,
     SYSTEM,
     TOOLS,
+    TURNS,
     USER,
     Kind,
 )
-from birdenv.tasks.sql._view import BUDGET, SENDERS, TURNS
 
 PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
 """By name. The original pipeline (`shell`) has no a-Interact."""

@@ -14,8 +14,17 @@ from birdenv.grading.interact import Grade
 from birdenv.tasks.c_interact import _messages as messages
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask
-from birdenv.tasks.sql._actions import ASKING_GUIDE, CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, SYSTEM, USER, Kind
-from birdenv.tasks.sql._view import SENDERS, TURNS
+from birdenv.tasks.sql._actions import (
+    ASKING_GUIDE,
+    CLARIFY,
+    EXECUTE_SQL,
+    SENDERS,
+    SUBMIT_ANY_SQL,
+    SYSTEM,
+    TURNS,
+    USER,
+    Kind,
+)
 from birdenv.users import ASKING_BACK
 
 MAX_EXECUTIONS = 50
