@@ -1,4 +1,4 @@
-"""The shapes of SQL and the words for a reference, also in disguise: look-alikes, leet, rot13, base64, hex."""
+"""The shapes of SQL and the words for a reference, also in disguise: leet, rot13, base64, hexadecimal."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The parts of the gold SQL that a question may be about, without what is annotated; what a statement changes."""
+"""The parts of the gold SQL that may be asked about, without what is annotated; what a statement changes."""
 
 from __future__ import annotations
 

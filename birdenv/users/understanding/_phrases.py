@@ -1,4 +1,4 @@
-"""What a question asks for: kinds of thing (`kinds_asked_for.txt`), and what a user never tells (`scope.txt`).
+"""What a question asks for: kinds of thing (`kinds_asked_for.txt`), what is never told (`scope.txt`).
 
 A phrase is a regular expression for words with one space between. It is tried only where a word of the text
 has the letters that the phrase begins with.
