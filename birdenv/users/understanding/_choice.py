@@ -168,8 +168,10 @@ _MAY_BE_REFUSED = 0.35
 """Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
 
 _SURELY_REFUSED, _SURELY_OFF_TOPIC = 0.85, 0.99
-"""Without a phrase for what is never told, a refusal must be as likely as the first of these; where a question
-asks for a kind of thing that only the request can be asked for, as likely as the second."""
+"""A refusal must be so likely where a question has no phrase for what is never told.
+
+The second holds where it asks for a kind of thing that only the request can be asked for.
+"""
 
 _OF_TASKS = frozenset(
     {"threshold", "meaning", "category", "filter", "period", "order", "limit", "round", "null"}
