@@ -1,16 +1,43 @@
-"""How answers of raters go with what is measured of the dialogues."""
+"""Ratings of the dialogues of a corpus, and how they go with what is measured of them."""
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
 
-from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
-from birdenv.cocoa.corpus._measured_dialogue import Unit
-from birdenv.cocoa.corpus._rated import RatedUnit
+from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES, Unit
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.statistics import Ratio, correlation
+
+RatedUnit: TypeAlias = tuple[str, str, str]
+"""What is rated: a dialogue, or one seat of it, and who sat there. Empty where a rating does not tell."""
+
+
+class CorpusRatings(Protocol):
+    """Statistics of ratings."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the statistics as a JSON object."""
+        ...
+
+    def text(self) -> str:
+        """Return the statistics as a table."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """Ratings of dialogues.
+
+    Attributes:
+        report: statistics of the ratings; None where there are none.
+        answers: answers in numbers, by question and by what is rated.
+    """
+
+    report: CorpusRatings | None = None
+    answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]] = field(default_factory=dict)
 
 
 def correlations(
