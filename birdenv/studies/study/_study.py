@@ -14,15 +14,20 @@ from birdenv.dialogue import Arena, Move
 from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError
 from birdenv.studies._platform import TAKEN, is_same_visit
-from birdenv.studies.study._answers import read_answer, read_words
+from birdenv.studies._questions import read_answer, read_words
 from birdenv.studies.study._config import PAID, Ending, StudyConfig
-from birdenv.studies.study._deletion import DELETED
 from birdenv.studies.study._loaded_dialogues import LoadedDialogues
 from birdenv.studies.study._records import Person, ProblemReport
-from birdenv.studies.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
-from birdenv.studies.study._store import Store
+from birdenv.studies.study._running_dialogue import (
+    INFRA_ERROR,
+    PARTNER_ERROR,
+    RunningDialogue,
+    overdue,
+    people_gone,
+    steady_clock,
+)
+from birdenv.studies.study._store import DELETED, Store
 from birdenv.studies.study._study_game import check_players, keep_settings
-from birdenv.studies.study._time_limits import overdue, people_gone, steady_clock
 from birdenv.studies.study._waiting_room import End, Presence, WaitingRoom
 
 TRIES: Final = 2
