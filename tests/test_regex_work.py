@@ -30,7 +30,7 @@ _FROM_OUTSIDE = (
     "birdenv.databases.postgres.loading._dump_text:_COPY",
     "birdenv.databases.postgres.loading._dump_text:_ENCODING",
     "birdenv.llm._request:_OVERFLOW",
-    "birdenv.runs.blame._sql_tokens:_ALIAS",
+    "birdenv.runs.blame._readings:_ALIAS",
     "birdenv.studies.study._config_files:_TAG",
 )
 _KNOWN = {

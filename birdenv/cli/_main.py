@@ -1,4 +1,4 @@
-"""Putting the commands together, and turning errors into one line and an exit code."""
+"""All commands by name, those of baselines too; errors become one line and an exit code."""
 
 from __future__ import annotations
 
@@ -10,11 +10,36 @@ from typing import Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from birdenv.cli.command import GROUP, Command
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import GROUP, Command, visible
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
 from birdenv.plugins import PluginError, load_plugin, plugins
 from birdenv.version import __version__
+
+_BASELINES: Final = "birdenv.baselines"
+
+
+class _Installed(TyperGroup):
+    """Commands by their entry points, each imported when it is looked up."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(plugins(_BASELINES))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        entry = plugins(_BASELINES).get(cmd_name)
+        if entry is None:
+            return None
+        made = typer.Typer(rich_markup_mode=None)
+        made.command(cmd_name)(load_plugin(entry))
+        return typer.main.get_command(made)
+
+
+baselines_app = typer.Typer(cls=_Installed, no_args_is_help=True, help="Baselines of the candidate setting.")
+
+
+@baselines_app.callback()
+def baselines() -> None:
+    """Baselines of the candidate setting."""
+
 
 _COMMANDS: Final = {
     "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark.", "Play"),
@@ -34,7 +59,7 @@ _COMMANDS: Final = {
         takes_settings=True,
     ),
     "selfplay": Command(
-        "birdenv.cli.games._selfplay:selfplay",
+        "birdenv.cli.games.play:selfplay",
         "Let two players talk to each other, and keep the run.",
         "Play",
         takes_settings=True,
@@ -65,7 +90,7 @@ _COMMANDS: Final = {
     "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live.", "Look"),
     "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
     "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first.", "Look"),
-    "blame": Command("birdenv.cli._blame:blame", "Say whose fault the failures of a run were.", "Look"),
+    "blame": Command("birdenv.cli._summary:blame", "Say whose fault the failures of a run were.", "Look"),
     "data": Command(
         "birdenv.cli.benchmarks._data:app",
         "Merge ground truth; check and count tasks; generate some.",
@@ -75,7 +100,7 @@ _COMMANDS: Final = {
         "birdenv.cli._export:export", "Write episodes for training or for other tools.", "Data"
     ),
     "users": Command("birdenv.cli._users:app", "Measure a simulated user.", "Players"),
-    "baselines": Command("birdenv.cli._baselines:app", "Baselines of the candidate setting.", "Players"),
+    "baselines": Command("birdenv.cli._main:baselines_app", "Baselines of the candidate setting.", "Players"),
     "doctor": Command(
         "birdenv.cli._doctor:doctor", "Try what this machine offers for isolating episodes.", "Machine"
     ),

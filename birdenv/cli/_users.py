@@ -12,9 +12,9 @@ from typing import Annotated, Any
 
 import typer
 
+from birdenv.cli.command import visible
 from birdenv.cli.options._models import PairOptions, check_models
 from birdenv.cli.options._option_groups import takes_groups
-from birdenv.cli.terminal import visible
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
 from birdenv.llm import Models

@@ -20,10 +20,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from birdenv.cli.command import visible
 from birdenv.cli.options._models import check_models
 from birdenv.cli.options._option_groups import RunOptions
 from birdenv.cli.options._run_options import command_given
-from birdenv.cli.terminal import visible
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.games import find_game
