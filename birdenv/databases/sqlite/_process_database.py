@@ -24,8 +24,7 @@ from birdenv.databases.sqlite._worker import Answer, OpenedEpisode, answer_of
 from birdenv.databases.sqlite.images._protocol import ImageKind
 from birdenv.databases.sqlite.images._scratch import sweep
 from birdenv.errors import InfrastructureError
-from birdenv.processes.memory import memory_left
-from birdenv.processes.pool import ProcessPool
+from birdenv.processes.pool import ProcessPool, memory_left
 from birdenv.processes.process import ChildProcess, Death
 
 MOST_WORKERS: Final = os.cpu_count() or 1
