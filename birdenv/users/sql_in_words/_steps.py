@@ -20,7 +20,8 @@ _WRAPPERS = frozenset({"Alias", "Anonymous", "Cast", "Paren"})
 def in_steps(speaker: Speaker, tree: Node) -> Phrase:
     """Return the words for a tree; of a long formula the parts are called by letters, and said after it."""
     whole = speaker.say(tree)
-    steps, said, letters = [("", tree)], list[str](), iter(ascii_uppercase)
+    steps, said = [("", tree)], list[str]()
+    letters = (letter for letter in ascii_uppercase if speaker.wording.may_say(letter))
     for letter, node in steps:
         text = speaker.say(node).text
         if len(text.split()) > _MOST_WORDS:
