@@ -1,4 +1,4 @@
-"""The runs of up to three words of a question, and how each speaks for a kind of reading.
+"""The features of the ranking and their weights; the runs of words of a question, and what each speaks for.
 
 Words that are too rare to be learnt stand as classes: a word of the task's terms or SQL, one of columns that
 the SQL does not use, one of the notes, or an unknown one. So what is learnt on some tasks holds on others.
@@ -6,17 +6,63 @@ the SQL does not use, one of the notes, or an unknown one. So what is learnt on 
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from importlib import resources
+from importlib.resources.abc import Traversable
 from itertools import pairwise
 from operator import itemgetter
 from struct import Struct
 
-from birdenv.users.understanding._candidates import FACETS
+from birdenv.users.understanding._candidates import FACETS, FIELDS, GROUPS
 from birdenv.users.understanding._index import Index
+from birdenv.users.understanding._phrases import KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import Question
-from birdenv.users.understanding.vocabulary._word_forms import NUMBERS, stem
+from birdenv.users.understanding._word_forms import NUMBERS, stem
+
+FAMILIES = ("point", "aside", "part", "open")
+WORD_FEATURES = (
+    "covers_term",
+    *FIELDS,
+    "whole_term",
+    "near_best",
+    "second",
+    "only",
+    "named",
+    "literal",
+)
+_OPEN = ("restricted", "unexplained", "unknown", "condition", "condition_unknown", "point_named")
+_CONDITION = ("unknown", "only_one", "only_one_unknown")
+_PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
+_REFUSE = (
+    "always",
+    "identifier",
+    "unknown",
+    "nothing_known",
+    "long",
+    "plain_kind",
+    "best",
+    *SPEAKS_FOR_REFUSING,
+)
+_ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
+
+FEATURES: tuple[str, ...] = (
+    *(f"group:{name}" for name in GROUPS),
+    *(f"{family}:{name}" for family in FAMILIES for name in WORD_FEATURES),
+    *(f"open:{name}" for name in _OPEN),
+    *(f"condition:{name}" for name in _CONDITION),
+    *(f"plain:{name}" for name in _PLAIN),
+    *(f"asked_and_settled:{kind}" for kind in KINDS),
+    *(f"asked_not_settled:{kind}" for kind in KINDS),
+    *(f"refuse:{name}" for name in _REFUSE),
+    *(f"ask_back:{name}" for name in _ASK),
+)
+"""The names of all features, in the order of the weights."""
+
+PLACE_OF = {name: place for place, name in enumerate(FEATURES)}
 
 _AT = {name: place for place, name in enumerate(FACETS)}
 REFUSE, ASK_BACK = _AT["refuse"], _AT["ask back"]
@@ -94,3 +140,35 @@ def facet_scores(
 def _facets(index: Index) -> list[Callable[[Sequence[int]], tuple[int, ...]]]:
     """Functions that pick the facets of each candidate, which has two or more: its group and its kinds."""
     return [itemgetter(*places) for places in index.facets]
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
+
+    values: tuple[float, ...]
+    runs: Mapping[str, tuple[tuple[int, float], ...]]
+    known: frozenset[str]
+
+    @cached_property
+    def of_runs(self) -> RunWeights:
+        """The weights of the runs as they are added up."""
+        return RunWeights(self.runs)
+
+
+@cache
+def load_weights() -> Weights:
+    """Read the package's weights."""
+    return weights_in(resources.files(__package__).joinpath("weights.json"))
+
+
+def weights_in(file: Traversable) -> Weights:
+    """Read a file of weights."""
+    data = json.loads(file.read_text(encoding="utf-8"))
+    runs: dict[str, list[tuple[int, float]]] = {}
+    for place, name in enumerate(FACETS):
+        for run, hundredths in data["runs"].get(name, {}).items():
+            runs.setdefault(run, []).append((place, hundredths / 100))
+    known = frozenset(data["words"].split()).union(*(run.split() for run in runs))
+    values = tuple(data["features"].get(name, 0.0) for name in FEATURES)
+    return Weights(values, {run: tuple(said) for run, said in runs.items()}, known)
