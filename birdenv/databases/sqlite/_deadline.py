@@ -1,4 +1,4 @@
-"""Stopping statements whose time is up.
+"""The deadline of a statement by its own processor time, and stopping statements whose time is up.
 
 SQLite looks at the progress handler only every so many steps of its virtual machine, and one step may be a
 long function call; it looks for an interrupt at every row. So a thread looks at the clocks of the statement
@@ -13,9 +13,83 @@ import signal
 import threading
 import time
 from contextlib import suppress
-from typing import Final, Protocol
+from typing import Final, Literal, Protocol, TypeAlias
 
-from birdenv.databases.sqlite.guard._deadline import Deadline
+from birdenv.databases._limits import WALL_TIME
+from birdenv.databases._results import Allowance
+
+Expiry: TypeAlias = Literal["processor", "wall"]
+"""Which clock ended a statement."""
+
+NEVER: Final = float("inf")
+_RECENT: Final = 0.01  # seconds for which processor time is not read again: reading it is dear
+
+
+class _Clock:
+    """Processor time of this process, read once in a while."""
+
+    def __init__(self) -> None:
+        self._read_at = -NEVER
+        self._read = 0.0
+
+    def at_most(self, now: float) -> float:
+        """Return the processor time at `now` (`time.monotonic`), or up to `_RECENT` more than it is."""
+        since = now - self._read_at
+        if since > _RECENT:
+            self._read_at, self._read, since = now, time.process_time(), 0.0
+        return self._read + since
+
+
+_clock: Final = _Clock()
+
+
+class Deadline:
+    """The end of a statement that starts now.
+
+    Args:
+        seconds: of processor time, or up to 0.01 more.
+        wall_seconds: by the wall clock.
+
+    Attributes:
+        began: now, on `time.monotonic`'s scale.
+        soonest: the earliest time at which it can have passed, on the same scale: before it, nobody has to
+            ask for processor time, which is dear.
+    """
+
+    __slots__ = ("_processor", "_wall", "began", "soonest")
+
+    def __init__(self, seconds: float, wall_seconds: float) -> None:
+        now = self.began = time.monotonic()
+        self._processor = _clock.at_most(now) + seconds
+        self._wall = now + wall_seconds
+        self.soonest = now + (seconds if seconds < wall_seconds else wall_seconds)
+
+    @property
+    def seconds_left(self) -> float:
+        """Of processor time."""
+        return self._processor - time.process_time()
+
+    @property
+    def wall_seconds_left(self) -> float:
+        return self._wall - time.monotonic()
+
+    def expiry(self) -> Expiry | None:
+        """Return which clock is beyond its end; None as long as none is."""
+        if time.monotonic() <= self.soonest:
+            return None
+        if self.seconds_left < 0:
+            return "processor"
+        return "wall" if self.wall_seconds_left < 0 else None
+
+
+def timeout_message(allowance: Allowance, expiry: Expiry | None) -> str:
+    """Say why a statement was stopped, or was given no time at all (None)."""
+    seconds = allowance.in_all or allowance.seconds
+    together = " for everything together" if allowance.in_all else ""
+    if expiry == "wall":
+        return f"stopped after {seconds * WALL_TIME:g} s of wall time{together}"
+    return f"stopped after {seconds:g} s of CPU time{together}"
+
 
 _PERIOD: Final = 0.05  # seconds between two looks, while anything runs
 _LONGEST_SLEEP: Final = 0.5  # seconds; nothing depends on who forgot to wake it

@@ -17,9 +17,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from birdenv.databases._results import ErrorKind
-from birdenv.databases.sqlite.guard._authorizer_rules import HARMLESS, LIST_OF_FILES, rule_of
-from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline, Expiry
-from birdenv.databases.sqlite.guard._watchdog import watchdog
+from birdenv.databases.sqlite._authorizer_rules import HARMLESS, LIST_OF_FILES, rule_of
+from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry, watchdog
 
 LARGEST_VALUE: Final = 10_000_000
 """Bytes of one text or blob, at most, and of one row of a table."""
