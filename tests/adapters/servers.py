@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
+ROOT = Path(__file__).resolve().parents[2]
 
 
 @contextmanager
@@ -65,7 +65,19 @@ def servers_in_threads(make_app: Callable[[str, Mapping[str, Any]], Any]) -> Ite
 
 def example(name: str, folder: Path, *arguments: str) -> str:
     """Run an example, and return what it prints."""
-    command = [sys.executable, str(EXAMPLES / name), *arguments]
+    command = [sys.executable, str(ROOT / "examples" / name), *arguments]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def run_page(name: str, **replaced: str) -> str:
+    """Run the first Python block of an adapter's page as a program, and return what it prints."""
+    page = (ROOT / "docs" / "adapters" / f"{name}.md").read_text()
+    code = page.partition("```py\n")[2].partition("```")[0]
+    for old, new in replaced.items():
+        assert old in code
+        code = code.replace(old, new)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout

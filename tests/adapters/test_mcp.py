@@ -22,7 +22,7 @@ import httpx2
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from servers import example, served, servers_in_threads
+from servers import example, run_page, served, servers_in_threads
 
 from birdenv import InputError
 from birdenv.adapters._serving import Episodes
@@ -142,3 +142,8 @@ def test_the_command_serves_over_http() -> None:
 def test_the_example_plays_an_episode(tmp_path: Path) -> None:
     said = example("mcp_agent.py", tmp_path)
     assert "Request: Which roomy branches" in said and "at least 40 seats" in said
+
+
+def test_the_page_plays() -> None:
+    said = run_page("mcp")
+    assert "Request: Which roomy branches" in said and "40 seats. 0.0" in said

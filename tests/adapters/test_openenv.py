@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 from dialogues import ASK, WRONG, assert_nothing_private, golden
-from servers import example, served, servers_in_threads
+from servers import example, run_page, served, servers_in_threads
 from session_tests import Message, SessionTests, Step, note
 
 pytest.importorskip("openenv.core", reason="the extra `openenv` is not installed")
@@ -24,7 +24,7 @@ from openenv.core.generic_client import GenericEnvClient
 
 from birdenv.adapters.openenv import BirdenvAction, make_app
 from birdenv.dialogue import make_game
-from birdenv.testing import SCRIPTS, AgentScript, Line
+from birdenv.testing import SCRIPTS, AgentScript, Line, tool_call
 
 pytestmark = pytest.mark.slow  # the frameworks take seconds to import
 
@@ -109,13 +109,27 @@ def test_the_command_serves_validates_and_keeps_records(tmp_path: Path) -> None:
     with served("birdenv.adapters.openenv", "c-interact", "limit=2", "--record", str(record)) as url:
         done = subprocess.run([*command, url], capture_output=True, text=True)
         assert done.returncode == 0 and "Verdict: PASS" in done.stdout, done.stdout + done.stderr
+        assert "40 seats" in run_page("openenv", **{"http://127.0.0.1:8000": url})
         with GenericEnvClient(base_url=url).sync() as client:
             told = client.reset(markup=True).observation["text"]
             assert "<s>" in told
             asked = client.step({"message": "<s>What do you mean by 'roomy branches'?</s>"})
             assert "40 seats" in asked.observation["text"] and asked.observation["tools"]
-    [line] = record.read_text().splitlines()
-    assert json.loads(line)["runs"]["status"] == "left"
+    lines = [json.loads(line) for line in record.read_text().splitlines()]
+    assert [line["runs"]["status"] for line in lines] == ["left", "left"]
+
+
+def test_what_the_protocol_has_no_word_for() -> None:
+    app = make_app(make_game("bird", max_turns=1))
+    with (
+        servers_in_threads(lambda game, settings: app) as url_of,
+        GenericEnvClient(base_url=url_of("bird", {})).sync() as client,
+    ):
+        with pytest.raises(RuntimeError, match="nope"):
+            client.reset(instance_id="nope")
+        client.reset(instance_id="1", seed=2**63)
+        ended = client.step({"message": tool_call("execute_sql", sql="SELECT 1")})
+    assert ended.done and ended.observation["truncated"] and not ended.observation["void"]
 
 
 def test_the_manifest_is_valid() -> None:

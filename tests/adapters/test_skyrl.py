@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from dialogues import as_tags
-from servers import example
+from servers import example, run_page
 from session_tests import Message, SessionTests, Step, note
 
 pytest.importorskip("skyrl_gym", reason="the extra `skyrl` is not installed")
@@ -53,3 +53,7 @@ def test_rows_hold_what_an_environment_needs() -> None:
 
 def test_the_example_plays_the_demo(tmp_path: Path) -> None:
     assert example("skyrl_rollout.py", tmp_path).count("{'phase_1': 0.7, 'phase_2': 0.3}") == 5
+
+
+def test_the_page_plays() -> None:
+    assert "40 seats" in run_page("skyrl")

@@ -122,7 +122,7 @@ class TestVerifiers:
 
     def test_tasks_have_the_ids_of_the_game(self) -> None:
         taskset = BirdenvTaskset(BirdenvConfig(id="birdenv-verifiers", settings={"limit": 3}))
-        assert [task.data.id for task in taskset] == ["library_1", "library_2", "library_3"]
+        assert [task.key for task in taskset] == ["library_1", "library_2", "library_3"]
 
 
 def vf_eval(
