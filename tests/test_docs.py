@@ -18,7 +18,7 @@ from birdenv.dialogue import games
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
 LONGEST_README = 7_000
 """Bytes."""
 
@@ -80,8 +80,9 @@ def test_a_page_has_one_title(page: Path) -> None:
 
 
 def test_the_index_names_every_page() -> None:
-    linked = set(_LINK.findall(text(ROOT / "docs" / "README.md")))
-    assert not [page.name for page in PAGES if page.name != "README.md" and page.name not in linked]
+    index = ROOT / "docs" / "README.md"
+    linked = {(index.parent / link).resolve() for link in _LINK.findall(text(index))}
+    assert not [page for page in PAGES if page != index and page not in linked]
 
 
 @each_page
