@@ -6,12 +6,18 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from birdenv.dialogue import Action, Field, Move, Reply, Rules
+from birdenv.dialogue.people import ActionWords
 from birdenv.dialogue.seat import Fault
 
 MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say something to the other.")
 
+MESSAGE_WORDS: Final = ActionWords("Send", "Write to your partner")
+
 MOST_EVENTS: Final = 1000
 """The largest setting of `max_events`."""
+
+_FEW: Final = 10
+"""Moves from which on people are told how many are left."""
 
 
 class TwoSeats(Rules):
@@ -33,6 +39,12 @@ class TwoSeats(Rules):
 
     def gauges(self, seat: int) -> Mapping[str, float]:
         return {"events_left": self.left}
+
+    def left_in_words(self, seat: int) -> str:
+        if self.left > _FEW or self.status:
+            return ""
+        messages = "message" if self.left == 1 else "messages"
+        return f"Only {self.left} more {messages} can be sent, by both of you together."
 
     def knowledge(self, seat: int) -> Any:
         return self.kbs[seat]

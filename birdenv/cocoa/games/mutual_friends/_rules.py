@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from birdenv.cocoa.files import Scenario
 from birdenv.cocoa.games._settings import ScenarioSettings
-from birdenv.cocoa.games._two_seats import MESSAGE, MOST_EVENTS, TwoSeats
+from birdenv.cocoa.games._two_seats import MESSAGE, MESSAGE_WORDS, MOST_EVENTS, TwoSeats
 from birdenv.dialogue import Action, Field, Move, Reply, Seat
+from birdenv.dialogue.people import ActionWords, Panel, SeatWords, table_panel
 
 MOST_ITEMS: Final = 20
 """Friends in one list, at most."""
@@ -21,6 +22,23 @@ GUIDE: Final = (
     "partner to find out who it is, and select that friend. You succeed when both of you have selected the "
     "same friend. Do not read out your whole list: ask, tell and answer as you would in a chat."
 )
+_WORDS: Final = SeatWords(
+    {
+        MESSAGE.name: MESSAGE_WORDS,
+        SELECT.name: ActionWords(
+            "Choose this friend",
+            "Choose the friend that you think is on both lists. You may choose again.",
+            "panel",
+            done="chose {item}",
+        ),
+    },
+    {"agent_0": "Partner", "agent_1": "Partner"},
+    {
+        "completed": "You and your partner chose the same friend. Well done!",
+        "event limit": "The conversation is over: no more messages can be sent.",
+    },
+    points="",
+)
 _LEAD: Final = (
     "You and your partner each have a list of friends. Exactly one friend, equal in all attributes, is on "
     "both lists. Find out which by messages. `message` says something; `select` selects one of your friends "
@@ -30,7 +48,16 @@ _LEAD: Final = (
 
 def _seat(name: str, other: str) -> Seat:
     gauges = {"events_left": MOST_EVENTS}
-    return Seat(name, (MESSAGE, SELECT), (other, "judge"), gauges, waits=True, items=MOST_ITEMS, guide=GUIDE)
+    return Seat(
+        name,
+        (MESSAGE, SELECT),
+        (other, "judge"),
+        gauges,
+        waits=True,
+        items=MOST_ITEMS,
+        guide=GUIDE,
+        words=_WORDS,
+    )
 
 
 SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
@@ -56,6 +83,10 @@ class MutualFriendsRules(TwoSeats):
 
     def choices(self, seat: int) -> Sequence[Any]:
         return self.kbs[seat]  # type: ignore[no-any-return]
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        friends = [{name: item[name] for name in self._names} for item in self.kbs[seat]]
+        return (table_panel("Your friends", friends, SELECT.name),)
 
     def instruction(self, seat: int) -> str:
         rows = [self._names, *([item[name] for name in self._names] for item in self.kbs[seat])]
