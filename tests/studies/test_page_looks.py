@@ -1,6 +1,7 @@
 """Every page as people see it, on a wide screen and on a phone, light and dark.
 
-Nothing is too wide for its screen, and axe finds nothing serious. BIRDENV_SCREENSHOTS=FOLDER keeps the pictures.
+Nothing is too wide for its screen, and axe finds nothing serious.
+BIRDENV_SCREENSHOTS=FOLDER keeps the pictures.
 """
 
 from __future__ import annotations
