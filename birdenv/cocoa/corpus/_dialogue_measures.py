@@ -135,7 +135,7 @@ def _measures() -> Iterator[Metric]:
     yield Metric("phase_1_first", "Phase 1, first try", "Outcome", _passed(1, "first"), True)
     yield Metric("phase_1", "Phase 1", "Outcome", _passed(1), True)
     yield Metric("phase_2", "Phase 2, of reached", "Outcome", _passed(2), True)
-    yield Metric("reward", "Reward", "Outcome", _reward, most=dict.fromkeys((*_SQL, *FRIENDS), 1.0))
+    yield Metric("reward", "Reward", "Outcome", _reward)
     yield Metric("price", "Final price (buyer's target 0, seller's 1)", "Outcome", _price)
     yield Metric("events", "Moves in a dialogue", "Length", _length)
     yield Metric("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final, TypeAlias
 
@@ -54,7 +54,6 @@ class Metric:
         is_rate: it is a share, from 0 to 1.
         games: the games that have it; empty for all.
         missing: what a corpus lacks in which no dialogue has it; without it the figure is left out there.
-        most: what it cannot exceed, by game.
     """
 
     name: str
@@ -64,7 +63,6 @@ class Metric:
     is_rate: bool = False
     games: tuple[str, ...] = ()
     missing: str = ""
-    most: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
         """Return what a dialogue, or a seat of it, gives."""
