@@ -16,7 +16,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import visible
 from birdenv.dialogue.display import Section
 from birdenv.runs.episodes import (
     OpenTerm,

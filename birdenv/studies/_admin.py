@@ -10,13 +10,13 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 
 from birdenv.errors import InputError
 from birdenv.report.access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
-from birdenv.studies._forms import read_fields, refused
 from birdenv.studies._pages import Pages
+from birdenv.studies._requests import read_fields, refused
 from birdenv.studies.rating_round._export import csv_text, people_rows
 from birdenv.studies.replay._pages import add_replay
 from birdenv.studies.replay._recorded_dialogues import study_records
-from birdenv.studies.study._deletion import delete_person
 from birdenv.studies.study._export import examples
+from birdenv.studies.study._store import delete_person
 from birdenv.studies.study._study import Study
 
 

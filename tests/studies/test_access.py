@@ -16,10 +16,10 @@ from websockets.exceptions import ConnectionClosed
 
 from birdenv.errors import InputError
 from birdenv.studies import Doors, Partner, Study, StudyConfig, held_study
+from birdenv.studies._connection import MAX_FRAME, as_json, read_frame
 from birdenv.studies._database import Database
-from birdenv.studies._frames import MAX_FRAME, as_json, read_frame
 from birdenv.studies._platform import external_of, platform_of
-from birdenv.studies._rate_limits import Newcomers
+from birdenv.studies._requests import Newcomers
 
 CONFIG = StudyConfig(seat="buyer", partners={"bot": Partner(player="rulebased")})
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from birdenv.errors import InputError
 from birdenv.files import exists, write_records, write_text
 from birdenv.studies.rating_round._store import RATINGS, RatingStore
-from birdenv.studies.ratings._csv_json_rows import FORMULA_SIGNS
+from birdenv.studies.ratings._judgements import FORMULA_SIGNS
 from birdenv.studies.study._store import FILE, Store
 
 ROW_FORMATS: Final = {
