@@ -97,7 +97,8 @@ class Study:
     @property
     def title(self) -> str:
         """The study's name on the pages."""
-        return self.config.title or self.arena.game.title or self.arena.game.name
+        game = self.arena.game
+        return self.config.title or game.study_title or game.title or game.name
 
     @property
     def questions(self) -> tuple[SurveyQuestion, ...]:

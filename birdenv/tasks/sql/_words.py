@@ -10,8 +10,11 @@ from typing import Any, Final
 from birdenv.dialogue.people import ActionWords, ColumnNote, Panel, SeatWords, TableNote
 from birdenv.tasks.sql._actions import ANSWER, CLARIFY, EXECUTE_SQL, SUBMIT_SQL
 
-SUBMITTED: Final = ActionWords("Submit", "Hand in your answer to be judged.", done="submitted this SQL")
-RAN: Final = ActionWords("Run", "Try the SQL and see its result.", done="ran this SQL")
+_SQL: Final = {"sql": "SQL"}
+SUBMITTED: Final = ActionWords(
+    "Submit", "Hand in your answer to be judged.", done="submitted this SQL", fields=_SQL
+)
+RAN: Final = ActionWords("Run", "Try the SQL and see its result.", done="ran this SQL", fields=_SQL)
 
 ASKING_WORDS: Final = SeatWords(
     {

@@ -87,6 +87,7 @@ GAME = Game(
     BargainSettings,
     load,
     title="Agree on a price (CraigslistBargain)",
+    study_title="Agree on a price",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=BARGAIN,

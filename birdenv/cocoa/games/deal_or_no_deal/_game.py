@@ -84,6 +84,7 @@ GAME = Game(
     DealSettings,
     load,
     title="Divide books, hats and balls (DealOrNoDeal)",
+    study_title="Divide some things",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=DEAL_OR_NO_DEAL,

@@ -77,6 +77,7 @@ GAME = Game(
     MutualFriendsSettings,
     load,
     title="Find the one friend that you both have (MutualFriends)",
+    study_title="Find the friend that you both have",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=MUTUAL_FRIENDS,
