@@ -60,7 +60,7 @@ class Controls {
     });
     byId("message").append(form);
     this.message = box;
-    this.parts.push({ action, show: (legal) => { button.disabled = !legal; } });
+    this.parts.push({ action, show: (legal, isTurn) => { button.disabled = !legal; form.hidden = isTurn && !legal; } });
   }
 
   /** A button, or a form that opens. */
@@ -165,7 +165,7 @@ class Controls {
   show(state) {
     for (const part of this.parts) {
       part.choices?.(state.choices);
-      part.show(state.legal.includes(part.action.name));
+      part.show(state.legal.includes(part.action.name), state.legal.length > 0);
     }
   }
 }
