@@ -8,6 +8,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
+from sphinx.application import Sphinx
+
 from birdenv.version import __version__
 
 project = "birdenv"
@@ -38,3 +40,22 @@ napoleon_use_ivar = True
 for door in ("birdenv", "birdenv.envs", "birdenv.studies"):  # their names are loaded at first use
     module = importlib.import_module(door)
     vars(module).update({name: getattr(module, name) for name in module.__all__})
+
+
+def _link_within_the_site(app: Sphinx, name: str, source: list[str]) -> None:
+    """Lead links to files at the top of the repository, which GitHub shows, to their pages of the site."""
+    for file, page in (("CHANGELOG", "changelog"), ("CONTRIBUTING", "contributing"), ("README", "index")):
+        source[0] = source[0].replace(f"(../{file}.md", f"({page}.md")
+
+
+def _show_examples(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """Show the indented examples of a module's docstring as code."""
+    if what == "module":
+        for i in reversed(range(1, len(lines))):
+            if lines[i].startswith("    ") and not lines[i - 1]:
+                lines[i:i] = ["::", ""]
+
+
+def setup(app: Sphinx) -> None:
+    app.connect("source-read", _link_within_the_site)
+    app.connect("autodoc-process-docstring", _show_examples)

@@ -1,8 +1,8 @@
 """Make the pictures of the documentation again: `make pictures`.
 
-A recorded terminal (SVG), and screenshots of a report, a plot and a study, in `docs/pictures`. With `--site`, every
-page of the built site is also photographed at two widths, into `docs/_build/screenshots`, and pages that are wider
-than a phone are named. Needs playwright and a chromium on the PATH.
+A recorded terminal (SVG), and screenshots of a report, a plot and a study, in `docs/pictures`. With `--site`,
+every page of the built site is photographed instead, at two widths, into `docs/_build/screenshots`, and pages
+that a phone would have to scroll sideways are named. Needs playwright and a chromium on the PATH.
 """
 
 from __future__ import annotations
@@ -35,9 +35,7 @@ def printed(command: Sequence[str], columns: int) -> str:
     """Run a command in a terminal of its own, and return what it showed, colours included."""
     ours, theirs = pty.openpty()
     environment = {**os.environ, "COLUMNS": str(columns), "TERM": "xterm-256color"}
-    child = subprocess.Popen(
-        command, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environment
-    )
+    child = subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environment)
     os.close(theirs)
     shown = b""
     while True:
@@ -56,12 +54,14 @@ def printed(command: Sequence[str], columns: int) -> str:
 
 def record_terminal(target: Path, columns: int = 92) -> None:
     """Draw a terminal in which two commands were typed."""
-    with open(os.devnull, "w", encoding="utf-8") as nowhere:
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=columns, file=nowhere, force_terminal=True)
         for words in (["demo"], ["c-interact", "--agent", "asks-first", "-n", "5"]):
             console.print(Text(f"$ birdenv {' '.join(words)}", style="bold"))
             lines = printed([*BIRDENV, *words], columns).splitlines()
-            shown = [line for line in lines if not line.startswith(("Run folder", "Results", "To read", "Next"))]
+            shown = [
+                line for line in lines if not line.startswith(("Run folder", "Results", "To read", "Next"))
+            ]
             console.print(Text.from_ansi("\n".join(shown[:20])))
     picture = console.export_svg(title="birdenv", unique_id="terminal")
     picture = re.sub(r"\s*@font-face \{.*?\}", "", picture, flags=re.DOTALL)  # it names fonts on the network
@@ -113,7 +113,7 @@ def photograph_study(browser: Browser, address: str, target: Path) -> None:
 
 
 def photograph_site(browser: Browser, target: Path) -> list[str]:
-    """Save every page of the site at both widths; returns those that a phone would have to scroll sideways."""
+    """Save every page of the site at both widths, and return those that are wider than their window."""
     shutil.rmtree(target, ignore_errors=True)
     too_wide = []
     for file in sorted(SITE.rglob("*.html")):
@@ -147,7 +147,9 @@ def main() -> None:
         os.chdir(scratch)
         record_terminal(PICTURES / "terminal.svg")
         for agent in ("never-asks", "asks-first"):
-            subprocess.run([*BIRDENV, "c-interact", "--agent", agent, "-o", agent], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                [*BIRDENV, "c-interact", "--agent", agent, "-o", agent], check=True, stdout=subprocess.DEVNULL
+            )
         subprocess.run([*BIRDENV, "report", "asks-first", "-o", "report.html"], check=True)
         plot = ["compare", "never-asks", "asks-first", "--plot", str(PICTURES / "comparison.png")]
         subprocess.run([*BIRDENV, *plot], check=True, stdout=subprocess.DEVNULL)

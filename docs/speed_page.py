@@ -1,7 +1,7 @@
 """Write the page of speed, `docs/speed.md`, from what the benchmark measured, `docs/bench.json`.
 
-    python -m birdenv_baselines.bench --json docs/bench.json
-    python docs/speed_page.py
+python -m birdenv_baselines.bench --json docs/bench.json
+python docs/speed_page.py
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ DOCS = Path(__file__).resolve().parent
 
 _HEAD = """# Speed
 
-What birdenv costs, beside other ways of doing the same. `make bench` measures it on your machine; this page is made from
-such a measurement by `docs/speed_page.py`. The sides of a row take turns within one run, so that a busy machine slows
-both: compare ratios, not times.
+What birdenv costs, beside other ways of doing the same. `make bench` measures it on your machine, and
+`docs/speed_page.py` makes this page from such a measurement. The sides of a row take turns within one run, so
+that a busy machine slows both: compare ratios, not times.
 
 A figure with "x" says how many times as fast birdenv is, unless its row says otherwise.
 """
@@ -25,19 +25,25 @@ A figure with "x" says how many times as fast birdenv is, unless its row says ot
 def page(measured: dict[str, Any]) -> str:
     """Return the text of the page."""
     machine = measured["machine"]
-    where = f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, SQLite {machine['sqlite']}"
-    parts = [_HEAD, f"Measured on {machine['date'][:10]}: {where}; load {machine['load']} at the start."]
+    where = f"{machine['processor']}, {machine['cores']} cores, load {machine['load']} at the start"
+    versions = f"Python {machine['python']}, SQLite {machine['sqlite']}"
+    parts = [_HEAD, f"Measured on {machine['date'][:10]}: {where}; {versions}."]
     group = ""
     for line in measured["lines"]:
         if line["status"] != "measured":
             continue
         if line["group"] != group:
             group = line["group"]
-            parts.append(f"\n## {group.capitalize()}\n\n| what | against | figure | middle half |\n|---|---|---|---|")
+            parts.append(
+                f"\n## {group.capitalize()}\n\n| what | against | figure | middle half |\n|---|---|---|---|"
+            )
         figure = line["figure"]
         note = f" ({figure['note']})" if figure["note"] else ""
         middle = "" if figure["low"] is None else f"{plain(figure['low'])} to {plain(figure['high'])}"
-        parts.append(f"| {line['name']}{note} | {line['against']} | {plain(figure['value'])} {figure['unit']} | {middle} |")
+        parts.append(
+            f"| {line['name']}{note} | {line['against']} "
+            f"| {plain(figure['value'])} {figure['unit']} | {middle} |"
+        )
     return "\n".join(parts) + "\n"
 
 

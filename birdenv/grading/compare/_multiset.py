@@ -40,7 +40,7 @@ def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """The default EX: equal as multisets of rows with positional columns, in any row order.
 
     Cells are canonical (`_canonical.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree
-    within max(1e-6, 1e-9 * max(|a|, |b|)), text is exact and never a number. Column names do not matter.
+    within `max(1e-6, 1e-9 * max(|a|, |b|))`, text is exact and never a number. Column names do not matter.
 
     A prediction that was cut never agrees: its rows are more than it shows.
     """
