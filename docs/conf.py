@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import Path
-
-sys.path.insert(0, str(Path(__file__).parent))
 
 from sphinx.application import Sphinx
 
