@@ -133,6 +133,8 @@ class SurveyQuestion:
         about: `partner`, `self` or `dialogue`.
         scale: number of steps of a rating; 0 for free text.
         required: an answer is needed.
+        low: what the lowest step means.
+        high: what the highest step means.
     """
 
     name: str
@@ -140,6 +142,8 @@ class SurveyQuestion:
     about: str = "partner"
     scale: int = 5
     required: bool = True
+    low: str = "not at all"
+    high: str = "very much"
 
 
 @dataclass(frozen=True)

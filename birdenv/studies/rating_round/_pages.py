@@ -115,12 +115,12 @@ def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
         "title": config.title,
         "text": config.instructions if not done else "",
         "item": item.id,
-        "seat": item.seat_name,
+        "seat": item.seat_in_words,
         "place": done + 1,
         "most": most,
         "questions": () if item.other is not None else config.questions,
         "criterion": config.criterion if item.other is not None else "",
-        "winners": WINNERS,
+        "winners": WINNERS.items(),
         "justification": config.justification,
     }
 

@@ -38,6 +38,13 @@ class Item(NamedTuple):
         return self.record.seats[self.seat]
 
     @property
+    def seat_in_words(self) -> str:
+        """What people call the judged seat, where the game says it: as its partner does."""
+        arena = self.record.arena
+        others = [] if arena is None else [each for each in arena.game.seats if each.name != self.seat_name]
+        return others[0].words.voices.get(self.seat_name, self.seat_name) if others else self.seat_name
+
+    @property
     def sides(self) -> tuple[RecordedDialogue, ...]:
         """The dialogues."""
         return (self.record,) if self.other is None else (self.record, self.other)
@@ -98,8 +105,13 @@ def _pairs(seated: Iterable[tuple[RecordedDialogue, int]]) -> Iterable[Item]:
                 yield Item(seat, left, right)
 
 
-WINNERS: Final = ("left", "right", "tie", "both_bad")
-"""What a rater may say of two sides."""
+WINNERS: Final = {
+    "left": "The left one",
+    "right": "The right one",
+    "tie": "Both are equally good",
+    "both_bad": "Both are bad",
+}
+"""What a rater may say of two sides, with the words of the page."""
 
 
 class Ratings:

@@ -40,10 +40,20 @@ BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 """Ends of dialogues that leave a person alone, and that fill no quota."""
 
 _QUESTIONS: Final = (
-    SurveyQuestion("fluent", "How fluent was your partner's language?"),
-    SurveyQuestion("correct", "How correct was what your partner said and did?"),
-    SurveyQuestion("humanlike", "How much did your partner talk like a person?"),
-    SurveyQuestion("cooperative", "How well did your partner work with you?"),
+    SurveyQuestion("fluent", "How fluent was your partner's language?", low="not fluent", high="very fluent"),
+    SurveyQuestion(
+        "correct",
+        "How correct was what your partner said and did?",
+        low="all of it was wrong",
+        high="all of it was correct",
+    ),
+    SurveyQuestion(
+        "humanlike",
+        "How much did your partner talk like a person?",
+        low="like a machine",
+        high="like a person",
+    ),
+    SurveyQuestion("cooperative", "How well did your partner work with you?", low="badly", high="very well"),
     SurveyQuestion("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
 )
 
