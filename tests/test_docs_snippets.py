@@ -26,7 +26,11 @@ from birdenv.dialogue import games
 
 ROOT = Path(__file__).resolve().parents[1]
 DOCS = ROOT / "docs"
-PAGES = [ROOT / "README.md", *(page for page in sorted(DOCS.rglob("*.md")) if "_build" not in page.parts)]
+PAGES = [
+    page
+    for page in [ROOT / "README.md", *sorted(DOCS.rglob("*.md"))]
+    if not {"_build", "adapters"} & set(page.parts)  # `tests/adapters` has those of frameworks
+]
 
 QUICK = ("README.md",)
 """Pages with commands that every run of the tests follows; the others take too long for that."""
