@@ -27,10 +27,10 @@ _FROM_OUTSIDE = (
     "birdenv.users.understanding._question:_NEXT",
     "birdenv.databases.postgres.loading._column_types:_DECLARED",
     "birdenv.databases.postgres.loading._dump_file:_FOREIGN_KEY",
-    "birdenv.databases.postgres.loading._dump_text:_COPY",
-    "birdenv.databases.postgres.loading._dump_text:_ENCODING",
+    "birdenv.databases.postgres.loading._dump_file:_COPY",
+    "birdenv.databases.postgres.loading._dump_file:_ENCODING",
     "birdenv.llm._request:_OVERFLOW",
-    "birdenv.runs.blame._sql_tokens:_ALIAS",
+    "birdenv.runs.blame._readings:_ALIAS",
     "birdenv.studies.study._config_files:_TAG",
 )
 _KNOWN = {

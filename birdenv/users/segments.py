@@ -3,8 +3,8 @@
 Every query block is numbered in the order of the source (S1, S2 ..); its parts are `S1.where.2`, `S1.order`
 and so on. Ids are opaque to whoever chooses one and can be validated. sqlglot is imported when first used.
 
-`token_segments` cuts at keywords, as the published simulators do: the text runs from one keyword to the next,
-at any depth. What stands before the first one is lost, and so are the words of a nested query's end.
+`token_segments` cuts at keywords instead, as the published simulators do: the text runs from one
+keyword to the next, at any depth. The text before the first one is lost, and so is the end of a nested query.
 """
 
 from __future__ import annotations

@@ -14,9 +14,8 @@ from typing import Any
 
 from birdenv.dialogue.measures import Measure
 from birdenv.errors import InputError
-from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate, values_of
-from birdenv.runs.summaries.recorded_run import RecordedRun
+from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
 from birdenv.statistics import Interval, bootstrap_test, mcnemar, paired_difference, rounded
 from birdenv.users.identity import changed_facts
 
