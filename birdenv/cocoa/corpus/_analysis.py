@@ -9,10 +9,8 @@ from functools import cached_property
 from typing import Any, Final
 
 from birdenv.cocoa.corpus._corpus import CorpusDialogue
-from birdenv.cocoa.corpus._correlations import correlations
-from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
-from birdenv.cocoa.corpus._measured_dialogue import MeasuredDialogue, Metric, Unit
-from birdenv.cocoa.corpus._rated import CorpusRatings, Rated
+from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES, MeasuredDialogue, Metric, Unit
+from birdenv.cocoa.corpus._rater_answers import CorpusRatings, Rated, correlations
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError

@@ -159,9 +159,12 @@ class RunReport:
         if not isinstance(user, str) or "patience" not in self.run.config:
             return []
         from birdenv.runs.user_evaluation import user_line, user_name
+        from birdenv.users.identity import standard_line
 
         models = self.run.config.get("models")
-        return [user_line(user_name(user, models.get("user_model") if isinstance(models, dict) else None))]
+        facts = self.run.config.get("user_facts")
+        lines = [user_line(user_name(user, models.get("user_model") if isinstance(models, dict) else None))]
+        return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
         """Give a title and a figure for each group, for each of the kinds and each measure that is drawn."""

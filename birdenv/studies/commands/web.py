@@ -88,7 +88,7 @@ def web(
         raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
     with web_extra():
         from birdenv.studies import Doors, Study, held_study, make_app, open_store, study_arena
-        from birdenv.studies._frames import MAX_FRAME
+        from birdenv.studies._connection import MAX_FRAME
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
