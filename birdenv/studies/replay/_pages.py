@@ -130,7 +130,7 @@ def _row(record: RecordedDialogue) -> dict[str, Any]:
         "status": record.status,
         "rewards": ", ".join(f"{round(each, 2):g}" for each in record.rewards),
         "began": "" if record.began is None else clock_time(record.began),
-        "minutes": "" if None in (record.began, record.ended) else in_minutes(record.ended - record.began),
+        "minutes": "" if record.ended is None else in_minutes(record.ended - (record.began or 0)),
     }
 
 
