@@ -92,8 +92,6 @@ def test_from_consent_to_code_by_keyboard_alone(chromium: Any, tmp_path: Path) -
         assert person.errors == []
         (stored,) = study.store.dialogues()
         assert study.store.moves(stored.id)[-1].event.action == "submit_sql"
--1
-        ] == "submit_sql"
 
 
 @pytest.mark.slow
