@@ -7,7 +7,7 @@ TRAIN = $(BIN)/python -m birdenv_baselines train --resume
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-oldest test-llm test-doors check dist format bench rl baselines fuzz editor clean
+.PHONY: help demo test test-all test-oldest test-llm test-doors check dist format docs pictures bench rl baselines fuzz editor clean
 
 help: ## List these words
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -34,6 +34,7 @@ test-all: $(VENV)/installed-dev $(VENV)/installed-rl ## Run all tests, with a CP
 	-command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 	-$(BIN)/pip install --quiet --disable-pip-version-check playwright axe-playwright-python datasets safetensors trl
 	-$(BIN)/pip install --quiet --disable-pip-version-check $$(sed -n 's/^\(mcp\|skyrl\): //p' requirements-doors.txt)
+	$(MAKE) docs
 	$(PYTEST) -m '' --hypothesis-profile=all
 	$(MAKE) test-oldest
 
@@ -64,6 +65,18 @@ dist: ## Build wheel and sdist, check them, and play from the wheel in an empty 
 format: $(VENV)/installed-dev ## Format and mend what ruff can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+$(VENV)/installed-docs: $(VENV)/installed-dev
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/installed-docs ## Build the documentation site in docs/_build/html; warnings are errors
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "The first page: docs/_build/html/index.html"
+
+pictures: $(VENV)/installed-docs ## Make the pictures of the documentation again, with chromium
+	$(BIN)/pip install --quiet --disable-pip-version-check playwright
+	$(BIN)/python docs/make_pictures.py
 
 bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way of doing the same
 	$(BIN)/python -m birdenv_baselines.bench
@@ -97,4 +110,4 @@ editor: ## Bundle the SQL editor of the web pages again, with npm
 	rm -r birdenv/studies/editor/node_modules birdenv/studies/editor/bundle.json
 
 clean: ## Remove what the other words made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-doors $(VENV)-dist dist results .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-doors $(VENV)-dist docs/_build dist results .pytest_cache .mypy_cache .ruff_cache

@@ -44,25 +44,25 @@ def baselines() -> None:
 _COMMANDS: Final = {
     "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark.", "Play"),
     "c-interact": Command(
-        "birdenv.cli.games._interact:c_interact",
+        "birdenv.cli.games._bird_family:app",
         "Play c-Interact: ambiguous question -> dialogue -> SQL.",
         "Play",
     ),
     "a-interact": Command(
-        "birdenv.cli.games._interact:a_interact", "Play a-Interact: the same with tools on a budget.", "Play"
+        "birdenv.cli.games._bird_family:app", "Play a-Interact: the same with tools on a budget.", "Play"
     ),
-    "bird": Command("birdenv.cli.games._bird:bird", "Play BIRD: question -> SQL, scored by EX.", "Play"),
+    "bird": Command(
+        "birdenv.cli.games._bird_family:app", "Play BIRD: question -> SQL, scored by EX.", "Play"
+    ),
     "play": Command(
-        "birdenv.cli.games.play:play",
+        "birdenv.cli.games.play:app",
         "Play any game, also one of your own as module:GAME.",
         "Play",
-        takes_settings=True,
     ),
     "selfplay": Command(
-        "birdenv.cli.games.play:selfplay",
+        "birdenv.cli.games.play:app",
         "Let two players talk to each other, and keep the run.",
         "Play",
-        takes_settings=True,
     ),
     "score": Command(
         "birdenv.cli._score:score", "Score recorded pairs of SQL by EX (execution accuracy).", "Score"
@@ -112,8 +112,6 @@ _COMMANDS: Final = {
 
 _GROUPS: Final = ("Play", "Score", "Look", "Data", "Players", "People", "Machine", "More")
 
-_EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
-
 
 class _Commands(TyperGroup):
     """The commands by their names, each imported when it is looked up.
@@ -137,11 +135,17 @@ class _Commands(TyperGroup):
             if error.name is None or not module.startswith(error.name):
                 raise
             raise InputError(f"the command {cmd_name} cannot be loaded: {error}") from None
+        if isinstance(found, typer.Typer) and cmd_name in (several := typer.main.get_group(found).commands):
+            return several[cmd_name]
         made = typer.Typer(rich_markup_mode=None)
         if isinstance(found, typer.Typer):
             made.add_typer(found, name=cmd_name)
+        elif command.takes_settings:
+            from birdenv.cli.options.settings_command import SettingsCommand
+
+            made.command(cmd_name, cls=SettingsCommand)(found)
         else:
-            made.command(cmd_name, context_settings=_EXTRA if command.takes_settings else None)(found)
+            made.command(cmd_name)(found)
         return typer.main.get_group(made).commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -96,7 +96,7 @@ def _print_episode(console: Console, episode: ShownEpisode, private: bool) -> No
         earned = "" if phase.reward is None else f"  {phase.reward:g}"
         console.print(Text.assemble(_text(phase.title), "  ", _verdict(phase.verdict), earned))
     fault = f", the fault is the {episode.culprit}'s" if episode.culprit else ""
-    console.print(Text.assemble(_verdict(episode.status), f"  reward {episode.reward:g}{fault}"), end="\n\n")
+    console.print(Text.assemble(_verdict(episode.outcome), f"  reward {episode.reward:g}{fault}"), end="\n\n")
     if episode.error:
         console.print(_text(episode.error, "red"))
 

@@ -28,10 +28,12 @@ class Command:
     """A command that is imported when it is used.
 
     Attributes:
-        target: the command as `module:name`: a function with Typer's declarations, or a `typer.Typer`.
+        target: the command as `module:name`: a function with Typer's declarations, or a `typer.Typer` that
+            has a command of this name, or that is the command with others below it.
         about: the first sentence of its help, short enough for one line of the list.
         group: the heading in the list of commands.
-        takes_settings: it reads settings of a game, so options that it does not declare are no errors.
+        takes_settings: the settings of the game that its argument `game` names are options of it, too, which
+            `birdenv.cli.options.settings_command.choices` returns.
     """
 
     target: str

@@ -63,10 +63,10 @@ def changed_facts(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]
 @cache
 def _weights_digest() -> str:
     """The digest of all data that the rules were learnt from or read: weights and lists of phrases."""
-    root = resources.files("birdenv.users.understanding")
-    files = [root / "weights.json", *sorted((root / "vocabulary").iterdir(), key=lambda file: file.name)]
-    texts = (file.read_text(encoding="utf-8") for file in files if file.name.endswith((".json", ".txt")))
-    return _digest("\0".join(texts))
+    files = resources.files("birdenv.users.understanding").iterdir()
+    data = [file for file in files if file.name.endswith((".json", ".txt"))]
+    texts = [file.name + file.read_text(encoding="utf-8") for file in data]
+    return _digest("\0".join(sorted(texts)))
 
 
 def _prompts_digest(models: Mapping[str, Any]) -> str:

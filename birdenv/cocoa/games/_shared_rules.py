@@ -12,6 +12,7 @@ from pydantic import field_validator
 from birdenv.cocoa.files import Scenario, Schema, read_scenarios, read_schema
 from birdenv.dialogue import Action, Field, Move, Reply, Rules
 from birdenv.dialogue.games import Settings
+from birdenv.dialogue.people import ActionWords
 from birdenv.dialogue.seat import Fault
 from birdenv.files import file_identity
 
@@ -83,6 +84,11 @@ class SchemaSettings(ScenarioSettings):
 
 MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say something to the other.")
 
+MESSAGE_WORDS: Final = ActionWords("Send", "Write to your partner")
+
+_FEW: Final = 10
+"""Moves from which on people are told how many are left."""
+
 
 class TwoSeats(Rules):
     """A game of two seats that may speak at any time, or (without cross-talk) not twice in a row.
@@ -103,6 +109,12 @@ class TwoSeats(Rules):
 
     def gauges(self, seat: int) -> Mapping[str, float]:
         return {"events_left": self.left}
+
+    def left_in_words(self, seat: int) -> str:
+        if self.left > _FEW or self.status:
+            return ""
+        messages = "message" if self.left == 1 else "messages"
+        return f"Only {self.left} more {messages} can be sent, by both of you together."
 
     def knowledge(self, seat: int) -> Any:
         return self.kbs[seat]

@@ -115,12 +115,12 @@ def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
         "title": config.title,
         "text": config.instructions if not done else "",
         "item": item.id,
-        "seat": item.seat_name,
+        "seat": item.names[item.seat_name],
         "place": done + 1,
         "most": most,
         "questions": () if item.other is not None else config.questions,
         "criterion": config.criterion if item.other is not None else "",
-        "winners": WINNERS,
+        "winners": WINNERS.items(),
         "justification": config.justification,
     }
 
@@ -131,4 +131,5 @@ def _item(ratings: Ratings, rater: Rater) -> str:
     if item is None:
         return as_json({"told": {}, "sides": []})
     sides = [side_of(each, item.seat, ratings.config) for each in ratings.sides(item, rater.id)]
-    return as_json({"told": sides[0].told, "sides": [side.lines for side in sides]})
+    lines = [[{**line, "seat": item.names.get(line["seat"], "")} for line in side.lines] for side in sides]
+    return as_json({"told": sides[0].told, "sides": lines})

@@ -38,6 +38,16 @@ class Item(NamedTuple):
         return self.record.seats[self.seat]
 
     @property
+    def names(self) -> dict[str, str]:
+        """What raters are told that the seats are called: as their partners call them, if names differ."""
+        seats = () if self.record.arena is None else self.record.arena.game.seats
+        called = {voice: name for each in seats for voice, name in each.words.voices.items()}
+        found = {name: called.get(name, "") for name in self.record.seats}
+        if len({*found.values()} - {""}) == len(found):
+            return found
+        return {name: f"Speaker {place}" for place, name in enumerate(found, 1)}
+
+    @property
     def sides(self) -> tuple[RecordedDialogue, ...]:
         """The dialogues."""
         return (self.record,) if self.other is None else (self.record, self.other)
@@ -98,8 +108,13 @@ def _pairs(seated: Iterable[tuple[RecordedDialogue, int]]) -> Iterable[Item]:
                 yield Item(seat, left, right)
 
 
-WINNERS: Final = ("left", "right", "tie", "both_bad")
-"""What a rater may say of two sides."""
+WINNERS: Final = {
+    "left": "The left one",
+    "right": "The right one",
+    "tie": "Both are equally good",
+    "both_bad": "Both are bad",
+}
+"""What a rater may say of two sides, with the words of the page."""
 
 
 class Ratings:

@@ -12,10 +12,18 @@ from pydantic import BaseModel, field_validator
 from birdenv.cocoa.files import Scenario
 from birdenv.cocoa.games._measures import BARGAIN, knowledge_display
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
-from birdenv.cocoa.games._shared_rules import MESSAGE, MOST_EVENTS, ScenarioSettings, SchemaSettings, TwoSeats
+from birdenv.cocoa.games._shared_rules import (
+    MESSAGE,
+    MESSAGE_WORDS,
+    MOST_EVENTS,
+    ScenarioSettings,
+    SchemaSettings,
+    TwoSeats,
+)
 from birdenv.cocoa.games.bargain._draw_scenarios import DISCOUNTS, generate
 from birdenv.cocoa.games.bargain._listings import LISTINGS, MOST_PRICE, read_listings
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Seat
+from birdenv.dialogue.people import ActionWords, Panel, SeatWords
 from birdenv.files import file_identity
 
 NO_DEAL: Final = -0.5
@@ -32,9 +40,9 @@ QUIT: Final = Action("quit", (), "Walk away: it ends without a deal.")
 
 ROLES: Final = ("buyer", "seller")
 GUIDE: Final = {
-    "buyer": "You want to buy what is advertised below. Talk with the seller, and get it as close to your "
+    "buyer": "You want to buy what is advertised. Talk with the seller, and get it as close to your "
     "target as you can; below it is even better. ",
-    "seller": "You want to sell what is advertised below. Talk with the buyer, and sell as close to your "
+    "seller": "You want to sell what is advertised. Talk with the buyer, and sell as close to your "
     "target as you can; above it is even better. ",
 }
 _HOW: Final = (
@@ -42,10 +50,39 @@ _HOW: Final = (
     "knows your target: do not tell it."
 )
 
+_ACTION_WORDS: Final = {
+    MESSAGE.name: MESSAGE_WORDS,
+    OFFER.name: ActionWords(
+        "Make an offer",
+        "Offer the price that you agreed on. You can do this only once.",
+        done="offered {price} dollars {sides}",
+        fields={"price": "Price in dollars", "sides": "What comes with it (or nothing)"},
+        question="Only one offer can be made. Make this offer?",
+    ),
+    ACCEPT.name: ActionWords(
+        "Accept the offer", done="accepted the offer", question="Accept the offer? Then the deal is made."
+    ),
+    REJECT.name: ActionWords(
+        "Reject the offer", done="rejected the offer", question="Reject the offer? It ends without a deal."
+    ),
+    QUIT.name: ActionWords("Walk away", done="walked away", question="Walk away? It ends without a deal."),
+}
+_ENDS: Final = {
+    "completed": "The offer was accepted: you have a deal.",
+    "no deal": "The conversation ended without a deal.",
+    "event limit": "The conversation is over without a deal: no more messages can be sent.",
+}
+_POINTS: Final = (
+    "You earned {points} points: 1 is for your own target, 0 for the middle between both targets, and -1 for "
+    "the other's."
+)
+
 
 def _seat(role: str, other: str) -> Seat:
     actions = (MESSAGE, OFFER, ACCEPT, REJECT, QUIT)
-    return Seat(role, actions, (other, "judge"), {"events_left": MOST_EVENTS}, guide=GUIDE[role] + _HOW)
+    words = SeatWords(_ACTION_WORDS, {"buyer": "Buyer", "seller": "Seller"}, _ENDS, _POINTS)
+    gauges = {"events_left": MOST_EVENTS}
+    return Seat(role, actions, (other, "judge"), gauges, guide=GUIDE[role] + _HOW, words=words)
 
 
 SEATS: Final = (_seat("buyer", "seller"), _seat("seller", "buyer"))
@@ -83,6 +120,12 @@ class BargainRules(TwoSeats):
 
     def scale(self, seat: int) -> Mapping[str, float]:
         return {"price": 2.0 * self.kbs[seat]["item"]["Price"]}
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        item, target = self.kbs[seat]["item"], self.kbs[seat]["personal"]["Target"]
+        facts = [item["Title"], f"{item['Category']}, advertised for {item['Price']} dollars"]
+        about = "\n".join([*facts, "", *item["Description"]])
+        return Panel("Your target", f"{target} dollars"), Panel("Advertisement", about)
 
     def instruction(self, seat: int) -> str:
         kb = self.kbs[seat]
@@ -176,6 +219,7 @@ GAME = Game(
     BargainSettings,
     load,
     title="Agree on a price (CraigslistBargain)",
+    study_title="Agree on a price",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=BARGAIN,

@@ -11,8 +11,9 @@ from pydantic import BaseModel
 from birdenv.cocoa.files import Scenario
 from birdenv.cocoa.games._measures import DEAL_OR_NO_DEAL, knowledge_display
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks, column, new_id
-from birdenv.cocoa.games._shared_rules import MESSAGE, MOST_EVENTS, ScenarioSettings, TwoSeats
+from birdenv.cocoa.games._shared_rules import MESSAGE, MESSAGE_WORDS, MOST_EVENTS, ScenarioSettings, TwoSeats
 from birdenv.dialogue import Action, Event, Field, Game, Move, Reply, Seat
+from birdenv.dialogue.people import ActionWords, Panel, SeatWords, table_panel
 
 THINGS: Final = ("book", "hat", "ball")
 MOST_OF_ONE: Final = 10
@@ -27,14 +28,36 @@ SELECT: Final = Action(
 QUIT: Final = Action("quit", (), "Walk away: nobody gets anything.")
 GUIDE: Final = (
     "You and your partner divide some books, hats and balls. Each thing is worth other points to each of "
-    "you, and you see your own only. Talk until you agree who takes what; then both select their own share. "
+    "you, and you see your own only. Talk until you agree who takes what; then both say what they take. "
     "If the two shares do not fit together, nobody gets points."
+)
+
+_WORDS: Final = SeatWords(
+    {
+        MESSAGE.name: MESSAGE_WORDS,
+        SELECT.name: ActionWords(
+            "Say what you take",
+            "Say it when you have agreed. Your partner does not see it until both of you have said it.",
+            done="said what to take",
+            fields={"book": "Books", "hat": "Hats", "ball": "Balls"},
+            question="Take these? You cannot change it any more.",
+        ),
+        QUIT.name: ActionWords(
+            "Walk away", done="walked away", question="Walk away? Then nobody gets anything."
+        ),
+    },
+    {"agent_0": "Partner", "agent_1": "Partner"},
+    {
+        "completed": "Your shares fit together.",
+        "no deal": "You have no deal: somebody walked away, or your shares do not fit together.",
+        "event limit": "The conversation is over without a deal: no more messages can be sent.",
+    },
 )
 
 
 def _seat(name: str, other: str) -> Seat:
     gauges = {"events_left": MOST_EVENTS}
-    return Seat(name, (MESSAGE, SELECT, QUIT), (other, "judge"), gauges, guide=GUIDE)
+    return Seat(name, (MESSAGE, SELECT, QUIT), (other, "judge"), gauges, guide=GUIDE, words=_WORDS)
 
 
 SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
@@ -55,6 +78,13 @@ class DealRules(TwoSeats):
 
     def legal(self, seat: int) -> tuple[str, ...]:
         return ("message", "select", "quit") if self._claims == [None, None] else ("select", "quit")
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        things = [
+            {"": item["Name"], "how many": item["Count"], "points each": item["Value"]}
+            for item in self.kbs[seat]
+        ]
+        return (table_panel("Things", things),)
 
     def instruction(self, seat: int) -> str:
         lines = [f"{item['Count']} x {item['Name']}, {item['Value']} points each" for item in self.kbs[seat]]
@@ -167,6 +197,7 @@ GAME = Game(
     DealSettings,
     load,
     title="Divide books, hats and balls (DealOrNoDeal)",
+    study_title="Divide some things",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=DEAL_OR_NO_DEAL,

@@ -11,9 +11,17 @@ from pydantic import field_validator
 from birdenv.cocoa.files import Scenario, Schema
 from birdenv.cocoa.games._measures import MUTUAL_FRIENDS, knowledge_display
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
-from birdenv.cocoa.games._shared_rules import MESSAGE, MOST_EVENTS, ScenarioSettings, SchemaSettings, TwoSeats
+from birdenv.cocoa.games._shared_rules import (
+    MESSAGE,
+    MESSAGE_WORDS,
+    MOST_EVENTS,
+    ScenarioSettings,
+    SchemaSettings,
+    TwoSeats,
+)
 from birdenv.cocoa.games.mutual_friends._draw_scenarios import ALPHAS, SCHEMA, generate
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Seat
+from birdenv.dialogue.people import ActionWords, Panel, SeatWords, table_panel
 from birdenv.errors import InputError
 
 MOST_ITEMS: Final = 20
@@ -24,8 +32,25 @@ SELECT: Final = Action(
 )
 GUIDE: Final = (
     "You and your partner each have a list of friends. Exactly one friend is on both lists. Talk with your "
-    "partner to find out who it is, and select that friend. You succeed when both of you have selected the "
+    "partner to find out who it is, and choose that friend. You succeed when both of you have chosen the "
     "same friend. Do not read out your whole list: ask, tell and answer as you would in a chat."
+)
+_WORDS: Final = SeatWords(
+    {
+        MESSAGE.name: MESSAGE_WORDS,
+        SELECT.name: ActionWords(
+            "Choose this friend",
+            "Choose the friend that you think is on both lists. You may choose again.",
+            "panel",
+            done="chose {item}",
+        ),
+    },
+    {"agent_0": "Partner", "agent_1": "Partner"},
+    {
+        "completed": "You and your partner chose the same friend. Well done!",
+        "event limit": "The conversation is over: no more messages can be sent.",
+    },
+    points="",
 )
 _LEAD: Final = (
     "You and your partner each have a list of friends. Exactly one friend, equal in all attributes, is on "
@@ -36,7 +61,16 @@ _LEAD: Final = (
 
 def _seat(name: str, other: str) -> Seat:
     gauges = {"events_left": MOST_EVENTS}
-    return Seat(name, (MESSAGE, SELECT), (other, "judge"), gauges, waits=True, items=MOST_ITEMS, guide=GUIDE)
+    return Seat(
+        name,
+        (MESSAGE, SELECT),
+        (other, "judge"),
+        gauges,
+        waits=True,
+        items=MOST_ITEMS,
+        guide=GUIDE,
+        words=_WORDS,
+    )
 
 
 SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
@@ -62,6 +96,10 @@ class MutualFriendsRules(TwoSeats):
 
     def choices(self, seat: int) -> Sequence[Any]:
         return self.kbs[seat]  # type: ignore[no-any-return]
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        friends = [{name: item[name] for name in self._names} for item in self.kbs[seat]]
+        return (table_panel("Your friends", friends, SELECT.name),)
 
     def instruction(self, seat: int) -> str:
         rows = [self._names, *([item[name] for name in self._names] for item in self.kbs[seat])]
@@ -145,6 +183,7 @@ GAME = Game(
     MutualFriendsSettings,
     load,
     title="Find the one friend that you both have (MutualFriends)",
+    study_title="Find the friend that you both have",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=MUTUAL_FRIENDS,
