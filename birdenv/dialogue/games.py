@@ -156,6 +156,7 @@ class Game:
         settings: the model of its settings.
         tasks: loads the tasks for settings.
         title: one line for people.
+        study_title: the title of the pages of a study, for people who take part in it.
         evaluated: the seat whose player is evaluated.
         players: the player's spec of each other seat, by index, where none is named.
         read_text: reads a model's plain text as a move; None where the game has no markup.
@@ -172,6 +173,7 @@ class Game:
     settings: type[Settings]
     tasks: Callable[[Any], TaskList]
     title: str = ""
+    study_title: str = ""
     evaluated: int = 0
     players: Mapping[int, str] = field(default_factory=dict)
     read_text: Callable[[str, View], Move] | None = None

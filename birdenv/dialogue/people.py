@@ -90,6 +90,7 @@ class Panel:
         rows: its rows.
         action: an action whose only field is an item: each row is one of the seat's choices, in their order,
             and has a button for it.
+        actions: further actions whose buttons stand in this panel.
         tables: the tables of a database, to browse and to search.
         entries: texts with a name each, to browse and to search.
     """
@@ -99,6 +100,7 @@ class Panel:
     columns: tuple[str, ...] = ()
     rows: tuple[tuple[str, ...], ...] = ()
     action: str = ""
+    actions: tuple[str, ...] = ()
     tables: tuple[TableNote, ...] = ()
     entries: tuple[tuple[str, str], ...] = ()
 

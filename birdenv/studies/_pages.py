@@ -54,41 +54,6 @@ class Pages:
         link = self._doors.link(person.id)
         return self._render(person.status, person.id, problem=problem, link=link, **self._facts(person))
 
-    def admin(self, signed_in: bool, told: str = "") -> str:
-        """Return the admin page, or its sign-in; `told` answers the question for a person's link."""
-        store = self._study.store
-        facts: dict[str, Any] = {"signed_in": signed_in, "told": told}
-        if signed_in:
-            now = self._study.clock()
-            facts |= {
-                "counts": store.counts(),
-                "running": [
-                    {
-                        "id": each.id,
-                        "task": each.task,
-                        "partner": each.partner,
-                        "minutes": round((now - each.started) / 60, 1),
-                        "moves": len(store.moves(each.id)),
-                    }
-                    for each in store.running()
-                ],
-                "quotas": self._quotas(),
-                "reports": store.reports(),
-            }
-        return self._render("admin", "", **facts)
-
-    def _quotas(self) -> list[tuple[str, int, int | None]]:
-        """Dialogues held with each kind of partner, and how many there may be."""
-        study = self._study
-        held: dict[str, int] = {}
-        for (_, partner), count in study.used().items():
-            held[partner] = held.get(partner, 0) + count
-        tasks = len(study.arena.ids)
-        return [
-            (name, held.get(name, 0), None if each.chats is None else each.chats * tasks)
-            for name, each in study.config.partners.items()
-        ]
-
     def _facts(self, person: Person) -> dict[str, Any]:
         study = self._study
         if person.status == "instructions":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
@@ -70,6 +71,21 @@ def test_over_stdio_the_process_is_the_episode(tmp_path: Path) -> None:
     assert records["runs"]["status"] == "left"
     folder = write_run(make_game("c-interact"), [records], tmp_path / "run", agent="mine")
     assert read_run(folder)
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["nogame"], "known games: a-interact"),
+        (["c-interact", "patience=x"], "patience must be"),
+        (["c-interact", "--task", "nope"], "'nope'"),
+    ],
+)
+def test_the_command_says_in_a_line_what_is_not_there(words: list[str], told: str) -> None:
+    command = [sys.executable, "-m", "birdenv.adapters.mcp", *words]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert told in done.stderr.splitlines()[-1]
 
 
 class TestEpisodesByTheirHandles:

@@ -120,14 +120,14 @@ def test_the_command_serves_validates_and_keeps_records(tmp_path: Path) -> None:
 
 
 def test_what_the_protocol_has_no_word_for() -> None:
-    app = make_app(make_game("bird", max_turns=1))
+    app = make_app(make_game("bird", max_turns=1), task="1")
     with (
         servers_in_threads(lambda game, settings: app) as url_of,
         GenericEnvClient(base_url=url_of("bird", {})).sync() as client,
     ):
         with pytest.raises(RuntimeError, match="nope"):
             client.reset(instance_id="nope")
-        client.reset(instance_id="1", seed=2**63)
+        client.reset(seed=2**63)
         ended = client.step({"message": tool_call("execute_sql", sql="SELECT 1")})
     assert ended.done and ended.observation["truncated"] and not ended.observation["void"]
 

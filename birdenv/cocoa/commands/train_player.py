@@ -15,7 +15,7 @@ import typer
 from birdenv.cli.options.settings_command import choices
 from birdenv.errors import InputError
 from birdenv.plugins import load_plugin, plugins
-from birdenv.statistics.statistic import Figure
+from birdenv.statistics import Figure
 
 if TYPE_CHECKING:
     from birdenv.cocoa.acts import Transcripts

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
@@ -55,7 +55,6 @@ class Metric:
         is_rate: it is a share, from 0 to 1.
         games: the games that have it; empty for all.
         missing: what a corpus lacks in which no dialogue has it; without it the figure is left out there.
-        most: what it cannot exceed, by game.
     """
 
     name: str
@@ -65,7 +64,6 @@ class Metric:
     is_rate: bool = False
     games: tuple[str, ...] = ()
     missing: str = ""
-    most: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
         """Return what a dialogue, or a seat of it, gives."""
@@ -232,7 +230,7 @@ def _measures() -> Iterator[Metric]:
     yield Metric("phase_1_first", "Phase 1, first try", "Outcome", _passed(1, "first"), True)
     yield Metric("phase_1", "Phase 1", "Outcome", _passed(1), True)
     yield Metric("phase_2", "Phase 2, of reached", "Outcome", _passed(2), True)
-    yield Metric("reward", "Reward", "Outcome", _reward, most=dict.fromkeys((*_SQL, *FRIENDS), 1.0))
+    yield Metric("reward", "Reward", "Outcome", _reward)
     yield Metric("price", "Final price (buyer's target 0, seller's 1)", "Outcome", _price)
     yield Metric("events", "Moves in a dialogue", "Length", _length)
     yield Metric("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))

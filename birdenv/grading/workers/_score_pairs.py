@@ -10,8 +10,8 @@ from birdenv.databases import DatabaseSource, Limits, SqliteSource
 from birdenv.grading._second_run import alone, second_limits
 from birdenv.grading._verdict import ExVerdict, without_results
 from birdenv.grading.compare._metrics import Metric
-from birdenv.grading.workers._ex_grader import ex_grading
 from birdenv.grading.workers._graded import ExSettings
+from birdenv.grading.workers._graders import ex_grading
 from birdenv.grading.workers._grading import Grading
 
 _DEFAULT_LIMITS: Final = Limits()

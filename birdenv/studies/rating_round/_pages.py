@@ -115,7 +115,7 @@ def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
         "title": config.title,
         "text": config.instructions if not done else "",
         "item": item.id,
-        "seat": item.seat_in_words,
+        "seat": item.names[item.seat_name],
         "place": done + 1,
         "most": most,
         "questions": () if item.other is not None else config.questions,
@@ -131,4 +131,5 @@ def _item(ratings: Ratings, rater: Rater) -> str:
     if item is None:
         return as_json({"told": {}, "sides": []})
     sides = [side_of(each, item.seat, ratings.config) for each in ratings.sides(item, rater.id)]
-    return as_json({"told": sides[0].told, "sides": [side.lines for side in sides]})
+    lines = [[{**line, "seat": item.names.get(line["seat"], "")} for line in side.lines] for side in sides]
+    return as_json({"told": sides[0].told, "sides": lines})

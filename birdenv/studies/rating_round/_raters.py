@@ -38,11 +38,14 @@ class Item(NamedTuple):
         return self.record.seats[self.seat]
 
     @property
-    def seat_in_words(self) -> str:
-        """What people call the judged seat, where the game says it: as its partner does."""
-        arena = self.record.arena
-        others = [] if arena is None else [each for each in arena.game.seats if each.name != self.seat_name]
-        return others[0].words.voices.get(self.seat_name, self.seat_name) if others else self.seat_name
+    def names(self) -> dict[str, str]:
+        """What raters are told that the seats are called: as their partners call them, if names differ."""
+        seats = () if self.record.arena is None else self.record.arena.game.seats
+        called = {voice: name for each in seats for voice, name in each.words.voices.items()}
+        found = {name: called.get(name, "") for name in self.record.seats}
+        if len({*found.values()} - {""}) == len(found):
+            return found
+        return {name: f"Speaker {place}" for place, name in enumerate(found, 1)}
 
     @property
     def sides(self) -> tuple[RecordedDialogue, ...]:

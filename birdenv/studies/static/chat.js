@@ -177,6 +177,8 @@ function update() {
   tell(state.over ? "The conversation is over." : state.legal.length ? "" : `Please wait: it is the turn of the other (${setup.partner}).`);
 }
 
+window.addEventListener("resize", () => { if (byId("log")) byId("log").scrollTop = byId("log").scrollHeight; }); // a keyboard came
+
 document.addEventListener("visibilitychange", () => {
   if (!document.hidden && byId("log") && byId("log").offsetParent !== null) read();
 });

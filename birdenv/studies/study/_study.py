@@ -16,6 +16,7 @@ from birdenv.errors import InputError
 from birdenv.studies._platform import TAKEN, is_same_visit
 from birdenv.studies._questions import read_answer, read_words
 from birdenv.studies.study._config import PAID, Ending, StudyConfig
+from birdenv.studies.study._deletion import DELETED
 from birdenv.studies.study._loaded_dialogues import LoadedDialogues
 from birdenv.studies.study._records import Person, ProblemReport
 from birdenv.studies.study._running_dialogue import (
@@ -26,7 +27,7 @@ from birdenv.studies.study._running_dialogue import (
     people_gone,
     steady_clock,
 )
-from birdenv.studies.study._store import DELETED, Store
+from birdenv.studies.study._store import Store
 from birdenv.studies.study._study_game import check_players, keep_settings
 from birdenv.studies.study._waiting_room import End, Presence, WaitingRoom
 
@@ -97,7 +98,8 @@ class Study:
     @property
     def title(self) -> str:
         """The study's name on the pages."""
-        return self.config.title or self.arena.game.title or self.arena.game.name
+        game = self.arena.game
+        return self.config.title or game.study_title or game.title or game.name
 
     @property
     def questions(self) -> tuple[SurveyQuestion, ...]:

@@ -201,8 +201,8 @@ class AInteractRules(InteractRules):
         return self._reply(messages.follow_up(query))
 
     def _panels(self) -> tuple[Panel, ...]:
-        how = "Read about its tables, columns and knowledge by the buttons below the conversation."
-        return (Panel("Data", f"{self._about_database} {how}"),)
+        how = "Read about its tables, columns and knowledge here. What you read comes into the conversation."
+        return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:
         """Every attempt earns what the first would."""

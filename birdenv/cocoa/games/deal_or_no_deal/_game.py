@@ -28,7 +28,7 @@ SELECT: Final = Action(
 QUIT: Final = Action("quit", (), "Walk away: nobody gets anything.")
 GUIDE: Final = (
     "You and your partner divide some books, hats and balls. Each thing is worth other points to each of "
-    "you, and you see your own only. Talk until you agree who takes what; then both select their own share. "
+    "you, and you see your own only. Talk until you agree who takes what; then both say what they take. "
     "If the two shares do not fit together, nobody gets points."
 )
 
@@ -197,6 +197,7 @@ GAME = Game(
     DealSettings,
     load,
     title="Divide books, hats and balls (DealOrNoDeal)",
+    study_title="Divide some things",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=DEAL_OR_NO_DEAL,

@@ -1,13 +1,30 @@
-"""Does a query read any table? One that does not has spelled its rows out."""
+"""What a query reads, by its text: does it read any table, the clock, random numbers?
+
+A query that reads no table has spelled its rows out. Where the engine does not say that a statement is
+repeatable, the clock and random numbers are asked about in golds: SQLite says it of queries on the file as it
+is, never of what writes or comes after, nor of any date function; PostgreSQL says it of nothing. They are
+never asked about in predictions: SQL can hide what it reads.
+"""
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
-from birdenv.sql import quiet_parser
+from birdenv.sql import may_change, quiet_parser
 
 if TYPE_CHECKING:
     from sqlglot import exp
+
+
+@lru_cache(maxsize=4096)
+def reads_clock(sql: str) -> bool:
+    """Tell whether the result may change from one run to the next, by the text and on the safe side.
+
+    `'now'` counts wherever it stands. The answers are remembered: ask about the benchmark's own SQL only.
+    """
+    return may_change(sql)
+
 
 FAILED_AS_DOUBTFUL: Final = "failed_as_doubtful"
 """The flag of a submission that would have passed but for the setting `fail_doubtful`."""

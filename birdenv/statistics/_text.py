@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from birdenv.statistics.intervals import Interval
+from birdenv.statistics._intervals import Interval
 
-_STRIP = 25
+_STRIP: Final = 25
 
 
 def percent(value: float) -> str:
