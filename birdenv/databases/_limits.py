@@ -41,7 +41,7 @@ class Limits:
 
     @property
     def seconds_in_all(self) -> float:
-        """What `seconds` are for one statement, for several together: four times as many."""
+        """Return what `seconds` are for one statement, for several together: four times as many."""
         return _STATEMENTS_TIME * self.seconds
 
     @property
@@ -51,5 +51,5 @@ class Limits:
 
     @property
     def wall_seconds_in_all(self) -> float:
-        """What `wall_seconds` are for one statement, for several together."""
+        """Return what `wall_seconds` are for one statement, for several together."""
         return WALL_TIME * self.seconds_in_all

@@ -29,11 +29,11 @@ class EpisodeDatabase(Protocol):
 
     @property
     def is_private(self) -> bool:
-        """Whether the episode has an image of its own by now."""
+        """Return whether the episode has an image of its own by now."""
 
     @property
     def scope(self) -> Scope | None:
-        """What results depend on here; None for a private database, and where it is not known.
+        """Return what results depend on here; None for a private database, and where it is not known.
 
         Statements marked as `repeatable` give the same on all databases of equal scope.
         """
@@ -51,7 +51,7 @@ class EpisodeDatabase(Protocol):
         """Schema and contents as committed, after a rollback; no contents if the schema is not `like`'s."""
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """What is committed, as a value, after a rollback."""
+        """Return what is committed, as a value, after a rollback."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
         """Go on from a checkpoint."""
@@ -84,17 +84,17 @@ class DatabaseSource(Protocol):
 
     @property
     def dialect(self) -> str:
-        """The SQL dialect by sqlglot's name: `sqlite`, `postgres`."""
+        """Return the SQL dialect by sqlglot's name: `sqlite`, `postgres`."""
 
     @property
     def engine(self) -> str:
-        """The engine and its version: results may differ between versions."""
+        """Return the engine and its version: results may differ between versions."""
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """What results on a fresh database depend on; raises as `check` does."""
+        """Return what results on a fresh database depend on; raises as `check` does."""
 
     def names(self) -> list[str]:
-        """The ids of the databases that can be opened, sorted."""
+        """Return the ids of the databases that can be opened, sorted."""
 
     def check(self, db_id: str) -> None:
         """Raise `InputError` that says what is wrong unless the database can be opened."""
@@ -106,7 +106,7 @@ class DatabaseSource(Protocol):
         """What tells the contents from others, in this process; cheaper than `digest`. Raises as `check`."""
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
-        """A database for one episode, private and pristine; `limits` hold for each statement.
+        """Return a database for one episode, private and pristine; `limits` hold for each statement.
 
         Raises as `check` does, and `InfrastructureError` where a server is out of reach.
         """

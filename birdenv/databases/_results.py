@@ -61,7 +61,7 @@ class QueryError:
 
     @property
     def line(self) -> str:
-        """The kind and the message, on one line."""
+        """Return the kind and the message, on one line."""
         return " ".join(f"{self.kind}: {self.message}".split())
 
 
@@ -170,7 +170,7 @@ class RowSink(Protocol):
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """What Python takes for rows: tuples, cells, and what arrays and JSON hold."""
+    """Return what Python takes for rows: tuples, cells, and what arrays and JSON hold."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))

@@ -56,7 +56,7 @@ class Lasting(Protocol):
 
     @property
     def elapsed(self) -> float:
-        """The seconds that it took to get the value."""
+        """Return the seconds that it took to get the value."""
 
 
 _V = TypeVar("_V", bound=Lasting)
@@ -79,7 +79,7 @@ class ResultCache:
 
     @property
     def size(self) -> int:
-        """The bytes that results and keys take now."""
+        """Return the bytes that results and keys take now."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:

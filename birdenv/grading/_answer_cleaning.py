@@ -110,7 +110,7 @@ def _without_fence(text: str) -> _Change:
 
 
 def _after_opening(text: str) -> int:
-    """Where the SQL begins behind an opening fence and its language tag.
+    """Return where the SQL begins behind an opening fence and its language tag.
 
     A word with text behind it on its line is a tag only if it names a language of SQL; a word alone on the
     fence's line is a tag unless SQL can begin with it.
@@ -137,12 +137,12 @@ def _parts(text: str) -> Iterator[tuple[str, Stretch, int]]:
 
 
 def _is_disputed(part: Stretch) -> bool:
-    """Whether dialects disagree on where a comment ends: one in it begins, or it never ends."""
+    """Return whether dialects disagree on where a comment ends: one in it begins, or it never ends."""
     return part.kind == "comment" and (not part.is_closed or ("/*" in part.text[2:] and part.text[0] == "/"))
 
 
 def _is_inside_quotes(text: str) -> bool:
-    """Whether quotes or a block comment are still open at the end of the text."""
+    """Return whether quotes or a block comment are still open at the end of the text."""
     return any(not part.is_closed or _is_disputed(part) for _, part, _ in _parts(text))
 
 

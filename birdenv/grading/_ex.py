@@ -47,7 +47,7 @@ def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
 
 
 def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Whether `compare_bird` calls the two equal."""
+    """Return whether `compare_bird` calls the two equal."""
     if pred.total == len(gold.rows) and pred.rows == gold.rows:
         return True  # as they are
     if pred.total is None or not (gold.has_all(pred.rows) and gold.has_all(pred.more)):
@@ -200,7 +200,7 @@ class LocalExGrader:
 
 
 def _failed(verdict: ExVerdict) -> ExVerdict:
-    """A verdict on rows that are spelled out: wrong by every metric."""
+    """Return a verdict on rows that are spelled out: wrong by every metric."""
     return replace(
         verdict,
         ex=False,

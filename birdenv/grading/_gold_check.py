@@ -62,7 +62,7 @@ class _Probe:
 
 
 def _is_tie(cut: int, keys: Sequence[Row], outputs: Sequence[Row]) -> bool:
-    """Whether rows before and behind the cut have the same keys, and not all the same output."""
+    """Return whether rows before and behind the cut have the same keys, and not all the same output."""
     if not 0 < cut < len(keys) or keys[cut - 1] != keys[cut]:
         return False
     return len({repr(output) for key, output in zip(keys, outputs, strict=True) if key == keys[cut]}) > 1
@@ -127,7 +127,7 @@ def _limit_and_offset(tokens: Sequence[Token]) -> tuple[int, int] | None:
 
 
 def _split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """The sort keys, without their directions."""
+    """Return the sort keys, without their directions."""
     keys: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
@@ -143,7 +143,7 @@ def _split(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _place(key: Sequence[Token], columns: Sequence[str]) -> int | None:
-    """Which output column a key is, by its number or name."""
+    """Return which output column a key is, by its number or name."""
     if len(key) != 1:
         return None
     text = key[0].text

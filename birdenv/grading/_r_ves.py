@@ -34,12 +34,12 @@ class SpeedMeasurement:
 
     @property
     def score(self) -> float:
-        """The item's R-VES."""
+        """Return the item's R-VES."""
         return 0.0 if self.error else r_ves(self.gold_seconds, self.pred_seconds)
 
 
 def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
-    """The score of one pair whose results agree by the set rule (`compare_bird`); others score 0.
+    """Return the score of one pair whose results agree by the set rule (`compare_bird`); others score 0.
 
     The square root of the reward for `time_ratio`: 1.25 from 2 upwards, 1 from 1, 0.75 from 0.5, 0.5 from
     0.25, else 0.25. So one of 1.118, 1, 0.866, 0.707, 0.5, or 0 without a ratio; the metric is the mean over

@@ -53,7 +53,7 @@ _T = TypeVar("_T")
 
 
 def second_limits(limits: Limits) -> Limits:
-    """The limits of the second run."""
+    """Return the limits of the second run."""
     return replace(limits, seconds=SECOND_TIME * limits.seconds)
 
 
@@ -65,7 +65,7 @@ def is_late(result: object) -> bool:
 
 
 def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Callable[[_T], bool]) -> _T:
-    """What `run` gives under the limits; if it was late, what it gives in its second run."""
+    """Return what `run` gives under the limits; if it was late, what it gives in its second run."""
     found = run(limits)
     if not was_late(found):
         return found

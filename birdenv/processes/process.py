@@ -222,7 +222,7 @@ class ChildProcess(Channel):
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed or killed here."""
+        """Return whether it was closed or killed here."""
         return not self._finalizer.alive
 
     @property

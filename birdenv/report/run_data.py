@@ -124,7 +124,7 @@ def _used(record: Mapping[str, Any], name: str) -> float | None:
 
 
 def _is_solved(outcome: Outcome) -> bool:
-    """Whether all that an episode is rated by succeeded: its strictest rate is 1."""
+    """Return whether all that an episode is rated by succeeded: its strictest rate is 1."""
     for name in ("solved", "ex"):
         if outcome.values.get(name) is not None:
             return outcome.values[name] == 1

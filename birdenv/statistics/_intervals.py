@@ -277,7 +277,7 @@ def _kept(units: int, number: int) -> tuple[npt.NDArray[np.uint8], ...]:
 
 
 def _resampled(ratios: Sequence[Ratio], clusters: Sequence[Hashable]) -> npt.NDArray[np.float64] | None:
-    """The ratios of sums of resampled clusters; None with fewer than two clusters."""
+    """Return the ratios of sums of resampled clusters; None with fewer than two clusters."""
     import numpy as np
 
     names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}

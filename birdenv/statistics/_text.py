@@ -40,7 +40,7 @@ def rate_line(name: str, rate: Mapping[str, Any]) -> str:
 
 
 def strip(value: float | None, interval: Interval | None) -> str:
-    """The interval drawn on a line from 0 to 1: `|        ---o-- |`."""
+    """Return the interval drawn on a line from 0 to 1: `|        ---o-- |`."""
     cells = [" "] * _STRIP
     if interval is not None:
         for cell in range(_cell(interval.low), _cell(interval.high) + 1):
@@ -51,7 +51,7 @@ def strip(value: float | None, interval: Interval | None) -> str:
 
 
 def strip_scale() -> str:
-    """What the ends of a strip mean."""
+    """Return what the ends of a strip mean."""
     return f"0{'50':^{_STRIP}}100 %"
 
 

@@ -164,13 +164,13 @@ def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
 
 
 def content_queries(fetch: Fetch) -> dict[str, str]:
-    """A query for the contents of every table, view and free sequence, by the key in
+    """Return a query for the contents of every table, view and free sequence, by the key in
     `DatabaseState.contents`."""
     return dict(sorted(fetch(_CONTENTS)))
 
 
 def definitions(fetch: Fetch) -> tuple[str, ...]:
-    """The text of everything that computes, as the server writes it, sorted."""
+    """Return the text of everything that computes, as the server writes it, sorted."""
     return tuple(sorted(text for (text,) in fetch(_DEFINITIONS) if text))
 
 
@@ -218,7 +218,7 @@ def read_state(
 
 
 def read_schema_text(session: Session, allowance: Allowance) -> str | QueryError:
-    """The CREATE TABLE statements of everything."""
+    """Return the CREATE TABLE statements of everything."""
     try:
         return schema_text(lambda sql: _rows(session, sql, allowance))
     except _UnreadableError as unreadable:
@@ -226,7 +226,7 @@ def read_schema_text(session: Session, allowance: Allowance) -> str | QueryError
 
 
 def _content(session: Session, sql: str, allowance: Allowance) -> Result:
-    """A table or view, which may call anything, but changes nothing."""
+    """Read a table or view in a read-only transaction: a view may call anything."""
     failure = session.command("BEGIN TRANSACTION READ ONLY")
     result = failure or session.run(sql, allowance)
     session.command("ROLLBACK")

@@ -35,7 +35,7 @@ from birdenv.sql import LONGEST_SQL, NO_QUERY, STICKING, first_words, split_scri
 
 
 def _is_shared(words: tuple[str, ...]) -> bool:
-    """Whether a statement with these first words may run where others read, gold among them.
+    """Return whether a statement with these first words may run where others read, gold among them.
 
     What EXPLAIN tells with options (ANALYZE, BUFFERS) is also which tables were read before.
     """
@@ -78,7 +78,7 @@ class PostgresDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Whether the episode has a database of its own by now."""
+        """Return whether the episode has a database of its own by now."""
         return self._private is not None or self._start is not None
 
     @property
@@ -227,7 +227,7 @@ class PostgresDatabase:
         )
 
     def _own(self) -> PrivateClone:
-        """The episode's clone, made now if it is not there yet."""
+        """Return the episode's clone, made now if it is not there yet."""
         if self._private is None:
             around = self._around
             start = self._start.clone if self._start is not None else None
@@ -246,7 +246,7 @@ class PostgresDatabase:
             raise ValueError("this database is closed")
 
     def _allowance(self, rows: int | None) -> Allowance:
-        """What one statement may cost."""
+        """Return what one statement may cost."""
         self._check_open()
         if rows is not None and rows < 0:
             raise ValueError(f"rows cannot be negative: {rows}")
@@ -256,7 +256,7 @@ class PostgresDatabase:
         )
 
     def _allowance_until(self, deadline: float) -> Allowance:
-        """What the next of several statements may cost, if there is a deadline for all of them."""
+        """Return what the next of several statements may cost, if there is a deadline for all of them."""
         allowance, left = self._allowance(None), deadline - time.monotonic()
         if left >= allowance.seconds:
             return allowance

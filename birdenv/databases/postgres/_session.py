@@ -83,12 +83,12 @@ class Session:
 
     @property
     def is_overgrown(self) -> bool:
-        """Whether the latest statement was stopped because of what it wrote."""
+        """Return whether the latest statement was stopped because of what it wrote."""
         return self._connection.was_overgrown
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection is gone, and with it what was not committed."""
+        """Return whether the connection is gone, and with it what was not committed."""
         return self._connection.is_lost
 
     @property
@@ -98,7 +98,7 @@ class Session:
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open, failed or not."""
+        """Return whether a transaction is open, failed or not."""
         return self._libpq.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
     def close(self) -> None:
@@ -159,7 +159,7 @@ class Session:
         )
 
     def _no_rows(self, answer: PGresult, before: QueryError | None) -> QueryError | None:
-        """Why an answer has neither rows nor their number; the first reason counts."""
+        """Return why an answer has neither rows nor their number; the first reason counts."""
         if answer.status == ExecStatus.FATAL_ERROR:
             failure = self._failure(answer)
             return before or failure
@@ -252,7 +252,7 @@ def _connect(conninfo: str) -> psycopg.Connection[Any]:
 
 
 def late(allowance: Allowance) -> QueryError:
-    """What is said of a statement that was stopped at its deadline."""
+    """Return what is said of a statement that was stopped at its deadline."""
     if allowance.in_all:
         together = f"{allowance.in_all:g} s of wall time for everything together"
         return QueryError("timeout", f"stopped after {together}")

@@ -71,13 +71,13 @@ NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not
 
 
 def is_from_callback(error: BaseException) -> bool:
-    """Whether a callback of Python's stopped the statement, by its answer or because it failed."""
+    """Return whether a callback of Python's stopped the statement, by its answer or because it failed."""
     code = getattr(error, "sqlite_errorcode", None)
     return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
 
 
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
-    """The kind of a driver's exception and a message without anything of the host in it."""
+    """Return the kind of a driver's exception and a message without anything of the host in it."""
     if isinstance(error, MemoryError):
         return "too_large", OUT_OF_MEMORY
     message = str(error)
@@ -144,7 +144,7 @@ class GuardedConnection:
 
     @property
     def needs_copy(self) -> bool:
-        """Whether the last statement was refused only because this connection is not private."""
+        """Return whether the last statement was refused only because this connection is not private."""
         return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
 
     def execute(
@@ -222,7 +222,7 @@ class GuardedConnection:
         return self._value_of(work, self._guard.trusted(), None)
 
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
-        """What `work` gives, run under the rules of a private copy and the clock. An error as a value.
+        """Return what `work` gives, run under the rules of a private copy and the clock. An error as a value.
 
         For work in which SQL of others may run.
         """

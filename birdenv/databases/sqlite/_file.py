@@ -46,12 +46,12 @@ class FileId(ContentId):
 
     @property
     def is_settled(self) -> bool:
-        """Whether the file itself holds everything: no journal has changes that belong to it."""
+        """Return whether the file itself holds everything: no journal has changes that belong to it."""
         return not any(size for _, size, *_ in self.journals)
 
 
 def look_at(path: Path) -> FileId:
-    """The version that is there now. Raises `OSError`, and `InputError` where it is no file."""
+    """Return the version that is there now. Raises `OSError`, and `InputError` where it is no file."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is not a file")
@@ -66,7 +66,7 @@ def look_at(path: Path) -> FileId:
 
 
 def with_journals(path: Path, version: FileId) -> FileId:
-    """The version with the journals that belong to it."""
+    """Return the version with the journals that belong to it."""
     journals = []
     for suffix in ("-wal", "-journal"):
         journal = path.with_name(path.name + suffix)
@@ -128,7 +128,7 @@ class SqliteFile:
         return digest
 
     def scope(self, limits: Limits) -> Scope:
-        """What results on this version of the file depend on, besides the statement."""
+        """Return what results on this version of the file depend on, besides the statement."""
         return Scope(engine_build(), self.version, limits)
 
     def is_current(self) -> bool:

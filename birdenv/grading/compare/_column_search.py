@@ -64,7 +64,7 @@ class _Search:
         self._pred_columns = [_Column(pred, i) for i in range(len(pred[0]))]
 
     def assignments(self) -> Iterator[tuple[int, ...]]:
-        """All that give the gold's rows, at least cost first."""
+        """Yield all that give the gold's rows, at least cost first."""
         is_hopeless = any(
             not any(ours.digest == other.digest or ours.may_be(other) for other in self._pred_columns)
             for ours in self._gold_columns
@@ -97,7 +97,7 @@ class _Search:
         )
 
     def _may_agree(self, chosen: tuple[int, ...]) -> bool:
-        """Whether the rows agree in those of the columns so far that need no tolerance."""
+        """Return whether the rows agree in those of the columns so far that need no tolerance."""
         pairs = [
             (column, place)
             for column, place in enumerate(chosen)
@@ -132,7 +132,7 @@ class _Column:
             return math.inf, math.inf
 
     def may_be(self, other: _Column) -> bool:
-        """Whether the two columns, which differ, may be the same within the tolerance."""
+        """Return whether the two columns, which differ, may be the same within the tolerance."""
         if not (self._has_fractions or other._has_fractions):
             return False
         if (

@@ -48,7 +48,7 @@ class Conditions:
 
 
 def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions) -> RowsComparison:
-    """Whether a prediction's rows are the gold's under the task's conditions.
+    """Return whether a prediction's rows are the gold's under the task's conditions.
 
     Columns are positional, their names do not matter. Two timestamps are compared exactly (in UTC; one
     without a time zone counts as UTC), but by day where a plain date stands in the same column of either

@@ -135,7 +135,7 @@ def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dia
 def metric_scores(
     metrics: Iterable[Metric], golds: Sequence[tuple[str, QueryResult]], pred: QueryResult, dialect: str
 ) -> dict[str, float]:
-    """Each metric's score, from 0 to 1: the best over the golds, which are given with their SQL."""
+    """Return each metric's score, from 0 to 1: the best over the golds, which are given with their SQL."""
     return {
         metric: max((_score(metric, sql, gold, pred, dialect) for sql, gold in golds), default=0.0)
         for metric in metrics
@@ -143,7 +143,7 @@ def metric_scores(
 
 
 def needs_all_rows(metrics: Iterable[Metric]) -> bool:
-    """Whether a prediction's rows count even where there are more of them than the gold's."""
+    """Return whether a prediction's rows count even where there are more of them than the gold's."""
     return "soft_f1" in metrics
 
 

@@ -52,7 +52,7 @@ def without_outer_distinct(sql: str, dialect: str) -> str:
 
 
 def _tokens(sql: str, dialect: str) -> list[_Token]:
-    """The tokens by sqlglot's names, comments left out; none if it cannot read the text."""
+    """Return the tokens by sqlglot's names, comments left out; none if it cannot read the text."""
     from sqlglot import tokenize
     from sqlglot.errors import SqlglotError
 
@@ -63,7 +63,7 @@ def _tokens(sql: str, dialect: str) -> list[_Token]:
 
 
 def _unwrapped(tokens: list[_Token]) -> list[_Token]:
-    """The tokens without semicolons at the end and parentheses around the whole statement."""
+    """Return the tokens without semicolons at the end and parentheses around the whole statement."""
     closing = _closing(tokens)
     start, end = 0, len(tokens)
     while start < end:
@@ -77,7 +77,7 @@ def _unwrapped(tokens: list[_Token]) -> list[_Token]:
 
 
 def _closing(tokens: Sequence[_Token]) -> dict[int, int]:
-    """Where each parenthesis closes, by where it opens."""
+    """Return where each parenthesis closes, by where it opens."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     for i, token in enumerate(tokens):
@@ -89,7 +89,7 @@ def _closing(tokens: Sequence[_Token]) -> dict[int, int]:
 
 
 def _outermost(tokens: list[_Token]) -> list[int]:
-    """Which tokens stand outside all parentheses, the outermost parentheses themselves included."""
+    """Return which tokens stand outside all parentheses, the outermost parentheses themselves included."""
     places, depth = [], 0
     for i, token in enumerate(tokens):
         depth -= token.kind == "R_PAREN"
@@ -109,7 +109,7 @@ _PUNCTUATION: Final = re.compile(r"[(),]")
 
 
 def reference_text(sql: str) -> str:
-    """All three cuts, in the published order: comments, DISTINCT, ROUND."""
+    """Return all three cuts, in the published order: comments, DISTINCT, ROUND."""
     return without_round(without_distinct(without_comments(sql)))
 
 
@@ -134,7 +134,7 @@ def without_distinct(sql: str) -> str:
 
 
 def without_round(sql: str) -> str:
-    """Each `ROUND(...)`, from the left, replaced by its first argument, without parentheses around it.
+    """Return each `ROUND(...)`, from the left, replaced by its first argument, without parentheses around it.
 
     Any name that ends in "round" counts, quotes mean nothing, and a call that does not close ends it.
 

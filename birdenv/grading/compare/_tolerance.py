@@ -44,7 +44,7 @@ class Agreement(Enum):
 
 
 def numbers_match(a: Any, b: Any) -> bool:
-    """Whether two finite canonical numbers are the same within the tolerance."""
+    """Return whether two finite canonical numbers are the same within the tolerance."""
     if a == b:
         return True
     if isinstance(a, int) and isinstance(b, int):
@@ -202,7 +202,7 @@ def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
 def unmatched(
     gold: Sequence[Row], pred: Sequence[Row], plain: bool | None = None
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """The canonical rows of each side without an equal partner on the other.
+    """Return the canonical rows of each side without an equal partner on the other.
 
     Rows of plain cells that Python calls equal are taken away first, without the cost of canonical forms.
     `plain`: whether both sides `are_plain`, if the caller knows.
@@ -217,7 +217,7 @@ def unmatched(
 
 
 def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Whether they are the same multiset of rows, numbers within the tolerance."""
+    """Return whether they are the same multiset of rows, numbers within the tolerance."""
     missing, extra = unmatched(gold, pred)
     return compare_numbers(missing, extra) is Agreement.FULL
 
@@ -225,7 +225,7 @@ def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
 def multiset_difference(
     gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """The rows of each side that have no equal partner on the other, in their order."""
+    """Return the rows of each side that have no equal partner on the other, in their order."""
     if len(gold) == 1 and len(pred) == 1:
         return ([], []) if gold[0] == pred[0] else (list(gold), list(pred))
     open_rows = Counter(gold)
@@ -241,10 +241,10 @@ def multiset_difference(
 
 
 def has_nan(rows: Sequence[CanonicalRow]) -> bool:
-    """Whether a cell is NaN, which Python calls equal to nothing."""
+    """Return whether a cell is NaN, which Python calls equal to nothing."""
     return NAN in chain.from_iterable(rows)
 
 
 def are_plain(rows: Sequence[Row]) -> bool:
-    """Whether Python's equality of these rows is the canonical one, NaN left aside."""
+    """Return whether Python's equality of these rows is the canonical one, NaN left aside."""
     return cell_types(rows) <= PLAIN_TYPES

@@ -49,7 +49,7 @@ class PairRules:
 
     @property
     def nones(self) -> frozenset[str]:
-        """The spellings of the answer that there is none in SQL."""
+        """Return the spellings of the answer that there is none in SQL."""
         return self.none_aliases | {"None"}
 
 
@@ -80,7 +80,7 @@ class PairVerdict:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no prediction."""
+        """Return whether there is no prediction."""
         return not self.pred.sql
 
 

@@ -67,7 +67,7 @@ _BODIES: Final[dict[TestWay, str]] = {
 
 
 def reference_test(sources: Sequence[str], way: TestWay) -> str:
-    """The source of one test that does with `sources` what the published evaluator does."""
+    """Return the source of one test that does with `sources` what the published evaluator does."""
     imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
     # The sandbox opens no file once a test runs: it loads beforehand what it finds imported.
     never = f"if False:\n{imports}" if imports else ""
@@ -75,12 +75,12 @@ def reference_test(sources: Sequence[str], way: TestWay) -> str:
 
 
 def defines_callable(source: str) -> bool:
-    """Whether the batch evaluator finds anything to call in a source; not if it does not compile."""
+    """Return whether the batch evaluator finds anything to call in a source; not if it does not compile."""
     return any(True for _ in _callables(_statements(source)))
 
 
 def defines_test_case(source: str) -> bool:
-    """Whether the later service finds its function in a source."""
+    """Return whether the later service finds its function in a source."""
     return "test_case" in _callables(_statements(source))
 
 

@@ -67,7 +67,7 @@ class Answers:
 
 
 def rows_of(result: Result | None, most_bytes: int) -> tuple[list[tuple[Any, ...]] | None, bool, bool]:
-    """What `execute_queries` returns: rows, whether there was an error, whether there was a timeout.
+    """Return what `execute_queries` returns: rows, whether there was an error, whether there was a timeout.
 
     A result that is cut, or larger than `most_bytes`, is an error.
     """

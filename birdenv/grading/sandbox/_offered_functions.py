@@ -79,7 +79,7 @@ def _without_round(sql: str) -> str:
 
 
 def _take_round(kept: list[str]) -> bool:
-    """Whether the last word is ROUND, which is then taken away with the space behind it."""
+    """Return whether the last word is ROUND, which is then taken away with the space behind it."""
     place = len(kept) - 1
     if place >= 0 and kept[place].isspace():
         place -= 1

@@ -112,7 +112,7 @@ class InteractGrader:
 
 
 def _was_late(graded: Graded) -> bool:
-    """Whether a limit may have made the grade what it is."""
+    """Return whether a limit may have made the grade what it is."""
     return graded.was_late or (graded.state_was_late and graded.found.status == "infra_error")
 
 

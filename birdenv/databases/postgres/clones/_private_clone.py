@@ -137,7 +137,7 @@ class PrivateClone:
         return self._crash_error(session, result) if session.is_lost else result
 
     def _open(self) -> Session | QueryError:
-        """A new session, after what the agent made of its role and its rights was made good.
+        """Return a new session, after what the agent made of its role and its rights was made good.
 
         Where the server lives and this clone alone refuses its owner, the agent has done that.
         """

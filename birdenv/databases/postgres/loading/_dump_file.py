@@ -46,7 +46,7 @@ class DumpPiece:
 
 
 def read_dump(path: Path) -> str:
-    """The text of a dump, in the encoding that it says it has (UTF-8 if it says nothing).
+    """Return the text of a dump, in the encoding that it says it has (UTF-8 if it says nothing).
 
     Raises `InputError` if it is no plain SQL, or not in that encoding.
     """
@@ -192,7 +192,7 @@ def run_file(
 
 
 def _grouped(all_pieces: Iterator[DumpPiece]) -> Iterator[list[DumpPiece]]:
-    """Each piece alone, but runs of INSERTs together: one message to the server instead of hundreds."""
+    """Yield each piece alone, but runs of INSERTs together: one message to the server instead of hundreds."""
     inserts: list[DumpPiece] = []
     for piece in all_pieces:
         is_insert = _INSERT.match(piece.text) is not None
@@ -262,12 +262,12 @@ def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece)
 
 
 def _is_servers_fault(error: psycopg.Error) -> bool:
-    """Whether it says nothing about the dump: a lost connection, a full disk, a server that stops."""
+    """Return whether it says nothing about the dump: a lost connection, a full disk, a server that stops."""
     return error.sqlstate is None or error.sqlstate.startswith(("53", "57", "58", "08"))
 
 
 def _line_of(error: psycopg.Error, piece: DumpPiece) -> int:
-    """How many lines below the beginning of its piece an error is."""
+    """Return how many lines below the beginning of its piece an error is."""
     in_copy = re.search(r"\bline (\d+)", error.diag.context or "") if piece.data is not None else None
     if in_copy:
         return piece.text.count("\n") + int(in_copy[1])

@@ -53,7 +53,7 @@ class ServerPaths:
 
     @property
     def keeper(self) -> Path:
-        """The keeper holds a lock on this file, which has its process number in it."""
+        """Return the file that the keeper locks; it has the keeper's process number in it."""
         return self.root / "keeper.lock"
 
     @property
@@ -73,7 +73,7 @@ class ServerPaths:
 
     @property
     def sockets(self) -> Path:
-        """The folder of the server's socket, which only its account (and root) can get into."""
+        """Return the folder of the server's socket, which only its account (and root) can get into."""
         if len(os.fsencode(self.data / SOCKET)) <= _LONGEST_SOCKET:
             return self.data
         name = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
@@ -95,7 +95,7 @@ class ServerPaths:
 
 
 def server_place(binaries: Binaries) -> ServerPaths:
-    """The place of this user's server of that major version; the folder is made.
+    """Return the place of this user's server of that major version; the folder is made.
 
     `$XDG_CACHE_HOME/birdenv` (`~/.cache/birdenv`), or, where root's server could not get into that, a folder
     below /var/cache with a name made from it. Raises `InputError` if neither can be written.
@@ -255,7 +255,7 @@ def machine_session() -> str:
 
 
 def last_words(log: Path) -> str:
-    """The end of the server's log in one line, if there are reasons in it only these."""
+    """Return the end of the server's log in one line, if there are reasons in it only these."""
     return _reasons(log.read_text(errors="replace").splitlines()[-40:]) or f"its log {log} is empty"
 
 

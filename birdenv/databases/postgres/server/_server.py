@@ -53,7 +53,7 @@ class Dsn:
     """How long to wait for a connection: what it says itself, or 10."""
 
     def without_secrets(self, message: str) -> str:
-        """A message with every secret replaced by stars."""
+        """Return a message with every secret replaced by stars."""
         for secret in self.secrets:
             message = message.replace(secret, "***")
         return message
@@ -168,14 +168,14 @@ class PostgresServer:
         return make_conninfo(self._conninfo, dbname=database, application_name="birdenv", **own)
 
     def _guards(self) -> dict[str, str]:
-        """The settings of sessions with all rights."""
+        """Return the settings of sessions with all rights."""
         has_login_triggers = self.version_number >= _LOGIN_TRIGGERS
         return _CATALOG_ONLY | ({"event_triggers": "off"} if has_login_triggers and self.is_superuser else {})
 
     def connect(
         self, database: str | None = None, user: str | None = None, password: str | None = None
     ) -> psycopg.Connection[Any]:
-        """A connection in autocommit mode; the embedded server is started again if it was killed.
+        """Return a connection in autocommit mode; the embedded server is started again if it was killed.
 
         Raises `InputError` if there is no such database, `ServerError` if there is no connection to be had.
         """
@@ -238,7 +238,7 @@ def find_server(dsn: str | None = None) -> PostgresServer:
 
 
 def one_line(error: BaseException) -> str:
-    """What the server says about an error, without the statement that it is about."""
+    """Return what the server says about an error, without the statement that it is about."""
     diagnosis = getattr(error, "diag", None)
     text = (diagnosis and diagnosis.message_primary) or f"{error}" or type(error).__name__
     return " ".join(text.split())

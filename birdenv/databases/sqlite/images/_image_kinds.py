@@ -59,7 +59,7 @@ _IN_MEMORY, _SWAPPED, _OF_A_FILE = 1 << 63, 1 << 62, 1 << 61
 
 
 def is_supported() -> bool:
-    """Whether this platform can map files privately at a place of its own: 64-bit Linux and macOS."""
+    """Return whether this platform can map files privately at a place of its own: 64-bit Linux and macOS."""
     return sys.platform in ("linux", "darwin") and sys.maxsize > 2**32
 
 
@@ -125,7 +125,7 @@ class PrivateMemory:
         return ctypes.string_at(self.address + start, min(_PAGE, size - start))
 
     def _marked(self, pages: int) -> Iterator[int] | None:
-        """Which of the first pages are no longer the file's; None if the page tables are not shown."""
+        """Yield which of the first pages are no longer the file's; None if the page tables are not shown."""
         try:
             with Path("/proc/self/pagemap").open("rb", buffering=0) as table:
                 table.seek(self.address // _PAGE * _PAGEMAP_BYTES)

@@ -23,13 +23,13 @@ _mine: tuple[int, Path, int] | None = None  # process id, its folder, the descri
 
 
 def scratch_root() -> Path:
-    """Where the folders of this user's processes are; it need not exist."""
+    """Return where the folders of this user's processes are; it need not exist."""
     parent = os.environ.get("BIRDENV_SCRATCH") or tempfile.gettempdir()
     return Path(parent) / f"birdenv-{os.getuid()}"
 
 
 def new_folder() -> Path:
-    """A new empty folder of this process, to be removed by the caller or at the end of the process.
+    """Return a new empty folder of this process, to be removed by the caller or at the end of the process.
 
     Raises `InputError` if nothing can be written there.
     """
@@ -99,7 +99,7 @@ def _is_ours(root: Path) -> bool:
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Whether nobody holds the folder's lock: its process is gone."""
+    """Return whether nobody holds the folder's lock: its process is gone."""
     try:
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -72,7 +72,7 @@ def _declare(found: ctypes.CDLL) -> None:
 def connect_with_handle(
     library: ctypes.CDLL, database: str = ":memory:", **options: Any
 ) -> tuple[sqlite3.Connection, int]:
-    """A connection to a database, by default a new one in memory, and its `sqlite3*`.
+    """Return a connection to a database, by default a new one in memory, and its `sqlite3*`.
 
     The handle comes through SQLite's automatic extensions, the documented way to see a connection being
     opened. They are the process's: other threads' connections pass the hook too, even after it was cancelled
@@ -88,7 +88,7 @@ def connect_with_handle(
 
 
 def connect_privately(uri: str) -> sqlite3.Connection:
-    """A connection for an episode's image, in SQLite's defensive mode where it can be had.
+    """Return a connection for an episode's image, in SQLite's defensive mode where it can be had.
 
     In it, nobody but a module writes to the tables that the module keeps its data in.
     """
