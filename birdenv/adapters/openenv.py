@@ -80,7 +80,7 @@ class BirdenvEnvironment(Environment):
 
     @property
     def state(self) -> State:
-        """The episode's id and the number of steps."""
+        """Return the episode's id and the number of steps."""
         return self._state
 
     def close(self) -> None:

@@ -40,7 +40,7 @@ _WIDTH = 100
 
 
 def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """A run in one line; what does not fit goes to further lines, indented."""
+    """Return a run in one line; what does not fit goes to further lines, indented."""
     *columns, rest = cells
     padded = [f"{cell:<{width}}" for cell, width in zip(columns, widths, strict=False)]
     line = "  ".join([*padded, rest]).rstrip()

@@ -17,7 +17,7 @@ def engine_line(engine: str) -> str:
 
 
 def status_notes(status: Mapping[str, int]) -> list[str]:
-    """What the rates leave out, and why; `status` counts episodes."""
+    """Return what the rates leave out, and why; `status` counts episodes."""
     notes = {
         "ungraded": "task(s) without gold were played, not graded or counted.",
         "skipped": "task(s) without gold were skipped.",

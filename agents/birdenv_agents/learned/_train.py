@@ -113,7 +113,7 @@ def _places(transcripts: Transcripts, progress: Progress) -> Iterator[Place]:
 
 
 def _known(places: Sequence[Place]) -> list[KnownAct]:
-    """The most frequent acts, with the data of their moves."""
+    """Return the most frequent acts, with the data of their moves."""
     counts: Counter[Act] = Counter(place.act for place in places)
     data: dict[Act, Counter[tuple[str, str]]] = {}
     for place in places:
@@ -176,7 +176,7 @@ def _learned(
 
 
 def _gradient(inputs: Array, allowed: Array, targets: Array, weights: Array, of_acts: Array) -> Array:
-    """The gradient of the mean negative log-likelihood."""
+    """Return the gradient of the mean negative log-likelihood."""
     scores = (inputs @ weights.T) @ of_acts.T
     error = softmax(np.where(allowed, scores, -np.inf))
     error[np.arange(len(targets)), targets] -= 1

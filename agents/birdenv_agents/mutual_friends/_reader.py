@@ -161,7 +161,7 @@ class Reader:
         return claims
 
     def _mark(self, text: str) -> tuple[str, list[Meanings]]:
-        """The text with marks in place of values, and what these mean: the longest values first."""
+        """Return the text with marks in place of values, and what these mean: the longest values first."""
         words = list(_WORD.finditer(text))
         marks: list[Meanings] = []
         made, done, place = "", 0, 0
@@ -179,7 +179,7 @@ class Reader:
         return made + text[done:], marks
 
     def _meanings(self, words: Form) -> Meanings | None:
-        """What words mean, with or without an ending of their last one."""
+        """Return what words mean, with or without an ending of their last one."""
         found = self._forms.get(words)
         for ending in () if found else ("'s", "es", "s"):
             if words[-1].endswith(ending):
@@ -233,7 +233,7 @@ class Reader:
         return [Claim("deny", {name: each}) for name, each in known.items()]
 
     def _values(self, part: str, marks: Sequence[Meanings]) -> Values:
-        """The values of a part of the message by attribute, those that are only spoken of included."""
+        """Return the values of a part of the message by attribute, those that are only spoken of included."""
         named: list[tuple[int, str, str | None]] = []
         for match in _MARK.finditer(part):
             meanings = marks[int(match.group(1))]
@@ -255,7 +255,7 @@ class Reader:
 
 
 def _meant(claim: Claim) -> list[Claim]:
-    """A claim; of one about a word with two meanings (dance: a hobby and a major) one for each."""
+    """Return a claim; of one about a word with two meanings (dance: a hobby and a major) one for each."""
     names = list(claim.values)
     if len(names) < 2 or len(set(claim.values.values())) > 1 or not claim.values[names[0]]:
         return [claim]
@@ -268,14 +268,14 @@ def _plain(text: str) -> str:
 
 @cache
 def _cue(name: str) -> re.Pattern[str]:
-    """The words for an attribute: its name, and those that people use for it."""
+    """Return the words for an attribute: its name, and those that people use for it."""
     own = _plain(name)
     words = [re.escape(own) + "s?", *(cue for word, cue in _CUES.items() if word in own)]
     return re.compile(rf"\b(?:{'|'.join(words)})\b")
 
 
 def _forms(found: Mapping[str, Meanings]) -> dict[Form, Meanings]:
-    """The words for each value: the value itself, and shorter ones that stand for no other."""
+    """Return the words for each value: the value itself, and shorter ones that stand for no other."""
     whole = {_words(value): meanings for value, meanings in found.items()}
     shares = Counter(word for words in whole for word in set(words))
     forms: dict[Form, Meanings] = {}

@@ -86,7 +86,7 @@ def _check(game: Game) -> None:
 
 
 def _tokens(transcripts: Transcripts, progress: Progress) -> Iterator[tuple[list[str], list[str]]]:
-    """What each seat knew, and all that it heard and said until its last move."""
+    """Yield what each seat knew, and all that it heard and said until its last move."""
     for done, turns in enumerate(transcripts, 1):
         for view, move in {turn.view.seat: turn for turn in turns}.values():
             tokens = DialogueTokens(view, transcripts.game)
@@ -148,7 +148,7 @@ def _learn(
 
 
 def _batches(rows: Sequence[Row], size: int, rng: Random) -> Iterator[Sequence[Row]]:
-    """All rows in batches of about the same length, in a random order."""
+    """Yield all rows in batches of about the same length, in a random order."""
     order = rng.sample(rows, len(rows))
     made = []
     for start in range(0, len(order), _SORTED * size):

@@ -209,7 +209,7 @@ Job = Callable[..., "Loaded"]
 
 
 def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
-    """What loads each database, by its id."""
+    """Return what loads each database, by its id."""
     from birdenv.databases.postgres import find_dumps, load_dump, load_from_sqlite
 
     if not from_sqlite:
@@ -243,7 +243,7 @@ def _print_loaded(done: Loaded, verbose: bool) -> None:
 def _verify(
     server: PostgresServer, name: str, template: Template, expected: dict[str, int] | None
 ) -> list[str]:
-    """The name if anything is wrong with it, which is printed."""
+    """Return the name if anything is wrong with it, which is printed."""
     from birdenv.databases.postgres import differences, verify_template
 
     wrong = verify_template(server, template)
@@ -269,7 +269,7 @@ def _set_differences(
     present: dict[str, dict[str, int]],
     names: Sequence[str] | None,
 ) -> list[str]:
-    """What is wrong with the databases as a set; printed."""
+    """Return what is wrong with the databases as a set; printed."""
     from birdenv.databases.postgres import OFFICIAL_SETS
 
     if names:  # only some were asked for

@@ -81,7 +81,7 @@ def self_check(
 
 
 def _golds(task: BirdTask) -> list[tuple[str, str]]:
-    """The task's golds by the names that they have in the report."""
+    """Return the task's golds by the names that they have in the report."""
     name = task.public.instance_id
     golds = task.private.gold
     return [(f"{name} gold {i + 1}" if len(golds) > 1 else name, sql) for i, sql in enumerate(golds)]
@@ -142,7 +142,7 @@ def _lines(checks: _Checks, slow: float) -> list[str]:
 
 
 def _defects(golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks) -> Defects:
-    """What is wrong with the golds of each task, without quoting them."""
+    """Return what is wrong with the golds of each task, without quoting them."""
     found: dict[str, list[str]] = {}
     for name, check in checks.items():
         reasons = {

@@ -122,7 +122,7 @@ class Transcripts:
 
 
 def _own_scenario(place: int, example: ExampleRecord) -> Scenario:
-    """The scenario of a dialogue, under an id of its own."""
+    """Return the scenario of a dialogue, under an id of its own."""
     if example.scenario is None:
         raise InputError(
             f"the dialogue {example.uuid!r} has no scenario, only the id {example.scenario_uuid!r}: "

@@ -135,7 +135,7 @@ def train_player(
 
 
 def _given(context: typer.Context) -> dict[str, Any]:
-    """The settings and the players that were chosen on the command line."""
+    """Return the settings and the players that were chosen on the command line."""
     chosen = choices(context)
     return chosen.settings | chosen.players
 
@@ -166,7 +166,7 @@ def _reinforce(
 
 
 def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[ExampleRecord]:
-    """The dialogues that are in none of some files."""
+    """Return the dialogues that are in none of some files."""
     from birdenv.cocoa.files import read_examples
 
     others = {example.uuid for path in without for example in read_examples(path)}
@@ -260,7 +260,7 @@ def _read(
 
 
 def _settings_of(game: Game, folder: Path) -> dict[str, Any]:
-    """The settings of a run or a study of a game whose tasks are not in its dialogues."""
+    """Return the settings of a run or a study of a game whose tasks are not in its dialogues."""
     from birdenv.runs.export import played_game
 
     if "scenarios" in game.settings.model_fields:
@@ -284,7 +284,7 @@ def _foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any
 
 
 def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
-    """Who sits in each seat: the player in the evaluated one."""
+    """Return who sits in each seat: the player in the evaluated one."""
     seats = range(len(game.seats))
     return [player if seat == game.evaluated else partner or _partner(player, game, seat) for seat in seats]
 
@@ -301,7 +301,7 @@ def _played(
 
 
 def _partner(player: str, game: Game, seat: int) -> str:
-    """The player itself, or the game's own player of a seat where it cannot sit."""
+    """Return the player itself, or the game's own player of a seat where it cannot sit."""
     usual = game.players.get(seat)
     return player if usual is None or _can_sit(player, game, seat) else usual
 
@@ -350,7 +350,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A figure as text; empty where it is not defined."""
+    """Return a figure as text; empty where it is not defined."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     if isinstance(value, Figure):
@@ -362,7 +362,7 @@ def _shown(value: Any) -> str:
 
 @contextmanager
 def _progress(title: str) -> Iterator[Callable[[float], None]]:
-    """A bar on standard error that is told the share of the work that is done."""
+    """Yield a bar on standard error that is told the share of the work that is done."""
     from rich.console import Console
     from rich.progress import Progress
 

@@ -37,7 +37,7 @@ class Analysis:
 
     @property
     def dialogues(self) -> list[CorpusDialogue]:
-        """The dialogues."""
+        """Return the dialogues."""
         return [each.reading.dialogue for each in self.units]
 
     @property
@@ -139,7 +139,7 @@ class Analysis:
 
     @cached_property
     def correlations(self) -> list[dict[str, Any]]:
-        """How ratings go with what is measured, strongest first."""
+        """Return how ratings go with what is measured, strongest first."""
         return correlations(self.units, self.seats, self.rated.answers)
 
 

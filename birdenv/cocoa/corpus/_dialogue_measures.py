@@ -30,7 +30,7 @@ class MeasuredDialogue:
 
     @cached_property
     def listing(self) -> PricedListing | None:
-        """What is sold in it."""
+        """Return what is sold in it."""
         return listing_of(self.dialogue)
 
     @cached_property
@@ -184,7 +184,7 @@ def _count(name: str) -> Callable[[MeasuredDialogue], float | None]:
 
 
 def _price(reading: MeasuredDialogue) -> float | None:
-    """The final price on the way from the buyer's target (0) to the seller's (1)."""
+    """Return the final price on the way from the buyer's target (0) to the seller's (1)."""
     price, listing = agreed_price(reading.dialogue), reading.listing
     if price is None or listing is None or "seller" not in listing.roles:
         return None

@@ -77,7 +77,7 @@ def _json(value: Any) -> Markup:
 
 
 def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Any]:
-    """The measures that are there, and the figures of all units and of each group, by kind of group.
+    """Return the measures that are there, and the figures of all units and of each group, by kind of group.
 
     A figure is a row of its units, its value and the ends of its interval, as far as there are some.
     """
@@ -112,7 +112,7 @@ def _coded(names: Sequence[str]) -> dict[str, Any]:
 
 
 def _shown(dialogue: CorpusDialogue) -> dict[str, Any]:
-    """What the page shows of one dialogue."""
+    """Return what the page shows of one dialogue."""
     return {
         "seats": dialogue.seats,
         "players": dialogue.players,
@@ -125,7 +125,7 @@ def _shown(dialogue: CorpusDialogue) -> dict[str, Any]:
 
 
 def _about(dialogue: CorpusDialogue) -> dict[str, Any]:
-    """The scenario of CoCoA's games; of others the question and the database, and nothing else."""
+    """Return the scenario of CoCoA's games; of others the question and the database, and nothing else."""
     if dialogue.game in ("mutual-friends", "bargain", "deal-or-no-deal"):
         return {"kbs": dialogue.scenario.get("kbs")}
     return {name: dialogue.scenario[name] for name in _SHOWN if isinstance(dialogue.scenario.get(name), str)}

@@ -95,7 +95,7 @@ def _types(reading: MeasuredDialogue, seat: int) -> float:
 
 
 def _first_mention(reading: MeasuredDialogue, seat: int) -> tuple[str, dict[str, int]] | None:
-    """The attribute that a seat names first, and the distinct values of each in its own list."""
+    """Return the attribute that a seat names first, and the distinct values of each in its own list."""
     first = next((m for text in _texts(reading, seat) for m in reading.entities.mentions(text)), None)
     distinct = reading.entities.distinct(seat)
     return None if first is None or not distinct.get(first.attribute) else (first.attribute, distinct)

@@ -115,7 +115,7 @@ def _view(line: str) -> _View | None:
 
 
 def _choices(choice: str, own: int) -> Iterator[tuple[int, tuple[int, ...] | None]]:
-    """What a line tells of selections: the own one, and perhaps the other's after it."""
+    """Yield what a line tells of selections: the own one, and perhaps the other's after it."""
     if choice.startswith(_WALKED_AWAY):
         yield own, None
     taken = tuple(map(int, _TAKEN.findall(choice)))

@@ -44,7 +44,7 @@ class ScenarioSettings(Settings):
 
     @property
     def number(self) -> int:
-        """How many scenarios are generated."""
+        """Return how many scenarios are generated."""
         return self.limit or GENERATED
 
     def identity(self) -> Hashable:

@@ -145,7 +145,7 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """Return the grade for SQL of the benchmark that does not run. Raises `MemoryError` if memory was short."""
+    """Return the grade for benchmark SQL that does not run. Raises `MemoryError` if memory was short."""
     if is_out_of_memory(error):
         raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {error.line}", error)

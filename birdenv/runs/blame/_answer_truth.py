@@ -147,7 +147,7 @@ def _numbers_said(said: str) -> set[float]:
 
 
 def _numbers_of(sql: str) -> set[float]:
-    """All numbers of SQL, also those in its texts, as of dates."""
+    """Return all numbers of SQL, also those in its texts, as of dates."""
     return {float(each) for each in _ANY_NUMBER.findall(sql)}
 
 

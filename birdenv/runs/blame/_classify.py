@@ -156,7 +156,7 @@ def _state(
     last: str,
     reading: str | None = None,
 ) -> State:
-    """What the agent heard of a point.
+    """Return what the agent heard of a point.
 
     It was misled by words that fit its own `reading` better than the point, or that gave its `last` SQL a
     value that the gold has not.

@@ -73,7 +73,7 @@ class Execution:
         return None if last is None else (*self._job.gold[:-1], last)
 
     def _passes(self, job: GradingJob, sql: str, *, rows: int = 0) -> bool:
-        """Whether SQL passes, and returns so many rows at least: two empty results say little."""
+        """Return whether SQL passes, and returns so many rows at least: two empty results say little."""
         if self._left <= 0:
             return False
         self._left -= 1
@@ -160,7 +160,7 @@ class RenamedExpression(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _parsed(sql: str, dialect: str) -> Any:
-    """The syntax tree, which nobody may change; None if there is none."""
+    """Return the syntax tree, which nobody may change; None if there is none."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 

@@ -110,7 +110,7 @@ def _about(episode: ExportedEpisode) -> dict[str, Any]:
 
 
 def _uniform(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages with the same keys everywhere, which tables of Arrow need."""
+    """Return the messages with the same keys everywhere, which tables of Arrow need."""
     return [
         {
             "role": message["role"],
@@ -148,7 +148,7 @@ class ExportedEpisode:
 
     @property
     def first(self) -> int:
-        """The place of the agent's first message."""
+        """Return the place of the agent's first message."""
         return next(n for n, message in enumerate(self.messages) if message["role"] == "assistant")
 
 

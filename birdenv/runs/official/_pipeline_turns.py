@@ -151,7 +151,7 @@ def _used_an_attempt_up(move: Mapping[str, Any]) -> bool:
 
 
 def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The index of the move that each attempt was.
+    """Return the index of the move that each attempt was.
 
     A refused move is an attempt (`malformed`) only where the reply to it says so.
     """
@@ -171,7 +171,7 @@ def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, 
 
 
 def _in_markup(move: Mapping[str, Any], fence: str) -> str:
-    """The move as the pipeline's model would have written it; a refused one as its raw text."""
+    """Return the move as the pipeline's model would have written it; a refused one as its raw text."""
     data = move["data"] if isinstance(move["data"], str) else ""
     if _is_submission(move):
         return f"<t>```{fence}\n{data}\n```</t>"

@@ -113,7 +113,7 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
 
 
 def _state(episode: _Episode, turns: int) -> dict[str, Any]:
-    """The task's record with the first turns of its conversation."""
+    """Return the task's record with the first turns of its conversation."""
     state = dict(episode.task)
     for number, turn in enumerate(episode.dialogue.turns[:turns], 1):
         state |= {f"prompt_turn_{number}": turn.prompt, f"prediction_turn_{number}": turn.prediction}
@@ -138,7 +138,7 @@ def _system(episode: _Episode) -> _Rows:
 
 
 def _last_of_system(part: str) -> Callable[[_Episode], _Rows]:
-    """The last turn of each task, on its way to the model (`prompt`) or back (`response`)."""
+    """Return the last turn of each task, on its way to the model (`prompt`) or back (`response`)."""
 
     def rows(episode: _Episode) -> _Rows:
         turns = episode.dialogue.turns

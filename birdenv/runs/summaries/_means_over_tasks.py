@@ -47,7 +47,7 @@ def figure_line(
 
 
 def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
-    """What the agent reports: mean, total and the interval of the mean over tasks."""
+    """Return what the agent reports: mean, total and the interval of the mean over tasks."""
     lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
     for of in used:
         money = of.measure.name == "cost_usd"
@@ -95,7 +95,7 @@ class PassRates:
 
 
 def pass_rates(outcomes: Sequence[Outcome], measure: Measure, repeats: int) -> list[PassRates]:
-    """One for each k from 1 to `repeats` for which a task has enough rated episodes."""
+    """Return one for each k from 1 to `repeats` for which a task has enough rated episodes."""
     episodes: dict[str, list[float]] = defaultdict(list)
     for o, value in values_of(outcomes, measure):
         episodes[o.instance_id].append(value)
@@ -117,7 +117,7 @@ def _mean(
 
 
 def repeats_lines(rates: Mapping[str, Sequence[PassRates]]) -> list[str]:
-    """A table for people; `rates` by title of the measure."""
+    """Return a table for people; `rates` by title of the measure."""
     lines = [f"{'':<24}{'':>13}pass^k (all)             pass@k (any)"]
     for title, of_measure in rates.items():
         for number, rate in enumerate(of_measure):

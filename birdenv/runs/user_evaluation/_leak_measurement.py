@@ -276,7 +276,7 @@ def fish(
 
 
 def _naming_nothing(battery: Sequence[BaitQuestion], brief: Brief) -> list[str]:
-    """The questions of a battery that name nothing of a request."""
+    """Return the questions of a battery that name nothing of a request."""
     named = set(_WORD.findall(brief.request.lower()))
     questions = [bait.question for bait in battery]
     return [each for each in questions if named.isdisjoint(_WORD.findall(each.lower()))]

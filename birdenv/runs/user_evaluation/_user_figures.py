@@ -70,7 +70,7 @@ def _table(head: str, judged: Iterable[Judged], group: Callable[[Judged], str]) 
 
 
 def _confusion(judged: Sequence[Judged]) -> str:
-    """What the questions of a class were taken for, in percent, and what was told or stopped."""
+    """Return what the questions of a class were taken for, in percent, and what was told or stopped."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         counts.setdefault(_CLASSES[one.question.kind], Counter())[one.heard.call or "not said"] += 1

@@ -104,7 +104,7 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     drawn = len({each.rater for each in inside}) if resampled == "raters" else len(inside)
 
     def figure(values: npt.NDArray[np.float64]) -> Figure:
-        """The value of the whole table, with the percentiles of the others."""
+        """Return the value of the whole table, with the percentiles of the others."""
         return with_interval(float(values[0]), values[1:], drawn, resampled)
 
     found = []
@@ -163,7 +163,7 @@ def fit_strengths(
 
 
 def _rank(values: npt.NDArray[np.float64], strength: Figure) -> Figure:
-    """A rank and its percentiles, where the strength has some: all of them may be one rank."""
+    """Return a rank and its percentiles, where the strength has some: all of them may be one rank."""
     if strength.interval is None:
         return Figure(float(values[0]), None, strength.why)
     return Figure(float(values[0]), percentiles(values[1:]))
@@ -185,7 +185,7 @@ def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> s
 
 
 def _reaches(used: Sequence[BlindChoice], players: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Who won against whom or tied, directly or through a chain of others."""
+    """Return who won against whom or tied, directly or through a chain of others."""
     numbers = {name: number for number, name in enumerate(players)}
     found = np.eye(len(players), dtype=np.bool_)
     for each in used:
@@ -200,7 +200,7 @@ def _reaches(used: Sequence[BlindChoice], players: Sequence[str]) -> npt.NDArray
 def _group(
     used: Sequence[BlindChoice], players: Sequence[str], mutual: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.intp]:
-    """The most players of whom each reaches each, and of whom somebody won; none if there are none."""
+    """Return the most players of whom each reaches each, and of whom somebody won; none if there are none."""
     numbers = {name: number for number, name in enumerate(players)}
     sizes = np.zeros(len(players), np.int64)
     for each in used:
@@ -211,7 +211,7 @@ def _group(
 
 
 def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.intp]) -> str:
-    """Why a player has no strength on the scale of the others."""
+    """Return why a player has no strength on the scale of the others."""
     up, down = bool(reaches[number, group].any()), bool(reaches[group, number].any())
     if up:
         return "it never lost to the others or tied with them: no comparison says how much stronger it is"

@@ -51,7 +51,7 @@ def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _table(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows of a CSV file; its first line tells the delimiter."""
+    """Yield the rows of a CSV file; its first line tells the delimiter."""
     head = text.lstrip().split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=head.count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -122,7 +122,7 @@ class Rating(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Who answered what about which seat: it has one answer."""
+        """Return who answered what about which seat: it has one answer."""
         return *self.unit, self.rater, self.question
 
     @property
@@ -275,7 +275,7 @@ def _texts(
 
 
 def _value(value: Any, place: str) -> float | str | None:
-    """A number or a word; None for no answer."""
+    """Return a number or a word; None for no answer."""
     if isinstance(value, str):
         text = value.strip()
         if text.lower() in ("", "null", "none", "nan", "na", "n/a"):

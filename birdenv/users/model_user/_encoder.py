@@ -41,14 +41,14 @@ class ModelReading:
 
     @property
     def target(self) -> str:
-        """The annotated term, or the id of the part."""
+        """Return the annotated term, or the id of the part."""
         if self.point is None:
             return ""
         return self.point.term if self.call == "labelled" else self.point.id
 
     @property
     def granted(self) -> tuple[str, ...]:
-        """The SQL that the answer may draw on."""
+        """Return the SQL that the answer may draw on."""
         return () if self.point is None else self.point.granted
 
 

@@ -49,7 +49,7 @@ def _select(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
-    """What is shown; within brackets it is a noun."""
+    """Return what is shown; within brackets it is a noun."""
     show, distinct = "" if speaker.nested else "show ", node.args.get("distinct")
     items = [speaker.say(item).inside(LOOSE) for item in node.expressions if not is_filler(item)]
     lead = show + "{}"
@@ -65,7 +65,7 @@ def _shown(speaker: Speaker, node: Node) -> str:
 
 
 def _from(speaker: Speaker, node: Node) -> str:
-    """The subqueries that a query reads, and the table where a fragment says nothing else."""
+    """Return the subqueries that a query reads, and the table where a fragment says nothing else."""
     source = part_of(node, "from")
     if source is None or is_filler(source.this):
         return ""
@@ -79,7 +79,7 @@ def _from(speaker: Speaker, node: Node) -> str:
 
 
 def _source(speaker: Speaker, node: Node) -> str:
-    """A subquery or table function in words; nothing for a table."""
+    """Return a subquery or table function in words; nothing for a table."""
     if kind_of(node) == "Lateral":
         node = node.this
     if kind_of(node) == "Subquery":
@@ -226,7 +226,7 @@ def _quantified(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _with(speaker: Speaker, node: Node) -> str:
-    """The CTEs, whose names are kept back."""
+    """Return the CTEs, whose names are kept back."""
     found = part_of(node, "with")
     parts = []
     for cte in found.expressions if found is not None else ():

@@ -182,7 +182,7 @@ _TABLES = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 
 def tables_joined(joins: Iterable[Segment]) -> set[str]:
-    """The stems of the names of joined tables."""
+    """Return the stems of the names of joined tables."""
     return stems_in(" ".join(match[1] for part in joins if (match := _JOINED.search(part.sql))))
 
 
@@ -190,7 +190,7 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """How a term may be called: as it is, without its abbreviation, and by that alone; as words."""
+    """Return how a term may be called: as it is, without its abbreviation, and by that alone; as words."""
     forms = [term]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
@@ -222,7 +222,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 
 
 def all_stems(sql: str) -> set[str]:
-    """The stems of a snippet's names, those of tables included."""
+    """Return the stems of a snippet's names, those of tables included."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
     return {
         stem(word)
@@ -246,7 +246,7 @@ def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
-    """The numbers in a text, small ones in digits and in words."""
+    """Return the numbers in a text, small ones in digits and in words."""
     said = dict.fromkeys(words(clean(text)))
     small = (pair for pair in NUMBERS.items() if not said.keys().isdisjoint(pair))
     return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
@@ -294,7 +294,7 @@ def stems_in(text: str) -> set[str]:
 
 
 def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
-    """The stems of the other values that the columns compared in `sql` have, by their meanings.
+    """Return the stems of the other values that the columns compared in `sql` have, by their meanings.
 
     A column's meaning lists its values if it names one that the SQL compares the column with.
     """

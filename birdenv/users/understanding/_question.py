@@ -143,7 +143,7 @@ _TAG = frozenset(
 
 
 def is_tag(sentence: str) -> bool:
-    """Whether a question only asks to confirm what was said before it."""
+    """Return whether a question only asks to confirm what was said before it."""
     said = words(sentence)
     return (
         len(said) < 11
@@ -259,7 +259,7 @@ _LEXICON = GENERIC_STEMS | SYNONYMS.keys()
 
 
 def _is_readable(index: Index, question: Question) -> bool:
-    """Whether most words are known: in another language or a code, a word is known by chance."""
+    """Return whether most words are known: in another language or a code, a word is known by chance."""
     said, postings = question.words, index.postings
     known = [
         word in STOP_WORDS or (one := stem(word)) in _LEXICON or one in postings or word.isdigit()
@@ -276,7 +276,7 @@ def _meant(index: Index, word: str) -> Sequence[tuple[str, float]]:
 
 
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
-    """The word of the index that is spelt most like `word`, from the same first letter on."""
+    """Return the word of the index that is spelt most like `word`, from the same first letter on."""
     own = trigrams(word)
     shared: dict[str, int] = {}
     for letters in own:

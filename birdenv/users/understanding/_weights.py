@@ -152,7 +152,7 @@ class Weights:
 
     @cached_property
     def of_runs(self) -> RunWeights:
-        """The weights of the runs as they are added up."""
+        """Return the weights of the runs as they are added up."""
         return RunWeights(self.runs)
 
 

@@ -63,7 +63,7 @@ def clean(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of cleaned text, in order; underscores and punctuation separate them."""
+    """Return the words of cleaned text, in order; underscores and punctuation separate them."""
     return _WORD.findall(text)
 
 
@@ -86,7 +86,7 @@ def stem(word: str) -> str:
 
 
 def content_words(said: Iterable[str]) -> list[str]:
-    """The words that are neither stop words nor single letters."""
+    """Return the words that are neither stop words nor single letters."""
     return [word for word in said if word not in STOP_WORDS and (len(word) > 1 or not word.isalpha())]
 
 
@@ -122,7 +122,7 @@ GENERIC_STEMS = ASIDE_STEMS | FRAME_STEMS | frozenset(map(stem, _GENERIC))
 
 
 def trigrams(word: str) -> frozenset[str]:
-    """The runs of three letters of a word, its ends marked."""
+    """Return the runs of three letters of a word, its ends marked."""
     marked = f"^{word}$"
     return frozenset(marked[i : i + 3] for i in range(len(marked) - 2))
 

@@ -173,7 +173,7 @@ def _lists(
 
 
 def _cut(own: list[Item], match: Item, size: int, rng: Random) -> list[Item]:
-    """A list with the match and others, shuffled."""
+    """Return a list with the match and others, shuffled."""
     kept = [match, *(item for item in own if item != match)][:size]
     rng.shuffle(kept)
     return kept
