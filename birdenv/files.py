@@ -107,14 +107,16 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of the file's bytes, in hex."""
+    """Return the SHA-256 of the file's bytes, in hex."""
     check_regular(path)
     with file_errors(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def path_digest(path: Path) -> str | None:
-    """SHA-256 of a file, or of all files of a folder; None if there is neither, or anything else in it."""
+    """Return the SHA-256 of a file, or of all files of a folder; None if there is neither, or anything else
+    in it.
+    """
     try:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         digest = hashlib.sha256()
@@ -139,7 +141,7 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> str:
-    """SHA-256 over birdenv's own Python files, by path within the package."""
+    """Return the SHA-256 over birdenv's own Python files, by path within the package."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -181,7 +183,9 @@ def read_text(path: Path) -> str:
 
 
 def _is_input(path: Path) -> bool:
-    """Whether it is what a shell hands over, which may be a pipe: `/dev/stdin`, or the file of `<(...)`."""
+    """Return whether it is what a shell hands over, which may be a pipe: `/dev/stdin`, or the file of
+    `<(...)`.
+    """
     return path == Path("/dev/stdin") or path.parent == Path("/dev/fd")
 
 

@@ -257,5 +257,5 @@ def _left(view: View) -> str:
 
 
 def _use(word: str, action: Action) -> str:
-    """`submit SQL`, `column TABLE|COLUMN`, `schema`."""
+    """Return `submit SQL`, `column TABLE|COLUMN`, `schema`."""
     return f"{word} {'|'.join(field.name.upper() for field in action.fields)}".rstrip()

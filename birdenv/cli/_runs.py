@@ -60,7 +60,9 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def _run_line(path: Path) -> list[str]:
-    """Folder, game, players, episodes, first figure, and settings; of a broken run why it is broken."""
+    """Return folder, game, players, episodes, first figure, and settings; of a broken run why it is
+    broken.
+    """
     shown = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     try:
         run = read_run(path)
@@ -92,7 +94,9 @@ _NOT_OF_THE_GAME = {
 
 
 def _settings_changed(game: str, config: Mapping[str, Any]) -> list[str]:
-    """The game's settings that are not the default ones as `name=value`, and data that are not the demo's."""
+    """Return the game's settings that are not the default ones as `name=value`, and data that are not the
+    demo's.
+    """
     if game not in game_names():
         return []
     defaults = {

@@ -46,7 +46,9 @@ class Limits:
 
     @property
     def wall_seconds(self) -> float:
-        """The wall-clock time of one statement where `seconds` count processor time: four times `seconds`."""
+        """Return the wall-clock time of one statement where `seconds` count processor time: four times
+        `seconds`.
+        """
         return WALL_TIME * self.seconds
 
     @property

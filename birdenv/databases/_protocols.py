@@ -18,8 +18,9 @@ DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
 
 
 def dump_places(folder: Path) -> list[Path]:
-    """Where dumps of PostgreSQL are (`<db>_template` folders) that belong to a folder: itself, or folders of
-    the authors' names in it or beside it; the nearest first."""
+    """Return where dumps of PostgreSQL are (`<db>_template` folders) that belong to a folder: itself, or
+    folders of the authors' names in it or beside it; the nearest first.
+    """
     beside = (near / name for near in (folder, folder.parent) for name in DUMP_FOLDERS)
     return [place for place in (folder, *beside) if any(each.is_dir() for each in place.glob("*_template"))]
 
@@ -48,7 +49,9 @@ class EpisodeDatabase(Protocol):
         """Run scripts up to the first error; otherwise the result of the last statement."""
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Schema and contents as committed, after a rollback; no contents if the schema is not `like`'s."""
+        """Return schema and contents as committed, after a rollback; no contents if the schema is not
+        `like`'s.
+        """
 
     def checkpoint(self) -> Checkpoint | QueryError:
         """Return what is committed, as a value, after a rollback."""
@@ -100,10 +103,12 @@ class DatabaseSource(Protocol):
         """Raise `InputError` that says what is wrong unless the database can be opened."""
 
     def digest(self, db_id: str) -> str:
-        """SHA-256 in hexadecimal of the contents; raises as `check` does."""
+        """Return the SHA-256 in hexadecimal of the contents; raises as `check` does."""
 
     def version(self, db_id: str) -> Hashable:
-        """What tells the contents from others, in this process; cheaper than `digest`. Raises as `check`."""
+        """Return what tells the contents from others, in this process; cheaper than `digest`. Raises as
+        `check`.
+        """
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
         """Return a database for one episode, private and pristine; `limits` hold for each statement.
@@ -112,7 +117,9 @@ class DatabaseSource(Protocol):
         """
 
     def schema_text(self, db_id: str) -> str:
-        """The CREATE TABLE statements, in the order in which the tables were made; raises as `open`."""
+        """Return the CREATE TABLE statements, in the order in which the tables were made; raises as
+        `open`.
+        """
 
     def close(self) -> None:
         """Let go of what it holds for episodes, of which no more are opened; closing again does nothing.
@@ -121,4 +128,6 @@ class DatabaseSource(Protocol):
         """
 
     def config(self) -> dict[str, Any]:
-        """What a run writes down about the source: plain values, no secrets, and none that change by use."""
+        """Return what a run writes down about the source: plain values, no secrets, and none that change by
+        use.
+        """

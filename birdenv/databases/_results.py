@@ -182,7 +182,9 @@ def bytes_of(rows: Sequence[Row]) -> int:
 
 
 def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
-    """Each object once: small integers, NULL and texts of one character are the same object everywhere."""
+    """Return what the cells take. Each object counts once: Python shares small integers, None and short
+    texts.
+    """
     cells = list(chain.from_iterable(rows))
     objects = dict(zip(map(id, cells), cells, strict=True)).values()
     total = sum(map(getsizeof, objects))

@@ -52,7 +52,7 @@ class Lasting(Protocol):
 
     @property
     def repeatable(self) -> bool:
-        """True if the same statement on the same contents gives the same whenever it runs."""
+        """Return True if the same statement on the same contents gives the same whenever it runs."""
 
     @property
     def elapsed(self) -> float:
@@ -174,7 +174,9 @@ def _asked(lasts: Callable[[], bool] | None, value: Lasting) -> bool:
 
 
 def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any:
-    """The value with a copy of its rows, if it has any: what is kept, and what was given, share none."""
+    """Return the value with a copy of its rows, if it has any: what is kept, and what was given, share
+    none.
+    """
     return replace(value, rows=kind(value.rows)) if hasattr(value, "rows") else value
 
 

@@ -124,7 +124,9 @@ def _after_opening(text: str) -> int:
 
 
 def _parts(text: str) -> Iterator[tuple[str, Stretch, int]]:
-    """Each stretch with its kind and end; kinds are `semicolon` and `tag`, too, and a tag is one stretch."""
+    """Yield each stretch with its kind and end; kinds are `semicolon` and `tag`, too, and a tag is one
+    stretch.
+    """
     tag_end = 0
     for part in stretches(text):
         if part.start < tag_end:

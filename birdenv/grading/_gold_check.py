@@ -22,8 +22,8 @@ _SET_WORDS: Final = frozenset({"UNION", "EXCEPT", "INTERSECT"})
 
 
 def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Result]) -> str:
-    """One line if the outermost LIMIT leaves out rows that its ORDER BY puts level with rows that it keeps;
-    empty if not, and where that cannot be told. A LIMIT without ORDER BY puts all rows level.
+    """Return one line if the outermost LIMIT leaves out rows that its ORDER BY puts level with rows that it
+    keeps; empty if not, and where that cannot be told. A LIMIT without ORDER BY puts all rows level.
 
     `gold` is the query's result. `run` is asked for the same query with a later LIMIT, and with the sort keys
     as further columns. Sub-queries with a LIMIT of their own are not looked at.
@@ -69,7 +69,7 @@ def _is_tie(cut: int, keys: Sequence[Row], outputs: Sequence[Row]) -> bool:
 
 
 def _probe(sql: str, tokens: Sequence[Token], columns: Sequence[str]) -> _Probe | None:
-    """None where the query has no outermost LIMIT with plain numbers, or its keys cannot be had."""
+    """Return the probe, or None if the query has no outermost LIMIT with plain numbers or no usable keys."""
     outer = _outermost(tokens)
     words = [tokens[i].text.upper() if tokens[i].kind == "word" else "" for i in outer]
     if "LIMIT" not in words:
@@ -114,7 +114,7 @@ def _outermost(tokens: Sequence[Token]) -> list[int]:
 
 
 def _limit_and_offset(tokens: Sequence[Token]) -> tuple[int, int] | None:
-    """`n`, `n OFFSET m` and `m, n` as (n, m)."""
+    """Read `n`, `n OFFSET m` or `m, n` as (n, m)."""
     texts = [token.text.upper() for token in tokens if token.text != ";"]
     match texts:
         case [count] if count.isdigit():

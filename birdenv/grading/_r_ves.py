@@ -52,8 +52,8 @@ def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float
 
 
 def time_ratio(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
-    """How many times longer the gold takes: the mean over the runs of gold time / predicted time, ratios
-    that do not lie strictly within three standard deviations of their mean left out.
+    """Return how many times longer the gold takes: the mean over the runs of gold time / predicted time,
+    ratios that do not lie strictly within three standard deviations of their mean left out.
 
     0 where nothing is left. That is the script's own trap: if all ratios are the same, as with one run, none
     lies strictly within. It is 0 too where a time is no time at all. Raises `ValueError` for sequences of

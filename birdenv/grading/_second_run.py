@@ -58,7 +58,9 @@ def second_limits(limits: Limits) -> Limits:
 
 
 def is_late(result: object) -> bool:
-    """Whether a time limit ended the statement of this result, or the reading of a part of this state."""
+    """Return whether a time limit ended the statement of this result, or the reading of a part of this
+    state.
+    """
     if isinstance(result, DatabaseState):
         return any(map(is_late, result.contents.values()))
     return isinstance(result, QueryError) and result.kind == "timeout"

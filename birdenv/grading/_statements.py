@@ -47,7 +47,7 @@ class GoldRows:
 
     @cached_property
     def is_empty(self) -> bool:
-        """No row, or nothing but NULLs."""
+        """Return whether the gold has no row, or nothing but NULLs."""
         return all(cell is None for cell in chain.from_iterable(self.rows))
 
     @cached_property
@@ -133,7 +133,7 @@ def whole(result: Result) -> Result:
 
 
 def rows_needed(golds: Sequence[GoldRows]) -> int:
-    """So many rows of a prediction are kept where it has more than the golds."""
+    """Return how many rows to keep of a prediction that has more rows than the golds."""
     return max(LEAST_FETCHED, *[len(gold.rows) for gold in golds]) + 1
 
 

@@ -37,7 +37,8 @@ def cut(name: str, most: int = _LONGEST_NAME) -> str:
 
 
 def forest_rows(report: RunReport) -> list[_Row]:
-    """Lines of the plot from the top: the figures, then each group below its heading, which has no figure.
+    """Return lines of the plot from the top: the figures, then each group below its heading, which has no
+    figure.
 
     What an episode took has no place on the axis, which goes from nothing to all.
     """

@@ -94,7 +94,7 @@ def _groups(made: RunReport) -> list[dict[str, Any]]:
 
 
 def _facts(made: RunReport) -> list[tuple[str, str]]:
-    """Further figures in words: questions, turns, tokens, and the cost of a solved task."""
+    """Return further figures in words: questions, turns, tokens, and the cost of a solved task."""
     played = [record for record in made.run.records if "example" in record]
     facts = []
     if played and all("max_questions" in record for record in played):

@@ -163,7 +163,7 @@ class RunDirectory:
                     _append(self.file(stream), lines[stream].encode())
 
     def read(self, stream: str) -> dict[str, dict[str, Any]]:
-        """Records by `episode_name`; the last of a name that comes twice. A torn last line is dropped.
+        """Return records by `episode_name`; the last of a name that comes twice. A torn last line is dropped.
 
         Raises `InputError` naming the first other line that is not a record of this stream.
         """
@@ -189,7 +189,9 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """The records of `runs` whose episode is in every stream and is not `RETRIED`, by `episode_name`."""
+        """Return the records of `runs` whose episode is in every stream and is not `RETRIED`, by
+        `episode_name`.
+        """
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
         kept = {name: run for name, run in runs.items() if all(name in other for other in others)}
@@ -234,7 +236,9 @@ class RunDirectory:
 
 
 def _without_isolation(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a run without where its SQL ran: earlier versions kept that, and had a choice."""
+    """Return the settings of a run without where its SQL ran: earlier versions kept that, and had a
+    choice.
+    """
     config.pop("isolation", None)
     match config.get("command"):
         case {"options": {"further": [*words]} as options}:

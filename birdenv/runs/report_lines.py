@@ -12,7 +12,7 @@ def rule(character: str) -> str:
 
 
 def engine_line(engine: str) -> str:
-    """`Engine                  SQLite 3.40.1`: what ran the SQL, as `config.json` has it."""
+    """Return `Engine                  SQLite 3.40.1`: what ran the SQL, as `config.json` has it."""
     return f"{'Engine':<24}{engine:>13}"
 
 

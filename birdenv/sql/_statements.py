@@ -89,8 +89,9 @@ def _upper(word: str) -> str:
 
 
 def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
-    """The first words by PostgreSQL's rules after comments and opening parentheses, in upper case; fewer
-    where something else than a word stands between them."""
+    """Return the first words by PostgreSQL's rules after comments and opening parentheses, in upper case;
+    fewer where something else than a word stands between them.
+    """
     words: list[str] = []
     try:
         for token in postgres_tokens(sql):
@@ -106,7 +107,9 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Whether a statement is more than a plain query, or may be one with INSERT, UPDATE, ... in its WITH."""
+    """Return whether a statement is more than a plain query, or may be one with INSERT, UPDATE, ... in its
+    WITH.
+    """
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 
@@ -192,7 +195,8 @@ def statement_end(script: str, start: int) -> int:
 
 
 def is_single_query(sql: str, dialect: str) -> bool:
-    """Whether a text is exactly one statement that starts, behind comments and parentheses, like a query.
+    """Return whether a text is exactly one statement that starts, behind comments and parentheses, like a
+    query.
 
     What only the server can tell (a WITH that deletes, SELECT INTO, FOR UPDATE) is not looked at, nor is
     text with a quote that never ends: its first word counts, and running it will tell the fault.

@@ -128,7 +128,9 @@ def unquoted(text: str) -> str:
 
 
 def spelling(token: Token) -> str:
-    """One spelling for a token: names in lower case and without needless quotes, strings as they are."""
+    """Return one spelling for a token: names in lower case and without needless quotes, strings as they
+    are.
+    """
     if token.kind == "word":
         return folded(token.text)
     if token.kind == "quoted":
@@ -138,7 +140,7 @@ def spelling(token: Token) -> str:
 
 
 def normalised(sql: str) -> str:
-    """`sql` with one space between tokens, one spelling for each, and no comments."""
+    """Return `sql` with one space between tokens, one spelling for each, and no comments."""
     return " ".join(map(spelling, tokens(sql)))
 
 
@@ -229,7 +231,9 @@ def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _end(match: re.Match[str], kind: str) -> int:
-    """Where what a match of PostgreSQL's rules begins ends: quotes and comments with their contents."""
+    """Return where what a match of PostgreSQL's rules begins ends: quotes and comments with their
+    contents.
+    """
     sql, place = match.string, match.end()
     if kind in ("string", "quoted") and not any(map(match.group, _POSTGRES_ENDS)):
         raise UnterminatedError(match.group()[:1])

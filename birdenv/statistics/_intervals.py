@@ -320,7 +320,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
 
 
 def rounded(value: Any) -> Any:
-    """Numbers for files: six digits, so that the last bits of a sum do not show."""
+    """Return numbers for files: six digits, so that the last bits of a sum do not show."""
     if isinstance(value, float):
         return round(value, _DIGITS)
     if isinstance(value, Mapping):

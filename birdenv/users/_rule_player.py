@@ -248,5 +248,5 @@ _ENDINGS: Final = (
 
 
 def chatty(text: str, rng: Random) -> str:
-    """`text` with small talk around it; the same state of `rng` gives the same words."""
+    """Return `text` with small talk around it; the same state of `rng` gives the same words."""
     return " ".join(filter(None, (rng.choice(_OPENINGS), text, rng.choice(_ENDINGS))))

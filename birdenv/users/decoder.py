@@ -79,7 +79,9 @@ _CLAUSES = {
 
 @lru_cache(maxsize=4096)
 def _sentence(brief: Brief, sql: str, *, term: str | None = None, clause: str = "") -> str:
-    """The sentence for the snippet of a term, or for a part of the gold SQL. A task has few of both."""
+    """Return the sentence for the snippet of a term, or for a part of the gold SQL. A task has few of
+    both.
+    """
     reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
     named = "" if term is None else quoted(" ".join(term.split()))
     return _of_clause(clause, reading, brief.identifiers) or _of_snippet(

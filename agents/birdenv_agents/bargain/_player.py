@@ -90,11 +90,11 @@ class Bargainer:
         return reading
 
     def _is_agreed(self, price: float) -> bool:
-        """True if the other's price is no worse than what one would name next, or almost that."""
+        """Return True if the other's price is no worse than what one would name next, or almost that."""
         return self._gain(price) >= self._gain(self._next()) - self._close
 
     def _takes(self, price: float | None) -> bool:
-        """True for an offer that is worth taking: it cannot be answered by another one."""
+        """Return True for an offer that is worth taking: it cannot be answered by another one."""
         if price is None:
             return False
         agreed = [each for each in (self._own, self._theirs) if each is not None]

@@ -138,7 +138,9 @@ def _known(places: Sequence[Place]) -> list[KnownAct]:
 def _learned(
     places: Sequence[Place], acts: Sequence[Act], seed: int, progress: Progress
 ) -> dict[str, dict[str, float]]:
-    """The likeliest weights of parts given features, under a Gaussian prior of variance 1 (by Adam)."""
+    """Return the likeliest weights of parts given features, under a Gaussian prior of variance 1 (by
+    Adam).
+    """
     number = {act: place for place, act in enumerate(acts)}
     places = [place for place in places if place.act in number]
     names = sorted({part for act in acts for part in parts(act)})

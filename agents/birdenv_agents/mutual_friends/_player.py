@@ -136,7 +136,9 @@ class FriendsPlayer:
         return self._question(living, room) if room > 0 else ""
 
     def _question(self, living: Sequence[Item], room: int) -> str:
-        """A question about the values that most of the friends in question have; empty if all were asked."""
+        """Return a question about the values that most of the friends in question have; empty if all were
+        asked.
+        """
         best: tuple[float, str, list[str]] | None = None
         for name in living[0]:
             values = [v for v in distinct(living, name) if v not in self._asked.get(name, ())][:room]

@@ -213,20 +213,22 @@ class Reader:
         return [*answer, Claim("inform", values, about_asked)] if any(values.values()) else answer
 
     def _question(self, part: str, values: Values) -> list[Claim]:
-        """What a question asks for; nothing if it names nobody (`any friends?`), but for `how many`."""
+        """Return what a question asks for; nothing if it names nobody (`any friends?`), but for `how
+        many`.
+        """
         how_many = _HOW_MANY.search(part) is not None
         if not values and all(word in _LITTLE or word in _SMALL_TALK for word in _WORD.findall(part)):
             return [Claim("ask", self._everybody, counts=True)] if how_many else []
         return [Claim("ask", values, counts=how_many or _ONLY.search(part) is not None)]
 
     def _is_bare(self, part: str) -> bool:
-        """True if a part names nothing at all: it can only be about what was asked."""
+        """Return True if a part names nothing at all: it can only be about what was asked."""
         for cue in self._cues.values():
             part = cue.sub(" ", part)
         return all(word in _BARE or word.isdecimal() for word in _WORD.findall(part))
 
     def _denials(self, part: str, values: Values) -> list[Claim]:
-        """Denials of each value, or of a friend who has several of different attributes."""
+        """Return denials of each value, or of a friend who has several of different attributes."""
         known = {name: each for name, each in values.items() if each}
         if len(known) > 1 and not _NOT_ONE.search(part):
             return [Claim("deny", known)]
@@ -287,7 +289,7 @@ def _forms(found: Mapping[str, Meanings]) -> dict[Form, Meanings]:
 
 
 def _short_forms(words: Form, shares: Mapping[str, int]) -> Iterator[Form]:
-    """Shorter words for a value: its own words, its first letters, and a doer for what is done."""
+    """Yield shorter words for a value: its own words, its first letters, and a doer for what is done."""
     own = [word for word in words if len(word) > _SHORT and word not in _USUAL and shares[word] == 1]
     for word in own:
         yield (word,)

@@ -156,12 +156,14 @@ class Checker:
 
 
 def _pairs(sqls: Sequence[str]) -> list[Sequence[str]]:
-    """Two at a time: an episode has two attempts in a phase."""
+    """Return the statements in pairs, because an episode has two attempts in a phase."""
     return [sqls[start : start + 2] for start in range(0, len(sqls), 2)]
 
 
 def _phrases_with(term: str, request: str) -> list[str]:
-    """The phrases of a request that the candidate setting can ask about, and that have a word of a term."""
+    """Return the phrases of a request that the candidate setting can ask about, and that have a word of a
+    term.
+    """
     words = set(term.lower().split())
     return [each.text for each in phrases(request)[:MAX_SPANS] if words & set(each.text.lower().split())]
 

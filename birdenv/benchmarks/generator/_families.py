@@ -43,7 +43,7 @@ class VaguePart:
 
     @property
     def is_open(self) -> bool:
-        """True if the request leaves the point open."""
+        """Return True if the request leaves the point open."""
         return self.said is None
 
 

@@ -82,7 +82,7 @@ def _print_templates(found: Mapping[str, Template]) -> None:
 
 
 def _counted(beside: Sequence[Leftover]) -> str:
-    """`2 databases, 1 role`."""
+    """Return `2 databases, 1 role`."""
     counts = Counter(each.kind for each in beside)
     return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(counts.items()))
 

@@ -74,8 +74,9 @@ def pair_database(
     limits: Limits,
     rules: PairRules,
 ) -> PairDatabase:
-    """What the options name. Raises `InputError` for options that do not fit together, or a database that
-    cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach."""
+    """Return what the options name. Raises `InputError` for options that do not fit together, or a database
+    that cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach.
+    """
     if dialect is not None and dialect not in DIALECTS:
         raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite" and dsn is not None:

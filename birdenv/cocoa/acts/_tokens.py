@@ -200,7 +200,9 @@ class DialogueTokens:
         return Move(action.name, ordered or None)
 
     def _arguments(self, action: Action) -> list[Field]:
-        """The fields of an action for which there are tokens, in the order of the things that they count."""
+        """Return the fields of an action for which there are tokens, in the order of the things that they
+        count.
+        """
         fields = [each for each in action.fields if each.kind in ("integer", "number") and not each.optional]
         ranks = list(self._kinds)
         return sorted(fields, key=lambda field: ranks.index(field.name) if field.name in ranks else -1)

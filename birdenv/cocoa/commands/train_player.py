@@ -235,7 +235,9 @@ def test_player(
 def _read(
     game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: dict[str, Any]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
-    """The dialogues of files, runs and studies, and the settings under which they can be played again."""
+    """Return the dialogues of files, runs and studies, and the settings under which they can be played
+    again.
+    """
     from birdenv.cocoa.files import as_examples, read_examples, read_scenarios
     from birdenv.cocoa.files._dialogue_files import exact
     from birdenv.runs.export import whole_dialogues
@@ -292,7 +294,7 @@ def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
 def _played(
     game: Game, players: Sequence[str], number: int, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Figures of dialogues; those who can sit in every seat change seats."""
+    """Return figures of dialogues; those who can sit in every seat change seats."""
     from birdenv.cocoa.player_evaluation import self_play
 
     turning = all(_can_sit(each, game, seat) for each in players for seat in range(len(players)))
@@ -307,7 +309,7 @@ def _partner(player: str, game: Game, seat: int) -> str:
 
 
 def _can_sit(player: str, game: Game, seat: int) -> bool:
-    """False for a player that is known for other seats only."""
+    """Return False for a player that is known for other seats only."""
     from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec
 
     try:

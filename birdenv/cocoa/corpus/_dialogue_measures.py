@@ -25,7 +25,7 @@ class MeasuredDialogue:
 
     @cached_property
     def entities(self) -> Entities:
-        """Values of its lists."""
+        """Return values of its lists."""
         return Entities(self.dialogue)
 
     @cached_property
@@ -35,7 +35,7 @@ class MeasuredDialogue:
 
     @cached_property
     def success(self) -> bool | None:
-        """True if it reached its aim; None where nothing tells."""
+        """Return True if it reached its aim; None where nothing tells."""
         return succeeded(self.dialogue)
 
 
@@ -166,7 +166,7 @@ def _seconds(reading: MeasuredDialogue) -> float | None:
 
 
 def _cross_talk(reading: MeasuredDialogue) -> Ratio | None:
-    """Pairs of moves of two seats of which the second began to be typed before the first was sent."""
+    """Return pairs of moves of two seats of which the second began to be typed before the first was sent."""
     if not reading.dialogue.has_typing:
         return None
     moves = reading.dialogue.moves
@@ -251,7 +251,7 @@ def _measures() -> Iterator[Metric]:
 
 
 def _clarification() -> Iterator[Metric]:
-    """Questions against ambiguities."""
+    """Yield questions against ambiguities."""
     asked, known = _moves("clarify"), _count("ambiguities")
     yield Metric("questions", "Questions", "Clarification", asked, games=_ASKING)
     shares = {

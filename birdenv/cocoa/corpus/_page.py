@@ -69,7 +69,7 @@ def _digest(text: str) -> str:
 
 
 def _json(value: Any) -> Markup:
-    """JSON that can stand in a script element: nothing in it begins or ends an element."""
+    """Return JSON that can stand in a script element: nothing in it begins or ends an element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -106,7 +106,7 @@ def _rows(units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, list[A
 
 
 def _coded(names: Sequence[str]) -> dict[str, Any]:
-    """Names as numbers, a row for each dialogue."""
+    """Return names as numbers, a row for each dialogue."""
     known = {each: number for number, each in enumerate(sorted(set(names)))}
     return {"names": list(known), "of": [known[each] for each in names]}
 
@@ -132,7 +132,9 @@ def _about(dialogue: CorpusDialogue) -> dict[str, Any]:
 
 
 def _events(dialogue: CorpusDialogue) -> Iterator[list[Any]]:
-    """Rows of seat, time, action, data, reply, its sender, refused; without what is empty at the end."""
+    """Yield rows of seat, time, action, data, reply, its sender, refused; without what is empty at the
+    end.
+    """
     for event in dialogue.events:
         if event.action in ("join", "leave", "typing"):
             continue

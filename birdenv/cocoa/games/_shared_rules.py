@@ -39,7 +39,7 @@ class ScenarioSettings(Settings):
     @field_validator("scenarios", "schema_file", "listings", check_fields=False)
     @classmethod
     def _from_any_folder(cls, file: str | None) -> str | None:
-        """Runs and studies keep the place of the file, and may be looked at from another folder."""
+        """Return the absolute path, because runs and studies may be opened from another folder."""
         return None if file is None else str(Path(file).absolute())
 
     @property

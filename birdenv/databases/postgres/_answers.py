@@ -255,8 +255,9 @@ class Rows:
             self.is_enough = self.is_cut = True
 
     def _fits(self, rows: list[Row], received: int) -> bool:
-        """Whether the next rows are allowed. They are counted only once so much has come in that they might
-        not be."""
+        """Return whether the next rows are allowed. They are counted only once so much has come in that they
+        might not be.
+        """
         if not self._is_counted:
             cells = (len(self.columns or ()) + 1) * self._count
             if _CHARACTER_BYTES * received + _CELL_BYTES * cells <= self._allowance.bytes:

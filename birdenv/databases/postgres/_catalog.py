@@ -158,8 +158,9 @@ ORDER BY c.oid
 
 
 def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
-    """Every table, view, sequence, trigger, routine and type; keys as in `DatabaseState.schema`, with the
-    name of its table before a trigger's, and the types of its arguments after a routine's."""
+    """Return every table, view, sequence, trigger, routine and type; keys as in `DatabaseState.schema`, with
+    the name of its table before a trigger's, and the types of its arguments after a routine's.
+    """
     return dict(sorted(fetch(_SCHEMA)))
 
 
@@ -175,7 +176,7 @@ def definitions(fetch: Fetch) -> tuple[str, ...]:
 
 
 def schema_text(fetch: Fetch) -> str:
-    """CREATE TABLE statements, in the order in which the tables were made."""
+    """Return CREATE TABLE statements, in the order in which the tables were made."""
     texts = []
     for name, columns, constraints in fetch(_TABLES):
         lines = ",\n".join(f"    {line}" for line in [*(columns or []), *(constraints or [])])
@@ -192,8 +193,8 @@ class _UnreadableError(Exception):
 def read_state(
     session: Session, like: DatabaseState | None, allowance: Callable[[], Allowance]
 ) -> DatabaseState | QueryError:
-    """What is committed, in a session of its own; `allowance` gives what the next statement may cost, and all
-    contents together take no more bytes than that.
+    """Return what is committed, in a session of its own; `allowance` gives what the next statement may cost,
+    and all contents together take no more bytes than that.
 
     What is asked of the catalogs means the catalogs' own names: a script that is graded may have made others.
     """

@@ -204,7 +204,7 @@ class NonblockingConnection:
                 self._libpq.consume_input()
 
     def _wait(self) -> bool:
-        """Until the server has told something; False if it was not in time, and the connection is cut."""
+        """Wait for the server. Return False if it did not answer in time, and the connection was cut."""
         while True:
             growth = None if self.was_stopped else self._growth
             if growth is not None and growth.is_beyond():

@@ -130,7 +130,8 @@ class PostgresDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Schema and contents as they are now; see `DatabaseState`. An error where they cannot be read.
+        """Return schema and contents as they are now; see `DatabaseState`. An error where they cannot be
+        read.
 
         A transaction that is still open is rolled back first. With `like`, contents are read only if the
         schema is the one of `like`, else left empty. Each table is read under `limits`, all together under
@@ -151,8 +152,8 @@ class PostgresDatabase:
         return private.in_new_session(lambda session: read_state(session, like, allowance))
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """What is committed, as a value that `restore` takes, here or in another episode of this process on
-        the same template.
+        """Return what is committed, as a value that `restore` takes, here or in another episode of this
+        process on the same template.
 
         A transaction that is still open is rolled back first. Temporary tables, settings and locks are not
         part of it, and the episode itself goes on from it in a new session, without them.

@@ -93,7 +93,9 @@ class Session:
 
     @property
     def is_well(self) -> bool:
-        """Whether the server has said nothing since the last statement, as it does when it goes away."""
+        """Return whether the server has said nothing since the last statement, as it does when it goes
+        away.
+        """
         return self._connection.is_quiet
 
     @property
@@ -171,8 +173,9 @@ class Session:
     def _cause(
         self, failure: QueryError | None, rows: Rows, allowance: Allowance, to_its_end: bool
     ) -> QueryError | None:
-        """Why there is no result, as the agent is told: what the server says of a statement that we stopped
-        is not the reason."""
+        """Return why there is no result, as the agent is told: what the server says of a statement that we
+        stopped is not the reason.
+        """
         if rows.is_cut and not to_its_end and (failure is None or failure.kind != "too_large"):
             return None
         if (self.is_lost or self.fatal == CANCELLED) and not rows.is_enough:

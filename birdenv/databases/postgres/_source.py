@@ -77,7 +77,9 @@ class PostgresSource:
         return self._server.version
 
     def names(self) -> list[str]:
-        """The ids of the databases that are loaded there, sorted. Raises `ServerError` without a server."""
+        """Return the ids of the databases that are loaded there, sorted. Raises `ServerError` without a
+        server.
+        """
         return sorted({*templates(self._server), *published_names(self._server)})
 
     def check(self, db_id: str) -> None:
@@ -85,7 +87,7 @@ class PostgresSource:
         self._around(db_id)
 
     def digest(self, db_id: str) -> str:
-        """SHA-256 in hexadecimal of what the database was loaded from; as of its first use here.
+        """Return the SHA-256 in hexadecimal of what the database was loaded from; as of its first use here.
 
         Raises `InputError` if it is not loaded.
         """
@@ -110,8 +112,8 @@ class PostgresSource:
         }
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> PostgresDatabase:
-        """A database for one episode, private and with the contents of the template; `limits` hold for each
-        statement.
+        """Return a database for one episode, private and with the contents of the template; `limits` hold for
+        each statement.
 
         Raises `InputError` if it is not loaded, `ServerError` if the server is out of reach.
         """

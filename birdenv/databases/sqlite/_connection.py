@@ -202,7 +202,8 @@ class GuardedConnection:
         return QueryResult(columns, rows, truncated, affected, elapsed, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException) -> bool:
-        """Whether the statement may fare better now: something was learned about it, or about its data.
+        """Return whether the statement may fare better now: something was learned about it, or about its
+        data.
 
         A statement that failed has changed nothing.
         """
@@ -218,7 +219,9 @@ class GuardedConnection:
         return False
 
     def ours(self, work: Callable[[sqlite3.Connection], _T]) -> _T | QueryError:
-        """What `work` gives, run without rules because nobody else has a say in it; an error as a value."""
+        """Return what `work` gives, run without rules because nobody else has a say in it; an error as a
+        value.
+        """
         return self._value_of(work, self._guard.trusted(), None)
 
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
@@ -288,8 +291,7 @@ def text_fault(sql: str) -> QueryError | None:
 
 
 def _without_address(cell: Cell) -> Cell:
-    """An EXPLAIN names a virtual table by where it is in memory, which is nobody's business and never twice
-    the same."""
+    """Return a cell of EXPLAIN without addresses in memory, by which it names virtual tables."""
     return _ADDRESS.sub("vtab", cell) if isinstance(cell, str) else cell
 
 

@@ -118,7 +118,7 @@ class SqliteDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Schema and contents as committed; see `DatabaseState`. An error where they cannot be read.
+        """Return schema and contents as committed; see `DatabaseState`. An error where they cannot be read.
 
         Read in a session of its own, in which nothing temporary and no setting of the episode's counts. A
         transaction that is still open is rolled back first: what was never committed would not outlive the
@@ -147,7 +147,8 @@ class SqliteDatabase:
             connection.close()
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """What is committed, as a value that `restore` takes, here or in another episode on the same file.
+        """Return what is committed, as a value that `restore` takes, here or in another episode on the same
+        file.
 
         A transaction that is still open is rolled back first. Temporary tables and pragmas are not part of
         it, and the episode itself goes on from it in a new session, without them. Its size is that of the

@@ -41,7 +41,9 @@ class FileId(ContentId):
     """A `-wal`, even an empty one, and a hot `-journal`: which, size and the two times."""
 
     def __hash__(self) -> int:
-        """Cheap, because every graded pair is looked up by it; who differs otherwise differs here, mostly."""
+        """Return a hash of a few fields, because every graded pair is looked up by it; other versions differ
+        here, mostly.
+        """
         return hash((self.inode, self.changed_ns))
 
     @property
@@ -118,7 +120,8 @@ class SqliteFile:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the contents in hexadecimal, of the bytes that belong to `version` and no others.
+        """Return the SHA-256 of the contents in hexadecimal, of the bytes that belong to `version` and no
+        others.
 
         Raises `InputError` if the file is not the same any more after it was read.
         """
@@ -132,7 +135,9 @@ class SqliteFile:
         return Scope(engine_build(), self.version, limits)
 
     def is_current(self) -> bool:
-        """Whether the file is still the same; one with changes in a journal is always looked at again."""
+        """Return whether the file is still the same; one with changes in a journal is always looked at
+        again.
+        """
         version = self.version
         try:
             status = os.stat(version.path)  # noqa: PTH116 (at every episode)
@@ -153,7 +158,8 @@ _lock = threading.Lock()
 
 
 def sqlite_file(path: Path) -> SqliteFile:
-    """The database at an absolute path as it is now; one object in a process for each version of a file.
+    """Return the database at an absolute path as it is now; one object in a process for each version of a
+    file.
 
     Raises `InputError` if the file is missing, unreadable, empty, a Git LFS pointer, not SQLite, damaged, or
     being written to.
@@ -204,7 +210,8 @@ def open_reader(file: SqliteFile) -> sqlite3.Connection:
 
 
 def _settled(path: Path, version: FileId) -> Path:
-    """A private copy of a file and its journals, with what stands in the journals taken in or rolled back.
+    """Return a private copy of a file and its journals, with what stands in the journals taken in or rolled
+    back.
 
     Nothing is written beside the file itself. Raises `InputError` if somebody goes on writing to it.
     """

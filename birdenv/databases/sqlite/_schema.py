@@ -197,7 +197,9 @@ def _free(key: str, taken: Container[str]) -> str:
 
 
 def table_names(fetch: Fetch) -> list[str]:
-    """Tables and views of the main database, sorted, without SQLite's own and virtual tables' inner ones."""
+    """Return tables and views of the main database, sorted, without SQLite's own and virtual tables' inner
+    ones.
+    """
     shadows = {name for name, kind, *_ in _table_list(fetch) if kind == "shadow"}
     rows = fetch(
         "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"

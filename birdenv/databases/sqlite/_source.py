@@ -85,8 +85,8 @@ class SqliteSource:
         return self._file(db_id).path
 
     def contents_path(self, db_id: str) -> Path:
-        """A file with all the contents, to be opened as immutable: the file of the database, or a private
-        copy where a journal belongs to it. It is there as long as the source.
+        """Return a file with all the contents, to be opened as immutable: the file of the database, or a
+        private copy where a journal belongs to it. It is there as long as the source.
 
         Raises `InputError` as `path` does.
         """
@@ -97,14 +97,15 @@ class SqliteSource:
         self._file(db_id)
 
     def digest(self, db_id: str) -> str:
-        """SHA-256 of the contents in hexadecimal; computed again when the file changes.
+        """Return the SHA-256 of the contents in hexadecimal; computed again when the file changes.
 
         Raises `InputError` as `path` does.
         """
         return self._file(db_id).digest
 
     def version(self, db_id: str) -> Hashable:
-        """What tells these contents from others of the same file, in this process; no page of it is read.
+        """Return what tells these contents from others of the same file, in this process; no page of it is
+        read.
 
         Raises `InputError` as `path` does.
         """
@@ -118,8 +119,8 @@ class SqliteSource:
         return self._file(db_id).scope(limits)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
-        """A database for one episode, private and with the contents of the file; `limits` hold for each
-        statement.
+        """Return a database for one episode, private and with the contents of the file; `limits` hold for
+        each statement.
 
         Raises `InputError` as `path` does.
         """

@@ -155,7 +155,9 @@ EXACT: Final = Normalisation()
 
 
 def normalised(result: QueryResult, normalisation: Normalisation) -> QueryResult:
-    """The result as it is compared; the very same if nothing is loose. Arrays and JSON are gone into."""
+    """Return the result as it is compared; the very same if nothing is loose. Arrays and JSON are gone
+    into.
+    """
     if normalisation.is_exact:
         return result
     rows = [tuple(_loosened(cell, normalisation) for cell in row) for row in result.rows]
@@ -185,8 +187,9 @@ def _text(text: str, normalisation: Normalisation) -> str:
 
 
 def _iso(moment: date) -> str:
-    """A date, or a timestamp at midnight: the day. Other timestamps: with their time, in UTC if they have a
-    time zone."""
+    """Return ISO text: the day of a date or of a timestamp at midnight, others with their time, in UTC if
+    they have a time zone.
+    """
     if not isinstance(moment, datetime):
         return moment.isoformat()
     zone = ""

@@ -26,7 +26,7 @@ _Rows = Sequence[CanonicalRow]
 
 
 def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
-    """`both_empty`: neither has a row. `gold_empty`: the gold has no row, or nothing but NULLs."""
+    """Return the flags `both_empty` (neither has rows) and `gold_empty` (no row, or nothing but NULLs)."""
     flags = []
     if not gold.rows and not pred.rows:
         flags.append("both_empty")
@@ -102,7 +102,7 @@ def _are_all_in(rows: _Rows, others: Sequence[Row]) -> bool:
 
 
 def _may_be_reordered(missing: _Rows, extra: _Rows) -> bool:
-    """False if the cells differ in whatever order: a quick look before the search."""
+    """Look quickly, before a search, whether the cells could be the same in some order."""
     return sum(map(hash, chain.from_iterable(missing))) == sum(map(hash, chain.from_iterable(extra)))
 
 
@@ -141,7 +141,7 @@ def _type_difference(missing: _Rows, extra: _Rows) -> str:
 
 
 def _may_differ_in_type(missing: _Rows, extra: _Rows) -> bool:
-    """False if no column has cells of two types that may be normalised into each other: a quick look."""
+    """Look quickly whether some column has cells of two types that can be normalised into each other."""
     for ours, others in zip(zip(*missing, strict=True), zip(*extra, strict=True), strict=False):
         kinds = {*map(type, ours), *map(type, others)}
         if len(kinds) > 1 and len(set(map(_type_name_of, kinds - _NEVER_LOOSENED))) > 1:

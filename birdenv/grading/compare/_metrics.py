@@ -51,7 +51,9 @@ def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, flag: str) -> RowsComparison:
-    """The comparison, or an equal one with this flag if the gold's columns are found in the prediction."""
+    """Return the comparison, or an equal one with this flag if the gold's columns are found in the
+    prediction.
+    """
     if gold.truncated or pred.truncated or not gold.rows or len(gold.rows) != len(pred.rows):
         return comparison
     search = find_columns(canonical_rows(gold.rows), canonical_rows(pred.rows))
@@ -63,7 +65,8 @@ def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, 
 
 
 def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
-    """How much of the gold's cells a prediction returns, from 0 to 1; the metric is the mean times 100.
+    """Return how much of the gold's cells a prediction returns, from 0 to 1; the metric is the mean times
+    100.
 
     Repeated rows are dropped, the first of each stays. Then row i stands against row i, and each cell is
     looked for anywhere in the other row: cells found, cells of the prediction not found and cells of the gold

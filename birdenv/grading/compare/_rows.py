@@ -71,7 +71,7 @@ def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """BIRD's official EX (mini_dev evaluation_ex.py): Python equality of the two sets of row tuples.
+    """Return BIRD's official EX (mini_dev evaluation_ex.py): Python equality of the two sets of row tuples.
 
     So duplicates and row order do not matter, floats are exact, and two empty results agree whatever their
     columns. Ours: cells that cannot be hashed (arrays, JSON) are compared as JSON text with sorted keys,
@@ -170,7 +170,7 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
 
 
 def _ties(rows: Sequence[CanonicalRow], keys: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Runs of rows with the same sort keys, numbers within the tolerance, as (start, end)."""
+    """Yield runs of rows with the same sort keys, numbers within the tolerance, as (start, end)."""
     start = 0
     values = [tuple(row[key] for key in keys) for row in rows]
     for place in range(1, len(rows) + 1):
@@ -195,7 +195,8 @@ class SortKeys(NamedTuple):
 
 @lru_cache(maxsize=512)  # of golds
 def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | None:
-    """The sort keys of a query whose result has these columns; None without ORDER BY in its outermost query.
+    """Return the sort keys of a query whose result has these columns; None without ORDER BY in its outermost
+    query.
 
     `dialect`: `sqlite` or `postgres`. The keys of what sqlglot cannot parse are not known.
     """

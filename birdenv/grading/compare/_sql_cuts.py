@@ -27,7 +27,7 @@ class _Token(NamedTuple):
 
 
 def without_outer_distinct(sql: str, dialect: str) -> str:
-    """`sql` without the DISTINCT keyword of its single outermost SELECT (BIRD-Interact §7.4, strict).
+    """Return `sql` without the DISTINCT keyword of its single outermost SELECT (BIRD-Interact §7.4, strict).
 
     Unchanged: DISTINCT ON, DISTINCT in aggregates, sub-queries, CTEs and `IS DISTINCT FROM`; a query whose
     outermost level is a set operation; several statements, or one that is no plain SELECT or WITH ... SELECT;
@@ -114,7 +114,8 @@ def reference_text(sql: str) -> str:
 
 
 def without_comments(sql: str) -> str:
-    """Without `/*...*/`, and without `--...` where a line end follows; blank lines are joined, ends trimmed.
+    """Remove `/*...*/`, and `--...` if a line end follows; blank lines are joined, ends
+    trimmed.
 
     A `--` comment at the end of the text stays, and what looks like a comment in a string literal goes.
 
@@ -125,7 +126,7 @@ def without_comments(sql: str) -> str:
 
 
 def without_distinct(sql: str) -> str:
-    """Without the word DISTINCT wherever single spaces, or the text's ends, stand on both sides of it.
+    """Remove the word DISTINCT wherever it has a single space, or an end of the text, on either side.
 
     >>> without_distinct("SELECT DISTINCT COUNT(DISTINCT a), a IS DISTINCT FROM b")
     'SELECT COUNT(DISTINCT a), a IS FROM b'
@@ -153,7 +154,9 @@ def without_round(sql: str) -> str:
 
 
 def _argument_and_call_end(sql: str, start: int) -> tuple[int, int]:
-    """Where the first argument that begins at `start` ends, and where its call does (-1 if it never does)."""
+    """Return where the first argument that begins at `start` ends, and where its call does (-1 if it never
+    does).
+    """
     depth, argument_end = 0, -1
     for mark in _PUNCTUATION.finditer(sql, start):
         if mark.group() == "(":

@@ -123,7 +123,7 @@ def _is_number(cell: Hashable) -> bool:
 
 
 def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:
-    """Columns that hold a number that is not whole (canonical whole numbers are `int`)."""
+    """Return columns that hold a number that is not whole (canonical whole numbers are `int`)."""
     found = set()
     for i in range(len(rows[0])):
         kinds = set(map(type, map(itemgetter(i), rows)))
@@ -135,7 +135,7 @@ def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:
 
 
 def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], inexact: list[int]) -> bool:
-    """False if some other column holds other values: a quick look before any grouping."""
+    """Look quickly, before any grouping, whether all other columns hold the same values."""
     return all(
         sum(map(hash, map(itemgetter(i), gold))) == sum(map(hash, map(itemgetter(i), pred)))
         for i in range(len(gold[0]))
@@ -144,8 +144,9 @@ def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], 
 
 
 def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[CanonicalRow]]:
-    """The rows in runs that hold all rows of the same group, few others, in an order that is the same for
-    the same groups. To group everything at once would take more memory than the rows themselves."""
+    """Yield the rows in runs that hold all rows of the same group, few others, in an order that is the same
+    for the same groups. To group everything at once would take more memory than the rows themselves.
+    """
     exact = [i for i in range(len(rows[0])) if i not in inexact]
     digests = [
         hash((key, *(_PLACE if _is_number(cell) else cell for cell in cells)))
@@ -156,7 +157,9 @@ def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[Can
 
 
 def _group(rows: Iterable[CanonicalRow], inexact: list[int]) -> dict[CanonicalRow, list[_Numbers]]:
-    """The numbers in the inexact columns, by the other cells and by where something else stands there."""
+    """Return the numbers in the inexact columns, by the other cells and by where something else stands
+    there.
+    """
     groups: dict[CanonicalRow, list[_Numbers]] = {}
     for row in rows:
         key = list(row)
@@ -183,7 +186,9 @@ def _all_match(a: _Numbers, b: _Numbers) -> bool:
 
 
 def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
-    """Whether every gold row can have a pred row of its own (bipartite matching by augmenting paths)."""
+    """Return whether every gold row can have a pred row of its own (bipartite matching by augmenting
+    paths).
+    """
     choices = [[j for j, other in enumerate(pred) if _all_match(row, other)] for row in gold]
     owner: dict[int, int] = {}
 

@@ -48,7 +48,7 @@ def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
 
 
 def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[str]:
-    """Names of what differs: schema keys (`table orders`) and, for contents, `rows of orders`."""
+    """Return names of what differs: schema keys (`table orders`) and, for contents, `rows of orders`."""
     return frozenset(name for name, _ in _differences(before, after))
 
 
@@ -270,7 +270,9 @@ def _grade_by_state(gold: _GoldState, returned: DatabaseState | QueryError) -> G
 
 
 def _left(database: EpisodeDatabase, job: GradingJob, gold: _GoldState) -> Checkpoint | None:
-    """The prediction's state after the clean-up; None if it cannot be kept, so that it is made again."""
+    """Return the prediction's state after the clean-up; None if it cannot be kept, so that it is made
+    again.
+    """
     if gold.is_worked:
         run_each(database, job.cleanup)
     left = database.checkpoint()

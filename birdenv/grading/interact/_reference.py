@@ -108,7 +108,7 @@ class ReferenceGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """The prediction runs as it is; then the tests of a Management task, or else the comparison of rows.
+        """Run the prediction, then the tests of a Management task, or else compare the rows.
 
         Errors of the set-up are ignored, and a gold that fails is the prediction's failure.
         """

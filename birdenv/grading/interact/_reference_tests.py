@@ -85,7 +85,9 @@ def defines_test_case(source: str) -> bool:
 
 
 def _callables(statements: Iterable[ast.AST]) -> Iterator[str]:
-    """Names at a source's own level, also under a condition, that can be called, as far as the text tells."""
+    """Yield names at a source's own level, also under a condition, that can be called, as far as the text
+    tells.
+    """
     for statement in statements:
         match statement:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):

@@ -39,7 +39,9 @@ def compile_source(source: str) -> ast.Module:
 
 
 def parse_test_cases(sources: Sequence[str]) -> list[str]:
-    """What is wrong with the sources, one line each, by their number; empty if they keep the contract."""
+    """Return what is wrong with the sources, one line each, by their number; empty if they keep the
+    contract.
+    """
     return [
         f"test case {number}: {problem}"
         for number, source in enumerate(sources, 1)

@@ -150,7 +150,8 @@ class PairGrader:
         return cleaned.sql in self.rules.nones
 
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
-        """The verdict by the first row that fits, as em / esm / bucket (`-`: None; `key`: EM keys equal):
+        """Return the verdict by the first row that fits, as em / esm / bucket (`-`: None; `key`: EM keys
+        equal):
 
         1 both None: pass / pass / ok. 2 prediction empty: - / - / skipped. 3 gold empty: - / - / skipped.
         4 gold None: fail / fail / mismatch. 5 prediction None: fail / fail / mismatch. 6 ESM off: key / - /

@@ -203,7 +203,7 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
 
 
 def _on_columns(node: Any, names: set[str]) -> Any:
-    """Those of the joined conditions that are on some columns alone; None if that is less than two.
+    """Return those of the joined conditions that are on some columns alone; None if that is less than two.
 
     Of `OR` it is all or none.
     """
@@ -231,7 +231,9 @@ def _sort(node: Any) -> str:
 
 
 def _renamed(node: Any, tables: dict[str, str], aliases: dict[str, str]) -> Any:
-    """A copy in which columns have the gold's aliases of their tables, but for tables of the node's own."""
+    """Return a copy in which columns have the gold's aliases of their tables, but for tables of the node's
+    own.
+    """
     from sqlglot import exp
 
     copy = node.copy()

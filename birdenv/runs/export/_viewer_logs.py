@@ -116,7 +116,7 @@ def _steps(messages: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _arguments(text: Any) -> dict[str, Any]:
-    """Arguments of a call as an object; what a model wrote that is none stands under one name."""
+    """Return arguments of a call as an object; what a model wrote that is none stands under one name."""
     try:
         found = json.loads(text) if isinstance(text, str) else text
     except ValueError:

@@ -128,7 +128,8 @@ def read_dialogue(
 def _exchanges(
     entry: Mapping[str, Any], calls: CallFile | None, seat: str, said: tuple[str, str]
 ) -> tuple[StageExchange, ...]:
-    """Both stages of an answer: as a model was asked, else in the pipeline's markup and with the seat's text.
+    """Return both stages of an answer: as a model was asked, else in the pipeline's markup and with the
+    seat's text.
 
     A user with a language model has no prompt for a stage in which no model was asked.
     """

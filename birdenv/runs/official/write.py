@@ -198,7 +198,9 @@ def _results(stage: str, *, with_status: bool) -> Callable[[_Episode], _Rows]:
 
 
 def _outcome(episode: _Episode, phase: int, attempt: str) -> tuple[int, str, str, str]:
-    """Turns until then, the SQL, success or failed, and the message. What passed at first stands in debug."""
+    """Return turns until then, the SQL, success or failed, and the message. What passed at first stands in
+    debug.
+    """
     made = episode.dialogue.attempts
     if attempt == "debug" and (phase, attempt) not in made and passed(episode.run, phase, "first"):
         attempt = "first"

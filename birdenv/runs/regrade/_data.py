@@ -72,7 +72,9 @@ def _overspent(run: Mapping[str, Any]) -> bool:
 
 
 def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | None) -> Path:
-    """The path that was given, or that the run was played with; `InputError` where there is nothing."""
+    """Return the path that was given, or that the run was played with; `InputError` where there is
+    nothing.
+    """
     if given is not None:
         return given
     path = Path(str(config.get(key, "")))
@@ -88,8 +90,9 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 
 
 def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
-    """The databases of a folder on the engine of the run, and at its day, if it has one; on the server that
-    `open_source` finds."""
+    """Return the databases of a folder on the engine of the run, and at its day, if it has one; on the server
+    that `open_source` finds.
+    """
     return open_source(folder, str(config.get("dialect", "sqlite")), today=config.get("today"))
 
 

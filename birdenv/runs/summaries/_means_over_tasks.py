@@ -33,7 +33,7 @@ NAME_WIDTH = 24
 def figure_line(
     estimate: Estimate, name: str | None = None, last: str = "", *, width: int = NAME_WIDTH
 ) -> str:
-    """`EX    40/52   76.9 %    63.9 ..  86.3`: the figure, its interval over tasks, and a last column.
+    """Return `EX    40/52   76.9 %    63.9 ..  86.3`: the figure, its interval over tasks, and a last column.
 
     `width` is that of the name's column.
     """
@@ -74,7 +74,7 @@ class PassRates:
     at_interval: Interval | None
 
     def text(self) -> str:
-        """`pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
+        """Return `pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
         return (
             f"pass^{self.k} {percent(self.hat).strip()} %, pass@{self.k} {percent(self.at).strip()} % "
             f"of {self.tasks} tasks"
@@ -153,7 +153,7 @@ class Estimate:
 
     @property
     def passed(self) -> int:
-        """Episodes that succeeded (of a rate)."""
+        """Return episodes that succeeded (of a rate)."""
         return int(self.total)
 
     def to_json(self) -> dict[str, Any]:

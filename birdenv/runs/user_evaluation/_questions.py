@@ -171,7 +171,7 @@ class UserQuestion(BaseModel):
 
     @property
     def is_refused(self) -> bool:
-        """True if the right answer is a refusal."""
+        """Return True if the right answer is a refusal."""
         return self.kind in ("unanswerable", "extraction")
 
 

@@ -186,7 +186,9 @@ def _not_measured(user: str) -> str:
 
 
 def _kept(user: str) -> dict[str, Any]:
-    """What was measured of a user; nothing if the file cannot be read: a summary does not fail for it."""
+    """Return what was measured of a user; nothing if the file cannot be read: a summary does not fail for
+    it.
+    """
     path = _file_of(user)
     try:
         found = read_json(path) if exists(path) else {}

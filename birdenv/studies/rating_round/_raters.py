@@ -39,7 +39,9 @@ class Item(NamedTuple):
 
     @property
     def names(self) -> dict[str, str]:
-        """What raters are told that the seats are called: as their partners call them, if names differ."""
+        """Return what raters are told that the seats are called: as their partners call them, if names
+        differ.
+        """
         seats = () if self.record.arena is None else self.record.arena.game.seats
         called = {voice: name for each in seats for voice, name in each.words.voices.items()}
         found = {name: called.get(name, "") for name in self.record.seats}

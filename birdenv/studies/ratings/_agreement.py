@@ -118,7 +118,7 @@ def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
 
 
 def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -> npt.NDArray[np.float64]:
-    """Kappa for each row of how often units are taken; NaN where all answers are equal."""
+    """Return kappa for each row of how often units are taken; NaN where all answers are equal."""
     answered = times @ counts
     by_chance = np.square(answered / answered.sum(axis=1, keepdims=True)).sum(axis=1)
     observed = times @ agreeing / times.sum(axis=1)

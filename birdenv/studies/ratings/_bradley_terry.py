@@ -174,7 +174,9 @@ def _is_tie(each: BlindChoice) -> bool:
 
 
 def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> str:
-    """Why there is no ranking; empty if there is one. `inside`: comparisons of those that get strengths."""
+    """Return why there is no ranking; empty if there is one. `inside`: comparisons of those that get
+    strengths.
+    """
     if not used:
         return "there are no comparisons of two players"
     if all(map(_is_tie, used)):
@@ -223,7 +225,7 @@ def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.
 def _tables(
     used: Sequence[BlindChoice], places: Mapping[str, int], by_rater: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Pairs of players, and their tables of counts: the whole one first, then the resampled ones."""
+    """Return pairs of players, and their tables of counts: the whole one first, then the resampled ones."""
     pairs = sorted({_pair(each, places) for each in used})
     rows = {pair: row for row, pair in enumerate(pairs)}
     units = [each.rater if by_rater else number for number, each in enumerate(used)]
@@ -246,7 +248,7 @@ def _pair(each: BlindChoice, places: Mapping[str, int]) -> tuple[int, int]:
 def _standings(
     used: Sequence[BlindChoice], players: Sequence[str], found: Sequence[tuple[Figure, Figure]]
 ) -> tuple[RankedPlayer, ...]:
-    """Players by rank, those without one last."""
+    """Return players by rank, those without one last."""
     tallies: Counter[tuple[str, str]] = Counter()
     for each in used:
         tied = _is_tie(each)

@@ -127,7 +127,9 @@ class Rating(NamedTuple):
 
     @property
     def unit(self) -> tuple[str, str, str]:
-        """What is rated: the dialogue, or one seat of it. Runs of several systems name dialogues alike."""
+        """Return what is rated: the dialogue, or one seat of it. Runs of several systems name dialogues
+        alike.
+        """
         return self.dialogue, self.seat, self.system
 
 

@@ -81,12 +81,12 @@ class RunningDialogue:
 
     @property
     def has_players(self) -> bool:
-        """True if not only people sit here."""
+        """Return True if not only people sit here."""
         return len(self.people) < len(self.stored.seats)
 
     @property
     def is_over(self) -> bool:
-        """True when nobody may act any more."""
+        """Return True when nobody may act any more."""
         return self._dialogue.is_over
 
     @property
@@ -124,7 +124,7 @@ class RunningDialogue:
 
     @property
     def thinking_since(self) -> float | None:
-        """Since when a player has been asked and has not answered."""
+        """Return since when a player has been asked and has not answered."""
         return self._thinking
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:

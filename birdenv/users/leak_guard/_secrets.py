@@ -196,7 +196,9 @@ def _vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset(
 
 @lru_cache(maxsize=256)
 def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, ...]:
-    """What the granted snippets and the terms put in quotation marks, in every form; the longest first."""
+    """Return what the granted snippets and the terms put in quotation marks, in every form; the longest
+    first.
+    """
     strings = {
         t.text
         for part in granted

@@ -37,7 +37,7 @@ _WHOLE_NUMBERS = ("INT", "SERIAL")
 
 @says("Case", "If")
 def _case(speaker: Speaker, node: Node) -> Phrase:
-    """CASE, also one of which a fragment has only a WHEN, THEN or ELSE."""
+    """Return CASE, also one of which a fragment has only a WHEN, THEN or ELSE."""
     subject = speaker.say(node.this).inside(LOOSE) if kind_of(node) == "Case" else ""
     parts: list[str] = []
     branches, default = branches_of(node)
@@ -143,7 +143,7 @@ def _cases_where(speaker: Speaker, call: Node, condition: Node) -> Phrase:
 
 
 def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
-    """COUNT(..) in words: trips, different titles, those with a rating."""
+    """Return COUNT(..) in words: trips, different titles, those with a rating."""
     argument = speaker.say(what)
     if kind_of(what) == "Star":
         things = source_noun(speaker, call)

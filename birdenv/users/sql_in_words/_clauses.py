@@ -134,7 +134,9 @@ def _group(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Order")
 def _order(speaker: Speaker, node: Node) -> Phrase:
-    """The sort keys; one that only says where missing values go is said with the key that it is for."""
+    """Return the sort keys; one that only says where missing values go is said with the key that it is
+    for.
+    """
     say, places, keys = speaker.wording.say, dict[str, str](), list[tuple[Node, str]]()
     for key in node.expressions:
         found = _place_of_missing(key) if kind_of(key) == "Ordered" else None
@@ -168,7 +170,9 @@ def _ordered(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _place_of_missing(key: Node) -> tuple[Node, str] | None:
-    """What `x IS NULL` or `CASE WHEN x IS NULL THEN 1 ELSE 0 END` as a sort key is about, and the place."""
+    """Return what `x IS NULL` or `CASE WHEN x IS NULL THEN 1 ELSE 0 END` as a sort key is about, and the
+    place.
+    """
     test, last = key.this, not key.args.get("desc")
     while kind_of(test) == "Paren":
         test = test.this

@@ -190,7 +190,9 @@ def _best_spellings(identifiers: frozenset[str]) -> dict[str, str]:
 
 
 def _as_said(words: str, meaning: str) -> str:
-    """The words of a name with its unit, as a date, or as a flag, if the meaning says that it is one."""
+    """Return the words of a name with its unit, as a date, or as a flag, if the meaning says that it is
+    one.
+    """
     about = meaning.lower()
     words = words.replace(" m 2", " m2")
     front, _, last = words.rpartition(" ")
@@ -295,7 +297,9 @@ def plain_sources(snippet: str) -> Mapping[str, str]:
 
 
 def counted_noun(snippet: str, gold: Sequence[str], nouns: Mapping[str, str]) -> str:
-    """The noun for what COUNT(*) counts in a fragment of a query on one table; "" where that is not known."""
+    """Return the noun for what COUNT(*) counts in a fragment of a query on one table; "" where that is not
+    known.
+    """
     wanted = _flat(snippet)
     for statement in gold:
         text = _flat(statement)

@@ -184,7 +184,7 @@ def _alias(speaker: Speaker, node: Node) -> Phrase:
 
 @says(*ARITHMETIC)
 def _arithmetic(speaker: Speaker, node: Node) -> Phrase:
-    """Operands joined by plus, minus, times and so on, in the order of the source."""
+    """Return operands joined by plus, minus, times and so on, in the order of the source."""
     words: list[str] = []
     operands = list(_operands(speaker, node))
     if len(operands) == 1:
@@ -317,7 +317,7 @@ def _escape(speaker: Speaker, node: Node) -> Phrase:
 
 @says(*_CONNECTORS)
 def _connected(speaker: Speaker, node: Node) -> Phrase:
-    """Conditions joined by "and" or by "or"; what "and" joins within "or" is put in brackets."""
+    """Return conditions joined by "and" or by "or"; what "and" joins within "or" is put in brackets."""
     parts = list(node.flatten(unnest=False))
     said: list[str] = []
     for at, part in enumerate(parts):

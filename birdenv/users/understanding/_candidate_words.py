@@ -155,7 +155,9 @@ _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible ca
 
 
 def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
-    """The words that stand before or after a term in the request: in "a high wear index" it is "high"."""
+    """Return the words that stand before or after a term in the request: in "a high wear index" it is
+    "high".
+    """
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
@@ -168,7 +170,8 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
-    """The stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end with.
+    """Return the stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end
+    with.
 
     In "active members" it is "active" that tells which point is meant; "members" is in any question.
     """
@@ -204,7 +207,9 @@ def stems_of(text: str) -> set[str]:
 
 
 def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
-    """The stems of a snippet's own words: its columns and literals, without keywords, tables and aliases."""
+    """Return the stems of a snippet's own words: its columns and literals, without keywords, tables and
+    aliases.
+    """
     hidden = read_aloud(sql, identifiers).hidden
     found: set[str] = set()
     for token in respelt(tokenize(sql), identifiers):

@@ -102,7 +102,9 @@ def _listed(message: str) -> list[Piece]:
 
 
 def _unnested(items: Sequence[str], nested: Sequence[bool]) -> list[str]:
-    """The items of a list, each with those below it; a heading is not one, but what stands below it is."""
+    """Return the items of a list, each with those below it; a heading is not one, but what stands below it
+    is.
+    """
     found: list[list[str]] = []
     heading = ""
     for item, below in zip(items, nested, strict=True):

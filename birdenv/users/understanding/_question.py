@@ -46,7 +46,7 @@ class Question:
 
     @property
     def confirms(self) -> bool:
-        """True if it states something and asks to confirm it: "One row each. Right?"."""
+        """Return True if it states something and asks to confirm it: "One row each. Right?"."""
         return self.stems[-1:] == (_CONFIRMS,)
 
 
@@ -108,7 +108,9 @@ _ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\
 
 
 def _is_guess(text: str) -> bool:
-    """Whether a cleaned text proposes a number or a quoted value, and has no telling word beside it."""
+    """Return whether a cleaned text proposes a number or a quoted value, and has no telling word beside
+    it.
+    """
     if _ENQUIRES.search(text):
         return False
     bare = _QUOTED.sub(" ", _VALUE.sub(" ", text))
@@ -118,7 +120,9 @@ def _is_guess(text: str) -> bool:
 
 
 def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
-    """The sentences of a cleaned text, those that are questions, those that only ask to confirm the rest."""
+    """Return the sentences of a cleaned text, those that are questions, those that only ask to confirm the
+    rest.
+    """
     sentences = _SENTENCE.findall(text)
     asked = [one for one in sentences if one.rstrip(" '").endswith("?")]
     tags = [one for one in asked if is_tag(one)] if len(sentences) > 1 else []
@@ -269,7 +273,9 @@ def _is_readable(index: Index, question: Question) -> bool:
 
 
 def _meant(index: Index, word: str) -> Sequence[tuple[str, float]]:
-    """The words of the index that are meant, and how surely: itself, else its synonyms, else a spelling."""
+    """Return the words of the index that are meant, and how surely: itself, else its synonyms, else a
+    spelling.
+    """
     if word in index.spoken:
         return ((word, ITSELF),)
     return index.meant.get(word) or (_spelt(index, word) if len(word) > 4 else [])

@@ -163,7 +163,9 @@ def _allowed(
 
 
 def _is_unrestricted(index: Index, question: Question, by_field: Sequence[Sequence[float]]) -> bool:
-    """Whether "no restriction" may be true of what a question asks about: no condition has to do with it."""
+    """Return whether "no restriction" may be true of what a question asks about: no condition has to do with
+    it.
+    """
     if not index.restricting:
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
@@ -175,7 +177,9 @@ def _is_unrestricted(index: Index, question: Question, by_field: Sequence[Sequen
 
 
 def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
-    """Whether a question for plain kinds of thing cannot be about a candidate, whatever words they share."""
+    """Return whether a question for plain kinds of thing cannot be about a candidate, whatever words they
+    share.
+    """
     if candidate.clause == "output":
         return kinds == {"order"}
     whole = candidate.answer and candidate.group in ("open", "said")

@@ -55,7 +55,7 @@ NUMBERS = dict(
 
 
 def clean(text: str) -> str:
-    """Compatibility form, case folded, every quotation mark ', no invisible signs, single spaces."""
+    """Return compatibility form, case folded, every quotation mark ', no invisible signs, single spaces."""
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
     if text.isascii():
         return " ".join(text.split())
@@ -69,7 +69,9 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """A word without its commonest English endings: "sorting", "sorts" are "sort", "lateness" is "late"."""
+    """Return a word without its commonest English endings: "sorting", "sorts" are "sort", "lateness" is
+    "late".
+    """
     if len(word) > 6 and word.endswith("ness"):
         word = word[:-5] + "y" if word.endswith("iness") else word[:-4]
     if len(word) > 4 and word.endswith(("ies", "ied")):

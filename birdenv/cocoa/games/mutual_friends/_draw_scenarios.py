@@ -139,7 +139,7 @@ def _scenario(
 def _lists(
     chosen: list[Attribute], values: dict[str, list[str]], alphas: list[float], rng: Random, size: int
 ) -> list[list[Item]] | None:
-    """Two lists of items with one item in both, or None if they were not found in time."""
+    """Return two lists of items with one item in both, or None if they were not found in time."""
     arrays = np.random.default_rng(rng.getrandbits(64))
     candidates = [rng.sample(values[c.name], min(2 * size, len(values[c.name]))) for c in chosen]
     weights = [

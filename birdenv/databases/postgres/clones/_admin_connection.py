@@ -72,7 +72,7 @@ class AdminConnection:
         return found.fetchone() is not None
 
     def size(self, database: str) -> int:
-        """Bytes that the files of a database take, free room in them included."""
+        """Return bytes that the files of a database take, free room in them included."""
         assert self._connection is not None
         found = self._connection.execute("SELECT pg_database_size(%s)", [database]).fetchone()
         return int(found[0]) if found else 0

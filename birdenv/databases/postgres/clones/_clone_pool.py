@@ -78,7 +78,9 @@ class ClonePool:
         return self._ask(lambda: self._workshop.is_living(clone))
 
     def growth(self, clone: Clone) -> Future[int]:
-        """How many bytes a clone takes beyond its template; found out before anything else that waits."""
+        """Return how many bytes a clone takes beyond its template; found out before anything else that
+        waits.
+        """
         return self._have_done(lambda: self._workshop.growth(clone), at_once=True)
 
     def close(self) -> None:

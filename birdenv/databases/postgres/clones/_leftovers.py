@@ -40,7 +40,7 @@ class Leftover:
 
 
 def leftovers(server: PostgresServer) -> list[Leftover]:
-    """Everything that runs and loading have made on the server but the templates, sorted.
+    """Return everything that runs and loading have made on the server but the templates, sorted.
 
     Copies that episodes share (`birdenv-master-...`, `birdenv-reading-...`) stay on purpose: they save the
     next run their making. The others belong to running processes, or to ones that were killed.

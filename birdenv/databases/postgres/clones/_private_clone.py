@@ -37,7 +37,7 @@ class Snapshot(Checkpoint):
 
 
 def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
-    """The checkpoint that a clone, in which nobody works any more, stands for; without one, the template."""
+    """Return a checkpoint of an idle clone, or of the template if there is no clone."""
     made = Snapshot(copies, size, {}, clone)
     if clone is not None:
         weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops everything at its end

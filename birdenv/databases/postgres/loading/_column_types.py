@@ -82,7 +82,7 @@ def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Co
 
 
 def _wanted(declared: str) -> Iterator[str]:
-    """Types for a declared one, the most particular first."""
+    """Yield types for a declared one, the most particular first."""
     match = _DECLARED.fullmatch(declared.strip())
     name = " ".join(match[1].lower().split()) if match else declared.lower()
     size, scale = (match[2], match[3]) if match else (None, None)
@@ -161,7 +161,7 @@ def _is_zoned(text: str) -> bool:
 
 
 def _is_json_object(text: str) -> bool:
-    """JSON that `jsonb` keeps: an object without null characters, halves of characters, and NaN."""
+    """Return JSON that `jsonb` keeps: an object without null characters, halves of characters, and NaN."""
     return text.lstrip()[:1] == "{" and "\\u0000" not in text and _parses(_read_json, text)
 
 

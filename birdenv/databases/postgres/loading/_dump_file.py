@@ -86,7 +86,9 @@ def _codec(name: str) -> str:
 
 
 def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
-    """The pieces in order, without empty ones. Raises `InputError` for a quote or COPY that never ends."""
+    """Yield the pieces in order, without empty ones. Raises `InputError` for a quote or COPY that never
+    ends.
+    """
     place = counted = 0
     line = 1
     while True:
@@ -112,7 +114,7 @@ def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
 
 
 def _statement_end(text: str, start: int, where: str) -> int:
-    """Just after the semicolon that ends the statement, or the end of the text."""
+    """Return just after the semicolon that ends the statement, or the end of the text."""
     try:
         return statement_end(text, start)
     except UnterminatedError as error:

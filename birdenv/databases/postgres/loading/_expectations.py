@@ -65,7 +65,9 @@ OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
 
 
 def read_expectations(path: Path) -> dict[str, dict[str, int]]:
-    """Rows of every table by database, from a file. Raises `InputError` naming what is not as described."""
+    """Return rows of every table by database, from a file. Raises `InputError` naming what is not as
+    described.
+    """
     value = read_json(path)
     if not isinstance(value, dict) or not value:
         raise InputError(f'{path}: expected {{"database": {{"table": rows}}}}')

@@ -131,7 +131,7 @@ def _converter(column: ColumnPlan) -> Callable[[Any], Any]:
 def _complete(
     connection: psycopg.Connection[Any], tables: Sequence[TablePlan], contents: SqliteContents
 ) -> list[str]:
-    """Keys, indexes, defaults and views, each if PostgreSQL takes it; gives what it did not take."""
+    """Return keys, indexes, defaults and views, each if PostgreSQL takes it; gives what it did not take."""
     import psycopg
 
     notes = []
@@ -210,7 +210,9 @@ def _default(text: str) -> sql.Composed:
 
 
 def _public(table: str) -> sql.Identifier:
-    """The name that means a table of ours, even where the catalog has one of that name (`pg_class`)."""
+    """Return the name that means a table of ours, even where the catalog has one of that name
+    (`pg_class`).
+    """
     return sql.Identifier("public", table)
 
 

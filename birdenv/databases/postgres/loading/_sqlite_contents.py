@@ -171,8 +171,9 @@ class SqliteContents:
 
 
 def read_only(path: Path, spoilt: Callable[[], None]) -> sqlite3.Connection:
-    """A connection to a file that nobody writes to; nothing comes to stand beside it, as would for the WAL
-    mode. Text that is not UTF-8 is mended, and `spoilt` is called for it."""
+    """Return a connection to a file that nobody writes to; nothing comes to stand beside it, as would for the
+    WAL mode. Text that is not UTF-8 is mended, and `spoilt` is called for it.
+    """
 
     def read(raw: bytes) -> str:
         try:

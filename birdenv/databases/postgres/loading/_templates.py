@@ -39,7 +39,9 @@ _ROOM_FOR_MORE: Final = 16  # what the names of copies add
 
 
 def database_name(db_id: str) -> str:
-    """The name of the template database for a benchmark's database; different ids give different names."""
+    """Return the name of the template database for a benchmark's database; different ids give different
+    names.
+    """
     return shortened(f"{PREFIX}{db_id}", LONGEST_NAME - _ROOM_FOR_MORE)
 
 
@@ -121,8 +123,9 @@ def templates(server: PostgresServer) -> dict[str, Template]:
 
 
 def find_template(server: PostgresServer, db_id: str) -> Template:
-    """The template of one database: what birdenv loaded, else the one that somebody else made in the way of
-    the authors' servers (`<db>_template`). Raises `InputError` naming what to do if there is none."""
+    """Return the template of one database: what birdenv loaded, else the one that somebody else made in the
+    way of the authors' servers (`<db>_template`). Raises `InputError` naming what to do if there is none.
+    """
     found = templates(server).get(db_id) or published_template(server, db_id)
     if found is None:
         raise InputError(
@@ -202,7 +205,7 @@ def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
 
 
 def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
-    """Rows of every ordinary table, counted, by name; sorted."""
+    """Return rows of every ordinary table, counted, by name; sorted."""
     counts = {}
     for schema, table in _tables(connection):
         count = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, table))
@@ -212,7 +215,7 @@ def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
 
 
 def _tables(connection: psycopg.Connection[Any]) -> list[tuple[str, str]]:
-    """Schema and name of every ordinary table, sorted."""
+    """Return schema and name of every ordinary table, sorted."""
     found = connection.execute(
         "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
         " WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition"

@@ -86,7 +86,7 @@ class Cluster:
 
     @property
     def version(self) -> str:
-        """`18.4`."""
+        """Return the version of the server, such as `18.4`."""
         return self._binaries.version
 
     @property

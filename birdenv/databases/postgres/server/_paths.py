@@ -48,7 +48,7 @@ class ServerPaths:
 
     @property
     def users(self) -> Path:
-        """Everybody who uses the server holds a shared lock on this file; see `_supervisor`."""
+        """Return the file on which every user of the server holds a shared lock; see `_supervisor`."""
         return self.root / "users.lock"
 
     @property
@@ -58,17 +58,17 @@ class ServerPaths:
 
     @property
     def starting(self) -> Path:
-        """Whoever starts or wipes the server holds a lock on this file."""
+        """Return the file that is locked by a process that starts or wipes the server."""
         return self.root / "starting.lock"
 
     @property
     def stay(self) -> Path:
-        """Exists while the server is to run without users."""
+        """Return the file that exists while the server is to run without users."""
         return self.root / "stay"
 
     @property
     def session(self) -> Path:
-        """Exists while the server runs; says in which session of the machine it was started."""
+        """Return the file that exists while the server runs, and names the boot session of its start."""
         return self.root / "session"
 
     @property
@@ -127,7 +127,8 @@ def server_place(binaries: Binaries) -> ServerPaths:
 
 
 def with_reachable_programs(binaries: Binaries, place: ServerPaths) -> Binaries:
-    """The programs, or a copy of them in the place if its account cannot get at them (a venv of root's).
+    """Return the programs, or a copy of them in the place if its account cannot get at them (a venv of
+    root's).
 
     Call it with the place's `starting` lock held. Raises `InputError` if they cannot be copied.
     """
@@ -221,7 +222,9 @@ def make_data(binaries: Binaries, place: ServerPaths) -> None:
 
 
 def pid_file(data: Path) -> dict[str, str]:
-    """What a running server writes about itself; empty if there is no such file, or it is being written."""
+    """Return what a running server writes about itself; empty if there is no such file, or it is being
+    written.
+    """
     names = ("pid", "data", "started", "port", "sockets", "address", "memory", "status")
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()

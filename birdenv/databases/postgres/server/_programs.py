@@ -118,9 +118,9 @@ class ServerAccount:
 
 
 def server_account(data: Path) -> tuple[ServerAccount, ServerAccount]:
-    """Who runs the server whose data stand in `data`, and who makes these (`initdb` wants a user name).
+    """Return the account that runs the server for the data folder `data`, and the user name for `initdb`.
 
-    Raises `InputError` if the caller's account has no name, which `initdb` does not run without.
+    Raises `InputError` if the caller's account has no name: `initdb` needs one.
     """
     if os.geteuid() != 0:
         try:

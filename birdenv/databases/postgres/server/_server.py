@@ -152,7 +152,8 @@ class PostgresServer:
         self.version = f"PostgreSQL {str(row[0]).split()[0]}"
 
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
-        """The connection string for one database, and a role (and its password) if it is not the usual one.
+        """Return the connection string for one database, and a role (and its password) if it is not the usual
+        one.
 
         The usual role has all rights, and the contents of a database are somebody else's: its sessions look
         names up in `pg_catalog` alone, whatever the database, the role or the DSN say, and no event trigger
@@ -225,7 +226,8 @@ class PostgresServer:
 
 
 def find_server(dsn: str | None = None) -> PostgresServer:
-    """The server to work on: `dsn`, else what the variable BIRDENV_DSN says, else the embedded one, started.
+    """Return the server to work on: `dsn`, else what the variable BIRDENV_DSN says, else the embedded one,
+    started.
 
     Raises `InputError` if the DSN cannot be read, the server is too old, or no server can be started here;
     `ServerError` if it does not answer.

@@ -103,7 +103,8 @@ class PrivateMemory:
         ctypes.memmove(self.address + offset, data, len(data))
 
     def written(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Offset and bytes of every memory page in the first `size` bytes that may differ from the file.
+        """Yield offset and bytes of every memory page in the first `size` bytes that may differ from the
+        file.
 
         Known from the page tables where the system shows them (Linux), without looking at the contents;
         elsewhere by comparing all of it with the file. Raises `OSError` if the file cannot be read for that.

@@ -93,7 +93,9 @@ def _remove(process: int, folder: Path, descriptor: int) -> None:
 
 
 def _is_ours(root: Path) -> bool:
-    """Whether it is a folder of this user and no link, which may lead to what nobody meant to be removed."""
+    """Return whether it is a folder of this user and no link, which may lead to what nobody meant to be
+    removed.
+    """
     status = root.lstat()
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 

@@ -45,7 +45,9 @@ _hook = _ENTRY_POINT(_remember)  # never freed: another thread may be about to c
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The SQLite that Python's sqlite3 module calls; None if its functions cannot be reached by name."""
+    """Return the SQLite that Python's sqlite3 module calls; None if its functions cannot be reached by
+    name.
+    """
     module = sys.modules.get("_sqlite3")
     path: str | None = getattr(module, "__file__", None)  # None: the module is built into the interpreter
     try:
@@ -118,7 +120,7 @@ def deserialize(
 
 
 def serialized(library: ctypes.CDLL, handle: int) -> tuple[int, int]:
-    """Address and size of a deserialized main database as it stands in memory; nothing is copied."""
+    """Return address and size of a deserialized main database as it stands in memory; nothing is copied."""
     size = c_int64()
     address = library.sqlite3_serialize(handle, b"main", ctypes.byref(size), _NO_COPY)
     return address or 0, size.value
