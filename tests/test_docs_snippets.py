@@ -208,7 +208,7 @@ def _take_part(port: int) -> None:
         ]:
             chat.wait_turn()
             chat.play(action, text)
-        chat.until(lambda: chat.status == "survey")
+        chat.until(lambda: chat.status == "survey", timeout=120)
 
 
 def _rate(transcripts: str, ratings: str) -> None:
