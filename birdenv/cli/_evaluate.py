@@ -37,7 +37,9 @@ def inspect(
     run: Run = None,
     run_dir: RunDir = None,
     runs_root: RunsRoot = Path("run"),
-    max_examples: Annotated[int, typer.Option("--max-examples", min=0, help="Pairs shown of each kind.")] = 5,
+    max_examples: Annotated[
+        int, typer.Option("--max-examples", min=0, help="Number of pairs to show of each kind.")
+    ] = 5,
 ) -> None:
     """Show what went wrong in an evaluation.
 
@@ -71,8 +73,10 @@ def evaluate(
             help="Seconds per query, rows included; a slower query runs once more, alone, with twice that.",
         ),
     ] = 30.0,
-    no_em: Annotated[bool, typer.Option("--no-em", help="Leave EM out.")] = False,
-    no_esm: Annotated[bool, typer.Option("--no-esm", help="Leave ESM out; needs no database.")] = False,
+    no_em: Annotated[bool, typer.Option("--no-em", help="Do not compute EM.")] = False,
+    no_esm: Annotated[
+        bool, typer.Option("--no-esm", help="Do not compute ESM; then no database is needed.")
+    ] = False,
     em_level: Annotated[
         str, typer.Option("--em-level", help="strict, conservative or folded (see above).")
     ] = "conservative",
@@ -80,28 +84,30 @@ def evaluate(
         str,
         typer.Option(
             "--none-aliases",
-            help="Spellings, with commas between, that mean None: none,null.",
+            help="Spellings that mean None, separated by commas: none,null.",
         ),
     ] = "",
     allow_truncate: Annotated[
         bool,
-        typer.Option("--allow-truncate", help="Leave out the surplus lines of the longer file."),
+        typer.Option("--allow-truncate", help="Ignore the extra lines of the longer file."),
     ] = False,
     clean: Annotated[bool, typer.Option("--clean/--no-clean", help="Strip code fences and the like.")] = True,
     relax_single: Annotated[
         bool,
-        typer.Option("--relax-single", help="One value may match any cell of the other's one row."),
+        typer.Option(
+            "--relax-single", help="Let a single value match any cell of the other side's only row."
+        ),
     ] = False,
     order: Annotated[
         str, typer.Option("--order", help="auto: row order counts where the gold has ORDER BY; ignore.")
     ] = "auto",
-    trim: Annotated[bool, typer.Option("--trim", help="ESM: forgive space around text.")] = False,
-    casefold: Annotated[bool, typer.Option("--casefold", help="ESM: forgive upper and lower case.")] = False,
+    trim: Annotated[bool, typer.Option("--trim", help="ESM: ignore white space around text.")] = False,
+    casefold: Annotated[bool, typer.Option("--casefold", help="ESM: ignore case.")] = False,
     nfc: Annotated[
-        bool, typer.Option("--nfc", help="ESM: forgive how accented characters are encoded.")
+        bool, typer.Option("--nfc", help="ESM: ignore how accented characters are encoded (NFC).")
     ] = False,
     dates: Annotated[
-        str, typer.Option("--dates", help="exact; loose: a date is its ISO text and its midnight.")
+        str, typer.Option("--dates", help="exact, or loose: a date equals its ISO text and its midnight.")
     ] = "exact",
     source: Annotated[
         str,
@@ -112,7 +118,7 @@ def evaluate(
         ),
     ] = "auto",
     parallel: Annotated[
-        int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
+        int, typer.Option("--parallel", "-p", min=1, help="Number of pairs to compare at the same time.")
     ] = 1,
 ) -> None:
     """Score the pairs of a run by EM and ESM.

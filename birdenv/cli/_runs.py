@@ -16,7 +16,7 @@ from birdenv.runs.summaries import read_run, report
 
 
 def runs(
-    root: Annotated[Path, typer.Argument(help="Where run folders are looked for.")] = Path("results"),
+    root: Annotated[Path, typer.Argument(help="Folder in which to look for runs.")] = Path("results"),
 ) -> None:
     """List the runs of a folder, oldest first.
 

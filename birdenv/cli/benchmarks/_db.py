@@ -118,7 +118,9 @@ def start() -> None:
 
 @app.command()
 def stop(
-    force: Annotated[bool, typer.Option("--force", help="Even if other processes are using it.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Stop it even if other processes are using it.")
+    ] = False,
 ) -> None:
     """Stop birdenv's own server. What was loaded stays, and the next command that needs it starts it."""
     print("Stopped." if _own().stop(force) else "It was not running.")
@@ -139,10 +141,10 @@ def load(
     names: Names = None,
     expect: Expect = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Load databases that are there already, unchanged, once more.")
+        bool, typer.Option("--again", help="Load again databases that are already loaded and unchanged.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print everything that is not carried as it was.")
+        bool, typer.Option("--verbose", "-v", help="List everything that could not be converted unchanged.")
     ] = False,
     dsn: Dsn = None,
 ) -> None:
@@ -177,7 +179,7 @@ def verify(
     names: Names = None,
     expect: Expect = None,
     write: Annotated[
-        Path | None, typer.Option("--write", help="Write what is there to this file, for --expect.")
+        Path | None, typer.Option("--write", help="Write the row counts to this file, for --expect.")
     ] = None,
     dsn: Dsn = None,
 ) -> None:

@@ -35,8 +35,10 @@ def self_check(
         int | None, typer.Option("--limit", "-n", min=1, help="Check at most this many tasks.")
     ] = None,
     sql_timeout: Annotated[float, typer.Option("--sql-timeout", help="Seconds per statement.")] = 30.0,
-    slow: Annotated[float, typer.Option("--slow", help="List golds that take this many seconds.")] = 5.0,
-    out: Annotated[Path | None, typer.Option("--out", help="Write all that was found here (JSON).")] = None,
+    slow: Annotated[
+        float, typer.Option("--slow", help="List golds that take at least this many seconds.")
+    ] = 5.0,
+    out: Annotated[Path | None, typer.Option("--out", help="Write all findings to this file (JSON).")] = None,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     defects: DefectsFile = None,

@@ -51,7 +51,7 @@ Metrics = Annotated[
 RVesRuns = Annotated[
     int,
     typer.Option(
-        "--r-ves-runs", min=2, help="How often r-ves runs each query; the official script does it 100 times."
+        "--r-ves-runs", min=2, help="How often r-ves runs each query (the official script: 100 times)."
     ),
 ]
 

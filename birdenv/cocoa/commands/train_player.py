@@ -52,9 +52,9 @@ _Data = Annotated[
 _Scenarios = Annotated[
     Path | None, typer.Option("--scenarios", help="Scenarios of dialogues that have only their ids.")
 ]
-_Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides what is drawn.")]
+_Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed for drawing.")]
 _SelfPlay = Annotated[
-    int, typer.Option("--selfplay", min=0, help="Also let it play so many dialogues on the game's tasks.")
+    int, typer.Option("--selfplay", min=0, help="Also let it play this many dialogues on the game's tasks.")
 ]
 
 
@@ -82,12 +82,12 @@ def train_player(
         typer.Option("--without", help="Leave out the dialogues of this file; may be repeated."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a training that was interrupted (neural).")
+        bool, typer.Option("--resume", help="Continue an interrupted training (neural).")
     ] = False,
     reinforce: Annotated[
         int,
         typer.Option(
-            "--reinforce", min=0, help="Play so many dialogues with --from, and learn from rewards."
+            "--reinforce", min=0, help="Play this many dialogues with --from, and learn from the rewards."
         ),
     ] = 0,
     start: Annotated[
