@@ -28,7 +28,7 @@ def runs(
     with file_errors(root):
         found = {path.resolve() for path in root.glob("**/run-*/config.json")}
     if not found:
-        raise InputError(f"{root} holds no run; commands that play make them in results/, or in --output")
+        raise InputError(f"{root} contains no run; commands that play write runs to results/, or to --output")
     lines = [_run_line(path) for path in sorted((p.parent for p in found), key=lambda p: (p.name, p))]
     short = [list(line[:-1]) for line in lines if len(line) > 2]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)]

@@ -165,7 +165,7 @@ def _part(path: Path) -> Path:
 def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
     """Take up an interrupted training, and return how many passes were done."""
     if not exists(part):
-        raise InputError(f"there is no {part} to go on from: train without --resume")
+        raise InputError(f"there is no {part} to continue from: train without --resume")
     try:
         with file_errors(part):
             found = torch.load(part, weights_only=True)
@@ -175,4 +175,6 @@ def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
             return int(found["done"])
     except (UnpicklingError, EOFError, RuntimeError, KeyError, TypeError, AttributeError):
         pass
-    raise InputError(f"{part} is torn, or of other dialogues or another seed: train without --resume")
+    raise InputError(
+        f"{part} is incomplete, or belongs to other dialogues or another seed: train without --resume"
+    )

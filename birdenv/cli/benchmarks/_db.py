@@ -288,7 +288,7 @@ def _set_differences(
 def _chosen(present: Sequence[str], names: Sequence[str] | None) -> list[str]:
     for name in names or ():
         if name not in present:
-            raise InputError(f"--database {name!r} is not there; there are: {', '.join(present)}")
+            raise InputError(f"--database {name!r} is not loaded; loaded are: {', '.join(present)}")
     return [name for name in present if not names or name in names]
 
 

@@ -133,9 +133,9 @@ def check_models(models: ModelSettings | None, agent: Any, others: Iterable[Any]
     others = list(others)
     is_model = any(map(_is_model, others))
     if models is not None and models.user_prompts and not any(map(_takes_prompts, others)):
-        raise InputError("--user-prompts says nothing here: it replaces the prompts of --user llm:MODEL")
+        raise InputError("--user-prompts has no effect here: it replaces the prompts of --user llm:MODEL")
     if models is not None and (models.user_model or models.user_base_url) and not is_model:
-        raise InputError("--user-model and --user-base-url say nothing here: give --user llm:MODEL")
+        raise InputError("--user-model and --user-base-url have no effect here: give --user llm:MODEL")
     if models not in (None, ModelSettings()) and not (is_model or _is_model(agent)):
         raise InputError(
             "no player is a language model, so options of models (such as --model, --base-url, --replay) "

@@ -141,4 +141,4 @@ def _with_scenarios(game: Game, scenarios: Sequence[Scenario]) -> Arena:
             return make_game(game, scenarios=str(path), **limits)
         except InputError as error:
             why = str(error).removeprefix(f"{path}: ")
-            raise InputError(f"these are no dialogues of {game.name}: {why}") from None
+            raise InputError(f"these are not dialogues of {game.name}: {why}") from None

@@ -118,7 +118,7 @@ def train_player(
         _reinforce(found, kind, start, out, seed, reinforce, given)
         return
     if resume and "resume" not in signature(train_on).parameters:
-        raise InputError(f"--kind {kind} trains at one go: it has no --resume")
+        raise InputError(f"--kind {kind} trains in one step, so it has no --resume")
     examples, settings = _read(found, data, scenarios, given)
     examples = _left(examples, without or ())
     Random(seed).shuffle(examples)

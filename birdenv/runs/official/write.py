@@ -90,7 +90,7 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
         for instance_id in arena.ids:
             name = episode_name(instance_id, repeat)
             if name not in runs or name not in private:
-                raise InputError(f"{directory.path}: {name} is not finished; go on with --resume first")
+                raise InputError(f"{directory.path}: {name} is not finished; finish it with --resume first")
             run, where = runs[name], f"{directory.path}: {name}"
             dialogue = read_dialogue(
                 run,

@@ -79,7 +79,7 @@ def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | Non
         return given
     path = Path(str(config.get(key, "")))
     if key not in config or not exists(path):
-        raise InputError(f"the run's {key} ({path}) is not there any more; say where it is with {option}")
+        raise InputError(f"the run's {key} ({path}) no longer exists; say where it is with {option}")
     return path
 
 

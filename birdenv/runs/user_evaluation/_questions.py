@@ -142,7 +142,7 @@ def _compiles(lists: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
     return lists
 
 

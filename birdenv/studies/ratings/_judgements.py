@@ -72,7 +72,7 @@ def _table(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 )
             yield at, dict(zip(names, map(_unquoted, cells), strict=True))
     except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num} is no CSV: {error}") from None
+        raise InputError(f"{path}: line {reader.line_num} is not CSV: {error}") from None
 
 
 def _unquoted(cell: str) -> str:
@@ -293,7 +293,7 @@ def _value(value: Any, place: str) -> float | str | None:
     if not isinstance(value, int | float):
         raise InputError(f"{place}: `value` is {value!r}: neither a number nor a word")
     if not abs(value) < _MOST:  # NaN is below nothing
-        raise InputError(f"{place}: `value` is no number of a scale: it is not finite, or too large")
+        raise InputError(f"{place}: `value` is not a number of a scale: it is not finite, or too large")
     return float(value)
 
 

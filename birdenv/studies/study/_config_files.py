@@ -132,7 +132,7 @@ class AppParams(_Params):
         if not isinstance(quotas, Mapping):
             return quotas
         if name not in quotas:
-            raise InputError(f"{path}: num_chats_per_scenario says nothing of {name!r}")
+            raise InputError(f"{path}: num_chats_per_scenario does not mention {name!r}")
         return quotas[name]
 
     def _seconds(self, status: str, path: Path) -> float | None:

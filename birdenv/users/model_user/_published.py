@@ -69,7 +69,9 @@ def _read(path: Path) -> str:
         raise InputError(f"{path}: there is no variable [[{name}]]; known: {', '.join(known)}")
     for name in _NEEDED[path.name]:
         if name not in used:
-            raise InputError(f"{path} lacks the variable [[{name}]]: nothing would depend on it")
+            raise InputError(
+                f"{path} lacks the variable [[{name}]]: without it, the prompt would always be the same"
+            )
     return text
 
 

@@ -171,7 +171,7 @@ def _read_json(text: str) -> None:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _parses(read: Callable[[str], object], text: str) -> bool:
