@@ -52,7 +52,7 @@ _Change: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 def clean_sql(text: str) -> Cleaned:
-    """Clean one answer; see the module's first lines. What is already clean comes back as it is.
+    """Return an answer without what surrounds the SQL (see the module's docstring). Clean SQL is not changed.
 
     So does text longer than `LONGEST_SQL`, which no database runs.
     """

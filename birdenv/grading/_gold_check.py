@@ -156,11 +156,17 @@ def _place(key: Sequence[Token], columns: Sequence[str]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """What running a gold twice found. Private to graders.
+    """The result of running a gold twice; it is private to graders.
 
-    `failures`: why it does not pass, by mode (`soft_f1` too), or under `gold` if it does not run. `seconds`:
-    of the slower run. `is_empty`: no row, or nothing but NULLs. `reads_clock`: by its text. `has_changed`:
-    the two runs gave different rows. `tie`: its LIMIT cuts through rows that its ORDER BY leaves level.
+    Attributes:
+        failures: why the gold does not pass, by comparison mode (also `soft_f1`), or under `gold` if it does
+            not run.
+        seconds: duration of the slower run.
+        rows: number of rows.
+        is_empty: True if it returned no row, or nothing but NULLs.
+        reads_clock: True if its text reads the clock.
+        has_changed: True if the two runs returned different rows.
+        tie: one line if its LIMIT cuts through rows that its ORDER BY ranks equal; otherwise empty.
     """
 
     failures: dict[str, str]

@@ -21,7 +21,7 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Wait until nobody else of this user is in here, on this machine.
+    """Enter a block that only one process of this user may be in at a time, on this machine.
 
     Where there is no place for a lock, nobody waits.
     """
