@@ -53,7 +53,7 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
-    """The reason why a statement gave no result. `message` is the engine's own text, or a sentence of the guard.
+    """The reason why a statement gave no result. `message` is the text of the engine or of the guard.
 
     `elapsed` and `repeatable` are those of `QueryResult`.
     """

@@ -75,7 +75,8 @@ def test_what_has_no_effect_is_named(tmp_path: Path) -> None:
     with pytest.warns(UserWarning) as told:
         read_config(path)
     [warning] = told
-    assert str(warning.message) == f"{path}: not used: icon, templates_dir; the pages are birdenv's own"
+    why = "The pages are birdenv's own: put what people should read into `instructions`"
+    assert str(warning.message) == f"{path}: not used: icon, templates_dir. {why}"
 
 
 def test_a_checkpoint_is_the_file_of_its_player(tmp_path: Path) -> None:

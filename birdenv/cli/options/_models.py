@@ -7,12 +7,14 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from birdenv.errors import InputError
-from birdenv.llm import ModelSettings
+
+if TYPE_CHECKING:
+    from birdenv.llm import ModelSettings
 
 
 class Prompts(StrEnum):
@@ -101,6 +103,8 @@ class ModelOptions:
 
     def settings(self) -> ModelSettings:
         """Return what was chosen; what was not stays as the settings have it."""
+        from birdenv.llm import ModelSettings
+
         return ModelSettings(**{name: value for name, value in asdict(self).items() if value is not None})
 
 
@@ -130,6 +134,8 @@ def check_models(models: ModelSettings | None, agent: Any, others: Iterable[Any]
     Raises:
         InputError: something was chosen, and no player's spec names one of our players with a model.
     """
+    from birdenv.llm import ModelSettings
+
     others = list(others)
     is_model = any(map(_is_model, others))
     if models is not None and models.user_prompts and not any(map(_takes_prompts, others)):
