@@ -53,7 +53,9 @@ def inspect(
     run: Run = None,
     run_dir: RunDir = None,
     runs_root: RunsRoot = Path("run"),
-    max_examples: Annotated[int, typer.Option("--max-examples", min=0, help="Pairs shown of each kind.")] = 5,
+    max_examples: Annotated[
+        int, typer.Option("--max-examples", min=0, help="Number of pairs to show of each kind.")
+    ] = 5,
 ) -> None:
     """Show what went wrong in an evaluation.
 
@@ -89,7 +91,7 @@ def evaluate(
     ] = 30.0,
     allow_truncate: Annotated[
         bool,
-        typer.Option("--allow-truncate", help="Leave out the surplus lines of the longer file."),
+        typer.Option("--allow-truncate", help="Ignore the extra lines of the longer file."),
     ] = False,
     source: Annotated[
         str,
@@ -100,7 +102,7 @@ def evaluate(
         ),
     ] = "auto",
     parallel: Annotated[
-        int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
+        int, typer.Option("--parallel", "-p", min=1, help="Number of pairs to compare at the same time.")
     ] = 1,
 ) -> None:
     """Score the pairs of a run by EM and ESM.

@@ -58,7 +58,10 @@ def score(
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     parallel: Annotated[
-        int, typer.Option("--parallel", "-p", min=1, help="Processes that score pairs at the same time.")
+        int,
+        typer.Option(
+            "--parallel", "-p", min=1, help="Number of processes that score pairs at the same time."
+        ),
     ] = 1,
 ) -> None:
     """Score recorded pairs of SQL by EX (execution accuracy).
@@ -213,7 +216,9 @@ def score_official(
     ],
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="Task file: all of its tasks count, those without a result as failed."),
+        typer.Option(
+            "--data", help="Task file. All of its tasks count; those without a result count as failed."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Also write the figures here (JSON).")] = None,
     grade: Annotated[
@@ -227,7 +232,8 @@ def score_official(
         typer.Option("--data-dir", help="With --grade: folder of the databases, if not that of --data."),
     ] = None,
     profile: Annotated[
-        str, typer.Option("--profile", help="With --grade: whose rules judge (shell: the pipeline's).")
+        str,
+        typer.Option("--profile", help="With --grade: the rules that judge (shell: those of the pipeline)."),
     ] = "shell",
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,

@@ -83,7 +83,7 @@ class Phrases:
 
     @cached_property
     def _patterns(self) -> dict[str, Sequence[tuple[str, re.Pattern[str]]]]:
-        """What was compiled so far, by the letters that it begins with."""
+        """Return what was compiled so far, by the letters that it begins with."""
         return dict.fromkeys(self._begun, ())
 
     @cached_property
@@ -178,7 +178,7 @@ def _is_done(letters: str) -> bool:
 
 
 def _letters(token: str, before: str) -> list[str]:
-    """What a piece of a pattern adds to the letters before it."""
+    """Return what a piece of a pattern adds to the letters before it."""
     signs = token[1:-1] if token.startswith("[") else token
     if token == r"\d" and not before:
         return [_DIGIT + _END]
@@ -263,11 +263,11 @@ class Said:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of thing that are asked for."""
+        """Return the kinds of thing that are asked for."""
         return self.found & _KINDS
 
     def without(self, *fair: str) -> Said:
-        """The same without what is fair."""
+        """Return the same without what is fair."""
         text = self.text
         for name in fair:
             if name in self.found:
@@ -318,5 +318,5 @@ def asks_for_output(said: Said) -> bool:
 
 
 def quotes_sql(question: str) -> bool:
-    """Whether a question, as it was written, has keywords of SQL in capitals."""
+    """Return whether a question, as it was written, has keywords of SQL in capitals."""
     return _SHOUTED.search(question) is not None
