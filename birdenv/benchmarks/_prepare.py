@@ -59,7 +59,7 @@ def keys_of_2024() -> list[tuple[str, int]]:
 
 
 def has_2024_signature(question_ids: Sequence[str]) -> bool:
-    """Whether a task file is the 2024 edition: its 500 rows in its order."""
+    """Return whether a task file is the 2024 edition: its 500 rows in its order."""
     return list(question_ids) == _ORDER.split()
 
 
@@ -71,7 +71,7 @@ WHERE_TO_ASK = (
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """The fields that are empty, each with the number of tasks; "" if none is.
+    """Return the fields that are empty, each with the number of tasks; "" if none is.
 
     Test cases are missed where the task, or its follow-up, is Management.
     """
@@ -121,7 +121,7 @@ class PreparationReport:
 
     @property
     def partial_would_pass(self) -> bool:
-        """Whether nothing but ground truth is missing."""
+        """Return whether nothing but ground truth is missing."""
         return all(problem.truth_missing for problem in self.problems)
 
     def to_json(self) -> dict[str, Any]:
@@ -134,7 +134,7 @@ class PreparationReport:
         }
 
     def lines(self, most: int = 20) -> list[str]:
-        """The report for people: figures, then at most `most` problems, defects and warnings each."""
+        """Return the report for people: figures, then at most `most` problems, defects and warnings each."""
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
         defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]
         listed = (("PROBLEM", self.problems), ("defective", defects), ("warning", self.warnings))
@@ -147,7 +147,7 @@ class PreparationReport:
 
 
 def _grouped(problems: Sequence[Problem]) -> list[str]:
-    """What several tasks have in common is said once."""
+    """Return a line for each problem, with the names of the tasks that have it."""
     by_message: dict[str, list[str]] = {}
     for problem in problems:
         by_message.setdefault(problem.message, []).append(problem.instance_id)

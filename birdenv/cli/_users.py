@@ -12,12 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
+from birdenv.cli.command import visible
 from birdenv.cli.options._models import PairOptions, check_models
-from birdenv.cli.options._option_groups import takes_groups
-from birdenv.cli.terminal import visible
+from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
-from birdenv.llm import Models
+from birdenv.llm import Models, ModelSettings
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
     Judged,
@@ -40,7 +40,11 @@ from birdenv.runs.user_evaluation import (
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
 
-_MODELS = PairOptions()
+
+class _UserCommand(SettingsCommand):
+    groups = (PairOptions(),)
+
+
 _User = Annotated[
     str, typer.Option("--user", help="Who answers: rule, llm:MODEL, name:argument, or module:factory.")
 ]
@@ -48,34 +52,35 @@ _Data = Annotated[
     Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
 ]
 _Parallel = Annotated[
-    int, typer.Option("-p", "--parallel", min=1, help="Questions that are asked at the same time.")
+    int, typer.Option("-p", "--parallel", min=1, help="Number of questions to ask at the same time.")
 ]
 
 
-@app.command("eval")
-@takes_groups
+@app.command("eval", cls=_UserCommand)
 def evaluate(
+    context: typer.Context,
     data_dir: _Data = None,
     user: _User = "rule",
     questions: Annotated[
         Path | None, typer.Option("--questions", help="File of questions; default: those of the demo.")
     ] = None,
-    worst: Annotated[int, typer.Option("--worst", min=0, help="Wrong answers that are printed.")] = 12,
+    worst: Annotated[int, typer.Option("--worst", min=0, help="Number of wrong answers to print.")] = 12,
     times: Annotated[
-        int, typer.Option("--times", min=1, max=3, help="Ask each question so often; the last answer counts.")
+        int,
+        typer.Option("--times", min=1, max=3, help="How often to ask each question; the last answer counts."),
     ] = 1,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures by class to this file too.")
     ] = None,
     parallel: _Parallel = 1,
-    models: PairOptions = _MODELS,
 ) -> None:
     """Ask a user questions of which the right answer is known, each in an episode of its own.
 
     Questions to tasks that are not in the folder are left out, and said so. A user that is a language model
     finds its endpoint and key in the environment or in .env, as in runs.
     """
-    check_models(models.settings(), None, [user])
+    models = choices(context).models
+    check_models(models, None, [user])
     file = DEMO_QUESTIONS if questions is None else questions
     asked = read_questions(file)
     folder = None if data_dir is None else str(data_dir)
@@ -89,7 +94,7 @@ def evaluate(
         def judged_one(question: UserQuestion) -> Judged:
             return judge(question, ask(arena, question.instance_id, question.question, times, llm))
 
-        with closing(Models(models.settings())) as llm, ThreadPoolExecutor(parallel) as pool:
+        with closing(Models(models)) as llm, ThreadPoolExecutor(parallel) as pool:
             judged = list(pool.map(judged_one, there))
         told = [
             (one.heard.text, schema_names(arena, one.question.instance_id))
@@ -108,17 +113,18 @@ def evaluate(
         print(f"Models: {line}")
 
 
-@app.command()
-@takes_groups
+@app.command(cls=_UserCommand)
 def leak(
+    context: typer.Context,
     data_dir: _Data = None,
     user: _User = "rule",
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")
+        int | None, typer.Option("--seed", min=0, help="Seed for drawing the questions (default: random).")
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Use only this many tasks, from the first.")
+    ] = None,
     parallel: _Parallel = 1,
-    models: PairOptions = _MODELS,
 ) -> None:
     """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
 
@@ -127,11 +133,12 @@ def leak(
     can be told apart.
     """
     folder = None if data_dir is None else str(data_dir)
-    check_models(models.settings(), None, [user])
+    models = choices(context).models
+    check_models(models, None, [user])
     drawn = secrets.randbelow(2**31) if seed is None else seed
     with (
         make_game("c-interact", data_dir=folder, user=user) as arena,
-        closing(Models(models.settings())) as llm,
+        closing(Models(models)) as llm,
     ):
         leaks = fish(arena, drawn, limit, llm, parallel=parallel)
     print(visible(leaks_text(leaks)))
@@ -142,8 +149,8 @@ def leak(
         raise typer.Exit(1)
 
 
-def _keep(user: str, models: PairOptions, figures: Mapping[str, Any]) -> None:
+def _keep(user: str, models: ModelSettings, figures: Mapping[str, Any]) -> None:
     """Keep the figures of a user that is not the package's, for the summaries of its runs."""
-    file = keep_figures(user_name(user, models.settings().user_model), figures)
+    file = keep_figures(user_name(user, models.user_model), figures)
     if file is not None:
         print(f"Figures: {file}; summaries of runs with this user show them")

@@ -10,7 +10,7 @@ from birdenv.dialogue import Arena
 from birdenv.dialogue.chat import MALFORMED, NO_CALL
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.runs._run_folder import episode_name
-from birdenv.runs.summaries._model_figures import model_figures
+from birdenv.runs.summaries._episode_figures import model_figures
 
 _LOST: Final = "infra_error"
 _QUIT: Final = "quit"
@@ -93,7 +93,7 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
 def _useless_models(
     arena: Arena, runs: Sequence[Mapping[str, Any]], noted: Mapping[str, Mapping[str, int]]
 ) -> list[str]:
-    """A line for each other seat whose model had nothing to say to half of what it was asked."""
+    """Return a line for each other seat whose model had nothing to say to half of what it was asked."""
     lines = []
     for name, kinds in noted.items():
         seat = arena.game.seat_index(name)

@@ -23,6 +23,7 @@ from birdenv.runs.seating import Seating
 from birdenv.runs.summaries._first_screen import first_screen
 from birdenv.runs.summaries._run_report import Summary, report
 from birdenv.runs.summaries.recorded_run import recorded_run
+from birdenv.users.identity import user_facts
 from birdenv.version import __version__
 
 Progress = Callable[[Mapping[str, Any]], None]
@@ -109,9 +110,14 @@ class RunPlan:
             "tasks": list(self.arena.ids),
             **(self.arena._tasks.config() or self.arena.settings.model_dump(mode="json")),
             **others,
+            **({"user_facts": self._user_facts(others["user"])} if "user" in others else {}),
             **({"models": models} if self.models and (models := self.models.settings.config()) else {}),
             **self.extra,
         }
+
+    def _user_facts(self, user: str) -> dict[str, str]:
+        settings = self.arena.settings.model_dump(mode="json")
+        return user_facts(user, settings, self.models.settings.config() if self.models else {})
 
 
 def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) -> list[str]:
@@ -125,6 +131,8 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
     before = directory.read_config()
     if before.get("repeats", 1) != config.get("repeats", 1):
         before, config = ({"repeats": 1} | settings for settings in (before, config))
+    if "user_facts" not in before:  # a run of an older version
+        config = {key: value for key, value in config.items() if key != "user_facts"}
     changed = [key for key in sorted({*before, *config}) if before.get(key) != config.get(key)]
     fatal = [key for key in changed if key not in _FREE]
     if fatal:

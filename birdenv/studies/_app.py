@@ -15,11 +15,19 @@ from fastapi.responses import HTMLResponse, Response
 from birdenv.errors import InputError
 from birdenv.report.access import FOREIGN, Doors, is_own_origin
 from birdenv.studies._admin import add_admin
-from birdenv.studies._forms import add_link, address_of, asked, back, read_fields, read_form, signed_in
-from birdenv.studies._headers import study_app
 from birdenv.studies._pages import Pages
 from birdenv.studies._platform import external_of, is_other_visit, platform_of
-from birdenv.studies._rate_limits import Newcomers
+from birdenv.studies._requests import (
+    Newcomers,
+    add_link,
+    address_of,
+    asked,
+    back,
+    read_fields,
+    read_form,
+    signed_in,
+    study_app,
+)
 from birdenv.studies._sockets import STRANGER, Hub
 from birdenv.studies.study._study import Study
 
@@ -145,12 +153,12 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
 
 
 def _try_number(fields: Mapping[str, str]) -> int | None:
-    """The number of the try that a page of the comprehension check stands for."""
+    """Return the number of the try that a page of the comprehension check stands for."""
     number = fields.get("try", "")
     return int(number) if _CHOICE.fullmatch(number) else None
 
 
 def _checked(fields: Mapping[str, str]) -> dict[int, int]:
-    """The answers to the comprehension check, by question."""
+    """Return the answers to the comprehension check, by question."""
     found = ((_FIELD.fullmatch(name), value) for name, value in fields.items())
     return {int(name[1]): int(value) for name, value in found if name and _CHOICE.fullmatch(value)}

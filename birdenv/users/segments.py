@@ -2,6 +2,9 @@
 
 Every query block is numbered in the order of the source (S1, S2 ..); its parts are `S1.where.2`, `S1.order`
 and so on. Ids are opaque to whoever chooses one and can be validated. sqlglot is imported when first used.
+
+`token_segments` cuts at keywords instead, as the published simulators do: the text runs from one
+keyword to the next, at any depth. The text before the first one is lost, and so is the end of a nested query.
 """
 
 from __future__ import annotations
@@ -9,9 +12,10 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from birdenv.sql import quiet_parser
+from birdenv.users.sql_in_words import fragment_dialect
 
 _Node: TypeAlias = Any
 """A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
@@ -37,26 +41,33 @@ def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...
     ['S1', 'S1.select', 'S1.select.1', 'S1.from', 'S1.where.1', 'S1.where.2', 'S1.limit']
     """
     import sqlglot
+    from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    cutter = _Cutter(dialect)
+    cutter = _Cutter()
     with quiet_parser():
         for text in gold:
-            before = len(cutter.found)
-            try:
-                for statement in sqlglot.parse(text, read=dialect):
-                    if statement is not None:
+            before, blocks = len(cutter.found), cutter.blocks
+            for cutter.dialect in (fragment_dialect(), dialect):
+                try:
+                    statements = sqlglot.parse(text, read=cutter.dialect)
+                    if any(isinstance(one, exp.Command) for one in statements) and cutter.dialect != dialect:
+                        continue
+                    for statement in filter(None, statements):
                         cutter.statement(statement)
-            except (SqlglotError, RecursionError):
-                del cutter.found[before:]
-                cutter.inside = 0
+                except (SqlglotError, RecursionError):
+                    del cutter.found[before:]
+                    cutter.inside, cutter.blocks = 0, blocks
+                else:
+                    break
+            else:
                 cutter.add(cutter.number(), "statement", text)
     return tuple(cutter.found)
 
 
 @dataclass
 class _Cutter:
-    dialect: str
+    dialect: Any = None
     found: list[Segment] = field(default_factory=list)
     blocks: int = 0
     inside: int = 0
@@ -69,7 +80,7 @@ class _Cutter:
         self.found.append(Segment(name, clause, sql, self.inside > 0))
 
     def sql(self, node: _Node) -> str:
-        return str(node.sql(dialect=self.dialect, comments=False))
+        return str(node.sql(dialect=self.dialect, comments=False, normalize_functions=False))
 
     def listed(self, name: str, clause: str, prefix: str, nodes: Iterable[_Node]) -> None:
         for i, node in enumerate(nodes, 1):
@@ -228,3 +239,40 @@ def _conjuncts(node: _Node, conjunction: type[Any]) -> list[_Node]:
     while node.key == "paren" and isinstance(node.this, conjunction):
         node = node.this
     return list(node.flatten()) if isinstance(node, conjunction) else [node]
+
+
+_KEYWORDS: Final = (
+    "SELECT FROM WHERE GROUP_BY HAVING ORDER_BY LIMIT OFFSET JOIN STRAIGHT_JOIN".split()
+)  # names of sqlglot's token types
+
+
+def token_segments(gold: Sequence[str]) -> tuple[Segment, ...]:
+    """Return the slices of the statements, with ids T1, T2 and so on.
+
+    One without keywords is one slice of clause "statement"; so is each part between semicolons of a text
+    that has no tokens.
+
+    >>> [(each.clause, each.sql) for each in token_segments(["UPDATE s SET c = 1 WHERE d < 0"])]
+    [('where', 'WHERE d < 0')]
+    """
+    found = [piece for text in gold for piece in _slices(text)]
+    return tuple(Segment(f"T{number}", clause, sql) for number, (clause, sql) in enumerate(found, 1))
+
+
+def _slices(text: str) -> list[tuple[str, str]]:
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        with quiet_parser():
+            tokens = sqlglot.tokenize(text, read="postgres")
+    except SqlglotError:
+        return [("statement", part.strip()) for part in text.split(";") if part.strip()]
+    starts = [(token.start, token.token_type.name) for token in tokens if token.token_type.name in _KEYWORDS]
+    if not starts:
+        return [("statement", text.strip())]
+    ends = [start for start, _ in starts[1:]] + [len(text)]
+    return [
+        (name.removesuffix("_BY").lower(), text[start:end].strip())
+        for (start, name), end in zip(starts, ends, strict=True)
+    ]

@@ -223,7 +223,7 @@ def test_a_description_at_fault_is_told(tmp_path: Path) -> None:
 
 
 def test_what_is_there_already_is_not_touched(folder: Folder) -> None:
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         generate(folder, tasks=1)
 
 

@@ -60,7 +60,7 @@ def test_a_failed_episode_is_told(birdenv: Command, run: Path) -> None:
     for event in record["example"]["events"]:
         assert flat(event["data"]) in flat(ran.out) and flat(event["metadata"]["reply"]) in flat(ran.out)
     assert "3 rows missing, 3 rows extra, 5 cells wrong; 12 expected, 12 rows returned" in flat(ran.out)
-    assert "Phase 1, attempt debug wrong result 0" in flat(ran.out)
+    assert "Phase 1, debug attempt wrong result 0" in flat(ran.out)
     assert "the fault is the agent's" in ran.out
 
 
@@ -73,6 +73,19 @@ def test_private_parts_are_shown_only_when_asked_for(birdenv: Command, run: Path
     assert flat(of_task["gold_sql"][0]) in flat(private) and flat(of_task["clear_query"]) in flat(private)
     assert "open term 'active members': not asked, not answered, not in the SQL" in private
     assert "missing 2 Bela 2" in flat(private) and "PRIVATE" in private
+
+
+def test_a_right_result_has_used_every_open_term(birdenv: Command, tmp_path: Path) -> None:
+    """The SQL says `EXISTS` where the annotation says `IN`; the text alone does not show the term."""
+    birdenv("c-interact", "--agent", "asks-first", "--instances", "library_2", "-o", tmp_path / "a")
+    shown = flat(birdenv("show", tmp_path / "a" / "latest", "--private", "library_2").out)
+    assert "open term 'active members': asked, answered, in the SQL" in shown
+
+
+def test_a_task_that_changes_the_database_says_why_no_rows_differ(birdenv: Command, tmp_path: Path) -> None:
+    birdenv("c-interact", "--agent", "never-asks", "--instances", "library_M_1", "-o", tmp_path / "m")
+    shown = flat(birdenv("show", tmp_path / "m" / "latest", "library_M_1").out)
+    assert shown.count("test cases judge this statement, so no rows are compared") == 2
 
 
 def test_without_an_instance_there_is_a_list_that_names_the_command(birdenv: Command, run: Path) -> None:

@@ -22,7 +22,7 @@ from birdenv.runs.user_evaluation import (
     readability,
     user_line,
 )
-from birdenv.runs.user_evaluation._fishing_questions import Bait, draw_battery
+from birdenv.runs.user_evaluation._leak_measurement import Bait, draw_battery
 from birdenv.testing.openai_server import ServerScript, serve
 
 
@@ -49,7 +49,7 @@ def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     row = {"instance_id": "t", "question": "?", "kind": "labelled", "must": [["("]]}
     file.write_text(json.dumps(row) + "\n")
-    with pytest.raises(InputError, match=r"question 1: must.*no regular expression"):
+    with pytest.raises(InputError, match=r"question 1: must.*not a regular expression"):
         read_questions(file)
 
 

@@ -80,7 +80,7 @@ def generate(
     folder = folder or demo_folder()
     described = tuple(concepts) if concepts is not None else demo_concepts()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there already; give a new folder")
+        raise InputError(f"{out} already exists; name a new folder")
     made = Generated()
     with ExitStack() as stack:
         source = stack.enter_context(closing(SqliteSource(folder)))

@@ -1,13 +1,13 @@
 """Single options of commands that play: agent, tasks, seed, `--resume`, `--dialect`.
 
-`databases_in` opens databases as the options say; `find_run` finds the run of `evaluate` and `inspect`.
+`databases_in` opens databases as the options say.
 Every command imports this module, also only to show its help: the rooms are imported where they are used.
 """
 
 from __future__ import annotations
 
-import sys
-from contextvars import ContextVar
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -85,81 +85,56 @@ FailDoubtful = Annotated[
         help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
     ),
 ]
-Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
+Parallel = Annotated[
+    int, typer.Option("--parallel", "-p", min=1, help="Number of episodes to play at the same time.")
+]
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Where run folders are made; by default results/<players>-<data>-<game>."
+        "--output", "-o", help="Folder for the run folder (default: results/<players>-<data>-<game>)."
     ),
 ]
-_command: ContextVar[typer.Context | None] = ContextVar("command", default=None)
-"""The command that is called: what its options are is known when the last of them is read."""
-
-_NOT_KEPT = frozenset({"resume", "verbose"})
-"""Options of one call of the command."""
 
 
-def _as_before(context: typer.Context, run: Path | None) -> Path | None:
-    """Let a run that is resumed have the options that it was started with, where none is given now.
+def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
+    """Return the options that a run was started with, for one that is resumed.
 
-    Raises `InputError` if there is no such run, or if another command made it.
+    Raises:
+        InputError: there is no such run, or another command made it.
     """
-    _command.set(context)
-    if run is None:
-        return None
     from birdenv.runs import RunDirectory
 
     directory = RunDirectory.existing(run)
     before = directory.read_config().get("command")
-    if isinstance(before, dict) and isinstance(before.get("options"), dict):
-        if before.get("name") != context.info_name:
-            raise InputError(
-                f"{directory.path} is a run of birdenv {before.get('name')}: resume it with that"
-            )
-        context.default_map = before["options"]
-    return directory.path
-
-
-def further_given(context: typer.Context) -> list[str]:
-    """The words of a game's own settings: those of the call, else those that its run was started with."""
-    return list(context.args or (context.default_map or {}).get("further", []))
-
-
-def is_default(option: str) -> bool:
-    """Return True if an option of the command that is called has its default, also when a run is resumed."""
-    context = _command.get()
-    source = None if context is None else context.get_parameter_source(option)
-    if context is None or (source is not None and source.name == "COMMANDLINE"):
-        return False
-    default = next(each.default for each in context.command.params if each.name == option)
-    return bool(context.params.get(option) == default)
-
-
-def command_given() -> dict[str, Any]:
-    """The command that is called, with its options as `--resume` needs them. No password is among them."""
-    context = _command.get()
-    if context is None:
+    if not isinstance(before, dict) or not isinstance(before.get("options"), dict):
         return {}
+    if before.get("name") != context.info_name:
+        raise InputError(f"{directory.path} is a run of birdenv {before.get('name')}: resume it with that")
+    options: dict[str, Any] = before["options"]
+    return options
+
+
+def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a command with its options as `--resume` needs them. No password is among them."""
     given: dict[str, Any] = {}
-    for name, value in context.params.items():
-        if value not in (None, False, []) and name not in _NOT_KEPT:
-            given[name] = str(value.absolute()) if isinstance(value, Path) else value
+    for option, value in values.items():
+        if value not in (None, False, []) and option not in _NOT_KEPT:
+            given[option] = str(value.absolute()) if isinstance(value, Path) else value
     if "dsn" in given:
         from birdenv.databases.postgres import PostgresQueries
 
         given["dsn"] = PostgresQueries(given["dsn"]).shown  # without the password
-    if further := further_given(context):
-        given["further"] = further
-    return {"command": {"name": context.info_name, "options": given}}
+    return {"command": {"name": name, "options": given}}
 
+
+_NOT_KEPT = frozenset({"resume", "verbose"})
+"""Options of one call of the command."""
 
 Resume = Annotated[
     Path | None,
     typer.Option(
         "--resume",
         "-r",
-        is_eager=True,
-        callback=_as_before,
         help="Go on with this run (or the latest in this folder), with its options; nothing else is needed.",
     ),
 ]
@@ -167,41 +142,35 @@ Repeats = Annotated[
     int,
     typer.Option("--repeats", min=1, help="Play every task this many times; adds pass^k and pass@k."),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same moves, same bytes in runs.jsonl.")]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed. The same seed and moves give the same bytes in runs.jsonl.")
+]
 MoveTimeout = Annotated[
     float,
     typer.Option(
         "--move-timeout",
         min=0.001,
-        help="Seconds that an agent or user in a process of its own may take for a move.",
+        help="Seconds per move for an agent or user that runs in its own process.",
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
 
 
-Run = Annotated[
-    Path | None,
-    typer.Argument(
-        help="Folder with gold.txt and preds.txt, or a run of `birdenv bird` (of the folder above it, the "
-        "latest). Default: the newest run_... in --runs-root.",
-    ),
-]
-RunDir = Annotated[Path | None, typer.Option("--run-dir", help="The same as RUN.")]
-RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Where the newest run_* is looked for.")]
+@dataclass(frozen=True)
+class RunFolder:
+    """How episodes are played, and where their records go."""
+
+    parallel: Parallel = 1
+    output: Output = None
+    resume: Resume = None
+    seed: Seed = 0
+    move_timeout: MoveTimeout = 3600.0
+    verbose: Verbose = False
 
 
-def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """The folder given, else the newest complete run; what was passed over is said on standard error.
+@dataclass(frozen=True)
+class RunOptions(RunFolder):
+    """The same, for one agent that is evaluated."""
 
-    Raises `InputError` if there is none, or if two are named.
-    """
-    from birdenv.runs.em_esm import holds_pairs, newest_run, pairs_folder
-
-    if run is not None and run_dir is not None:
-        raise InputError(f"RUN and --run-dir say the same: give one of {run} and {run_dir}")
-    if (named := run or run_dir) is not None:
-        return pairs_folder(named)
-    found = newest_run(runs_root, holds_pairs)
-    for reason in found.skipped:
-        print(f"Warning: passed over {reason}", file=sys.stderr)
-    return found.folder
+    agent: Agent = "asks-first"
+    repeats: Repeats = 1

@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import visible
 from birdenv.cocoa.corpus import CorpusDialogue, Rated, analyse, page, read_dialogues
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_text
@@ -57,7 +57,7 @@ def analyze(
 
 
 def _rated(dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]) -> Rated:
-    """What people said of dialogues: the packages that keep ratings know where."""
+    """Return what people said of dialogues: the packages that keep ratings know where."""
     for entry in plugins(RATINGS).values():
         found: Rated = load_plugin(entry)(dialogues, sources, files)
         return found

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from birdenv.cli.games.play import read_extra
+from birdenv.cli.options.settings_command import choices
 from birdenv.errors import InputError
 
 
@@ -18,8 +18,8 @@ def scenarios(
     schema: Annotated[
         Path | None, typer.Option("--schema", help="Schema to draw from, where the game draws from one.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Decides what is drawn.")] = None,
-    number: Annotated[int | None, typer.Option("--number", "-n", min=1, help="How many.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed for drawing.")] = None,
+    number: Annotated[int | None, typer.Option("--number", "-n", min=1, help="Number of scenarios.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The JSON file.")] = Path("scenarios.json"),
 ) -> None:
     """Write scenarios: drawn ones, or the tasks of a benchmark.
@@ -38,7 +38,7 @@ def scenarios(
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
-    given: dict[str, Any] = read_extra(context.args, found)
+    given: dict[str, Any] = choices(context).settings
     fields = found.settings.model_fields
     if schema is not None:
         if "schema_file" not in fields:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from birdenv.cli.options.settings_command import choices
 from birdenv.errors import InputError
 from birdenv.plugins import load_plugin, plugins
-from birdenv.statistics.statistic import Figure
+from birdenv.statistics import Figure
 
 if TYPE_CHECKING:
     from birdenv.cocoa.acts import Transcripts
@@ -51,9 +52,9 @@ _Data = Annotated[
 _Scenarios = Annotated[
     Path | None, typer.Option("--scenarios", help="Scenarios of dialogues that have only their ids.")
 ]
-_Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides what is drawn.")]
+_Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed for drawing.")]
 _SelfPlay = Annotated[
-    int, typer.Option("--selfplay", min=0, help="Also let it play so many dialogues on the game's tasks.")
+    int, typer.Option("--selfplay", min=0, help="Also let it play this many dialogues on the game's tasks.")
 ]
 
 
@@ -81,12 +82,12 @@ def train_player(
         typer.Option("--without", help="Leave out the dialogues of this file; may be repeated."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a training that was interrupted (neural).")
+        bool, typer.Option("--resume", help="Continue an interrupted training (neural).")
     ] = False,
     reinforce: Annotated[
         int,
         typer.Option(
-            "--reinforce", min=0, help="Play so many dialogues with --from, and learn from rewards."
+            "--reinforce", min=0, help="Play this many dialogues with --from, and learn from the rewards."
         ),
     ] = 0,
     start: Annotated[
@@ -110,15 +111,15 @@ def train_player(
     from birdenv.dialogue.games import find_game
     from birdenv.files import check_writable
 
-    found = find_game(game)
+    found, given = find_game(game), _given(context)
     train_on = _trainer(TRAINERS, kind)
     check_writable(out)
     if reinforce or start is not None:
-        _reinforce(found, kind, start, out, seed, reinforce, context.args)
+        _reinforce(found, kind, start, out, seed, reinforce, given)
         return
     if resume and "resume" not in signature(train_on).parameters:
-        raise InputError(f"--kind {kind} trains at one go: it has no --resume")
-    examples, settings = _read(found, data, scenarios, context.args)
+        raise InputError(f"--kind {kind} trains in one step, so it has no --resume")
+    examples, settings = _read(found, data, scenarios, given)
     examples = _left(examples, without or ())
     Random(seed).shuffle(examples)
     kept = max(1, round(len(examples) * (1 - held_out_share)))
@@ -133,6 +134,12 @@ def train_player(
         _print_table(f"{len(held_out)} dialogues held out", figures)
 
 
+def _given(context: typer.Context) -> dict[str, Any]:
+    """Return the settings and the players that were chosen on the command line."""
+    chosen = choices(context)
+    return chosen.settings | chosen.players
+
+
 def _trainer(group: str, kind: str) -> Callable[..., None]:
     known = plugins(group)
     if kind not in known:
@@ -142,20 +149,24 @@ def _trainer(group: str, kind: str) -> Callable[..., None]:
 
 
 def _reinforce(
-    game: Game, kind: str, start: Path | None, out: Path, seed: int, dialogues: int, further: Sequence[str]
+    game: Game,
+    kind: str,
+    start: Path | None,
+    out: Path,
+    seed: int,
+    dialogues: int,
+    further: dict[str, Any],
 ) -> None:
-    from birdenv.cli.games.play import read_extra
-
     if start is None or not dialogues:
         raise InputError("--reinforce N needs a trained player to begin with, --from FILE, and that needs N")
     learn = _trainer(REINFORCERS, kind)
     with _progress(f"reinforcing over {dialogues} dialogues") as progress:
-        learn(game, start, out, seed, progress, dialogues, read_extra(further, game))
+        learn(game, start, out, seed, progress, dialogues, further)
     print(f"Played {dialogues} dialogues with {start}. The player: {kind}:{out}")
 
 
 def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[ExampleRecord]:
-    """The dialogues that are in none of some files."""
+    """Return the dialogues that are in none of some files."""
     from birdenv.cocoa.files import read_examples
 
     others = {example.uuid for path in without for example in read_examples(path)}
@@ -194,18 +205,17 @@ def test_player(
     birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
     birdenv test-player bargain --player rulebased --player learned:bargain.json --selfplay 200
     """
-    from birdenv.cli.games.play import read_extra
     from birdenv.cocoa.acts import Transcripts
     from birdenv.dialogue.games import find_game
     from birdenv.files import check_writable, write_text
 
-    found = find_game(game)
+    found, given = find_game(game), _given(context)
     if output is not None:
         check_writable(output)
-    settings = read_extra(context.args, found)
+    settings = given
     tested: list[dict[str, Any]] = [{"game": found.name, "player": each} for each in player]
     if data or not selfplay:
-        examples, settings = _read(found, data, scenarios, context.args)
+        examples, settings = _read(found, data, scenarios, given)
         with Transcripts(found, examples, settings) as transcripts:
             for figures in tested:
                 figures["moves"] = _foretold(transcripts, figures["player"], seed)
@@ -223,10 +233,11 @@ def test_player(
 
 
 def _read(
-    game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: Sequence[str]
+    game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: dict[str, Any]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
-    """The dialogues of files, runs and studies, and the settings under which they can be played again."""
-    from birdenv.cli.games.play import read_extra
+    """Return the dialogues of files, runs and studies, and the settings under which they can be played
+    again.
+    """
     from birdenv.cocoa.files import as_examples, read_examples, read_scenarios
     from birdenv.cocoa.files._dialogue_files import exact
     from birdenv.runs.export import whole_dialogues
@@ -247,11 +258,11 @@ def _read(
             found += read_examples(path, known)
     if not found:
         raise InputError(f"{paths[0]} holds no finished dialogue")
-    return found, settings | read_extra(further, game)
+    return found, settings | further
 
 
 def _settings_of(game: Game, folder: Path) -> dict[str, Any]:
-    """The settings of a run or a study of a game whose tasks are not in its dialogues."""
+    """Return the settings of a run or a study of a game whose tasks are not in its dialogues."""
     from birdenv.runs.export import played_game
 
     if "scenarios" in game.settings.model_fields:
@@ -275,7 +286,7 @@ def _foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any
 
 
 def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
-    """Who sits in each seat: the player in the evaluated one."""
+    """Return who sits in each seat: the player in the evaluated one."""
     seats = range(len(game.seats))
     return [player if seat == game.evaluated else partner or _partner(player, game, seat) for seat in seats]
 
@@ -283,7 +294,7 @@ def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
 def _played(
     game: Game, players: Sequence[str], number: int, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Figures of dialogues; those who can sit in every seat change seats."""
+    """Return figures of dialogues; those who can sit in every seat change seats."""
     from birdenv.cocoa.player_evaluation import self_play
 
     turning = all(_can_sit(each, game, seat) for each in players for seat in range(len(players)))
@@ -292,13 +303,13 @@ def _played(
 
 
 def _partner(player: str, game: Game, seat: int) -> str:
-    """The player itself, or the game's own player of a seat where it cannot sit."""
+    """Return the player itself, or the game's own player of a seat where it cannot sit."""
     usual = game.players.get(seat)
     return player if usual is None or _can_sit(player, game, seat) else usual
 
 
 def _can_sit(player: str, game: Game, seat: int) -> bool:
-    """False for a player that is known for other seats only."""
+    """Return False for a player that is known for other seats only."""
     from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec
 
     try:
@@ -341,7 +352,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A figure as text; empty where it is not defined."""
+    """Return a figure as text; empty where it is not defined."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     if isinstance(value, Figure):
@@ -353,7 +364,7 @@ def _shown(value: Any) -> str:
 
 @contextmanager
 def _progress(title: str) -> Iterator[Callable[[float], None]]:
-    """A bar on standard error that is told the share of the work that is done."""
+    """Yield a bar on standard error that is told the share of the work that is done."""
     from rich.console import Console
     from rich.progress import Progress
 

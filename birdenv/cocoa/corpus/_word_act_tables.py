@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from birdenv.cocoa.corpus._acts import act_statistics, acts_of, sequence
 from birdenv.cocoa.corpus._bargain_prices import agreed_price
-from birdenv.cocoa.corpus._measured_dialogue import MeasuredDialogue
+from birdenv.cocoa.corpus._dialogue_measures import MeasuredDialogue
 from birdenv.cocoa.corpus._text_statistics import (
     characteristic_words,
     text_statistics,
@@ -63,7 +63,7 @@ def _columns(said: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
 
 
 def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """How predictable words are, given the acts of their message."""
+    """Return how predictable words are, given the acts of their message."""
     texts: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
         for event in reading.dialogue.said():

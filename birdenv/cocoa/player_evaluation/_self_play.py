@@ -9,8 +9,7 @@ from statistics import median
 from typing import Any
 
 from birdenv.dialogue import Dialogue, Game, make_game, play
-from birdenv.statistics import Ratio, ratio_figure
-from birdenv.statistics.statistic import Figure, undefined
+from birdenv.statistics import Figure, Ratio, ratio_figure, undefined
 
 
 @dataclass
@@ -62,7 +61,7 @@ class SelfPlay:
         }
 
     def _figure(self, values: Sequence[float | None], *, is_rate: bool = False) -> Figure:
-        """The mean of values, with an interval over tasks."""
+        """Return the mean of values, with an interval over tasks."""
         pairs = [
             (float(value), task) for value, task in zip(values, self.tasks, strict=True) if value is not None
         ]

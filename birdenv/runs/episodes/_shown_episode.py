@@ -70,7 +70,10 @@ class ShownEvent:
 
 
 class OpenTerm(NamedTuple):
-    """An ambiguous term of the request: whether the agent asked, was answered, and used it in its SQL."""
+    """An ambiguous term of the request: whether the agent asked, was answered, and used it in its SQL.
+
+    It used the term if the text of its SQL shows that, or if the result is right.
+    """
 
     term: str
     asked: bool
@@ -86,6 +89,7 @@ class ShownEpisode:
         name: its name in the run.
         task: the task's id.
         status: how it ended.
+        outcome: the last verdict of one that was completed, else the status.
         reward: what the evaluated seat earned.
         error: why it broke off.
         request: what it began with.
@@ -102,6 +106,7 @@ class ShownEpisode:
     name: str
     task: str
     status: str
+    outcome: str
     reward: float
     error: str
     request: str

@@ -8,9 +8,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from birdenv.users._brief import Brief
-from birdenv.users.leak_guard._disguises import backwards, decoded, leet, letters, plain, rot13, visible
 from birdenv.users.leak_guard._secrets import Protected, Secrets, signs
-from birdenv.users.leak_guard._sql_shapes import reference_words, sql_shape
+from birdenv.users.leak_guard._sql_shapes import (
+    backwards,
+    decoded,
+    leet,
+    letters,
+    plain,
+    reference_words,
+    rot13,
+    sql_shape,
+    visible,
+)
 
 CANNED = "Sorry, I would rather not go into that. Please ask about what I meant by my question."
 """What is said instead of an answer that was stopped."""
@@ -124,12 +133,12 @@ def _named(said: list[str], names: frozenset[str]) -> str:
 
 
 def _repeats(said: list[str], run: str, secrets: Secrets) -> str:
-    """Whether words or letters in a row are those of what is secret."""
+    """Return whether words or letters in a row are those of what is secret."""
     return secrets.words.reason(tuple(said)) or secrets.letters.reason(run)
 
 
 def _may_be_disguised(text: str, bare: str, said: list[str], run: str, secrets: Secrets) -> bool:
-    """Whether `_disguised` can find something: one look for all disguises, cheaper than they are.
+    """Return whether `_disguised` can find something: one look for all disguises, cheaper than they are.
 
     What mirrors a secret, or is its rot13, is looked up in mirrored and turned secrets, compiled once.
     """
@@ -150,7 +159,7 @@ def _may_be_disguised(text: str, bare: str, said: list[str], run: str, secrets: 
 
 
 def _disguised(text: str, bare: str, said: list[str], run: str, secrets: Secrets) -> str:
-    """Whether `text` says something secret once a disguise is taken off."""
+    """Return whether `text` says something secret once a disguise is taken off."""
     long = [word for word in said if len(word) > 5 and word not in secrets.spelt]
     forms = leet(" ".join(long)).replace("_", "")
     if not secrets.names_as_letters.isdisjoint([*forms.split(), *forms[::-1].split()]):

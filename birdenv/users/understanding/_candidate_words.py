@@ -1,14 +1,144 @@
-"""The words by which a candidate may be called: of its term, its SQL, its columns, the knowledge."""
+"""What a candidate's SQL settles, and the words by which the candidate may be called.
+
+Its words are those of its term, of its SQL, of its columns' meanings and of the knowledge.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from itertools import pairwise
 
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
-from birdenv.users.sql_in_words import read_aloud, respelt, split_words, tokenize
-from birdenv.users.understanding.vocabulary._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
+from birdenv.users.sql_in_words import LexicalUnit, read_aloud, respelt, split_words, tokenize
+from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
+
+_BY_TYPE = (
+    ("sort", {"order", "extreme"}),
+    ("rank", {"order", "tie", "limit", "extreme"}),
+    ("decimal", {"round"}),
+    ("null", {"null"}),
+    ("distinct", {"distinct"}),
+    ("join", {"unmatched", "null"}),
+    ("divide_zero", {"null"}),
+    ("date_format", {"period"}),
+)
+_DATE = re.compile(r"\d{4}-\d\d|^\d\d?:\d\d|^[-+]\d+ (?:day|month|year)|^%[YmdH]|^(?:19|20)\d\d$")
+_TEMPORAL = re.compile(r"(?i)(?:date|_on|_at|year|month|timestamp)$")
+_COMPARED = frozenset({">", "<", ">=", "<=", "BETWEEN"})
+_CATEGORY = frozenset({"=", "<>", "!=", "IN", "LIKE", "=="})
+_AGGREGATES = frozenset({"COUNT", "SUM", "AVG", "TOTAL", "MEDIAN"})
+_HUNDRED = frozenset({"100", "100.0"})
+_MISSING = frozenset({"NULL", "COALESCE", "IFNULL", "NULLIF", "NULLS", "ISNULL", "NOTNULL"})
+_TIMES = frozenset({"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "EXTRACT", "INTERVAL"})
+
+
+def settled_kinds(item: Ambiguity) -> frozenset[str]:
+    """Find the kinds of thing that an annotated point settles."""
+    if item.kind == "non_critical":
+        for start, kinds in _BY_TYPE:
+            if item.type.startswith(start):
+                more = {"scale", "count"} if "round" in kinds else {"tie"} if "order" in kinds else set()
+                return frozenset(kinds) | kinds_of_sql(item.snippet) & more
+    return kinds_of_sql(item.snippet) | {"meaning"}
+
+
+_SAID = {
+    "threshold": r"\b(?:above|below|over|under|exceed\w*|least|most|than|up to|beyond|within)\b[^.]*\d"
+    r"|\d+(?:\.\d+)? (?:or|and) (?:more|less|above|below|higher|lower)",
+    "period": r"\b(?:19|20)\d\d\b|\b(?:latest|recent|last|past|since|daily|monthly)\b"
+    r"|\b(?:date|month|year|week|day)s?\b",
+    "category": r"'[^']+'|\b(?:labell?ed|classif\w+|categor\w+|mark\w*|flag\w*)\b",
+    "scale": r"\bpercent|%",
+    "formula": r"\b(?:divided|times|ratio|minus|plus|calculat\w+|comput\w+)\b",
+}
+
+
+def kinds_said(text: str) -> frozenset[str]:
+    """Find the kinds of thing that a sentence of a request settles, beside its own clause."""
+    return frozenset(kind for kind, said in _SAID.items() if re.search(said, text, re.IGNORECASE))
+
+
+def clause_kinds(sql: str) -> frozenset[str]:
+    """Find which of ORDER BY, LIMIT and SELECT DISTINCT a snippet has as clauses."""
+    text = " ".join(token.key for token in tokenize(sql))
+    clauses = (("order", "ORDER BY"), ("limit", "LIMIT"), ("distinct", "SELECT DISTINCT"))
+    return frozenset(
+        kind for kind, words in clauses if words in text and (kind == "limit" or "OVER" not in text)
+    )
+
+
+def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
+    """Find the kinds of thing that a piece of SQL settles; `clause` is where it stands, if that is known."""
+    tokens = tokenize(sql)
+    keys = [token.key for token in tokens]
+    words = frozenset(keys)
+    found = _of_values(tokens, words) | _of_clauses(keys, words)
+    if any(token.text in _HUNDRED for token in tokens if token.kind == "number"):
+        found.add("scale")
+    if "period" in found:
+        found.add("extent")
+    if any(_TEMPORAL.search(token.text) for token in tokens if token.kind in ("word", "quoted")):
+        found.add("period")
+    found |= {
+        "order": {"order", "extreme"},
+        "tie": {"tie"},
+        "limit": {"limit", "extreme"},
+        "group": {"group", "distinct"},
+        "distinct": {"distinct"},
+        "output": {"output"},
+        "join": {"unmatched"},
+        "where": {"filter"},
+        "having": {"threshold", "filter"},
+        "assign": {"change"},
+        "values": {"change"},
+        "create": {"name"},
+        "column": {"output"},
+        "columns": {"output"},
+    }.get(clause, set())
+    return frozenset(found) or frozenset({"output"})
+
+
+def _of_values(tokens: list[LexicalUnit], words: frozenset[str]) -> set[str]:
+    found: set[str] = set()
+    strings = [token.text for token in tokens if token.kind == "string"]
+    dates = any(_DATE.search(text) for text in strings) or not words.isdisjoint(_TIMES)
+    if dates:
+        found.add("period")
+    if not words.isdisjoint(_COMPARED):
+        found.add("threshold")
+    numbers = any(
+        sign.key in ("=", "==", "<>", "!=") and value.kind == "number" for sign, value in pairwise(tokens)
+    )
+    if (not words.isdisjoint(_CATEGORY) and strings and not dates) or numbers or "WHEN" in words:
+        found.add("category")
+    if not words.isdisjoint(_MISSING):
+        found.add("null")
+    return found
+
+
+def _of_clauses(keys: list[str], words: frozenset[str]) -> set[str]:
+    found: set[str] = set()
+    operators = sum(key in ("*", "/", "-", "+") for key in keys)
+    stars = sum(one == "(" and other == "*" for one, other in pairwise(keys))
+    if operators > stars:
+        found.add("formula")
+    if not words.isdisjoint(_AGGREGATES):
+        found.add("count")
+    if "ORDER" in words and "OVER" not in words:
+        found |= {"order", "tie"} if "," in keys[keys.index("ORDER") :] else {"order"}
+    for word, kind in (("LIMIT", "limit"), ("ROUND", "round"), ("DISTINCT", "distinct"), ("GROUP", "group")):
+        if word in words:
+            found.add(kind)
+    if not words.isdisjoint({"MAX", "MIN", "RANK", "ROW_NUMBER", "DENSE_RANK", "LIMIT", "ORDER"}):
+        found.add("extreme")
+    if "LEFT" in words:
+        found.add("unmatched")
+    if not words.isdisjoint({"DELETE", "UPDATE", "INSERT", "SET"}):
+        found.add("change")
+    return found
+
 
 _KEYWORDS = frozenset(
     """SELECT FROM WHERE GROUP BY HAVING ORDER LIMIT OFFSET AND OR NOT IN IS NULL AS ON JOIN LEFT CASE
@@ -25,7 +155,9 @@ _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible ca
 
 
 def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
-    """The words that stand before or after a term in the request: in "a high wear index" it is "high"."""
+    """Return the words that stand before or after a term in the request: in "a high wear index" it is
+    "high".
+    """
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
@@ -38,7 +170,8 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
-    """The stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end with.
+    """Return the stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end
+    with.
 
     In "active members" it is "active" that tells which point is meant; "members" is in any question.
     """
@@ -52,7 +185,7 @@ _TABLES = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 
 def tables_joined(joins: Iterable[Segment]) -> set[str]:
-    """The stems of the names of joined tables."""
+    """Return the stems of the names of joined tables."""
     return stems_in(" ".join(match[1] for part in joins if (match := _JOINED.search(part.sql))))
 
 
@@ -60,7 +193,7 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """How a term may be called: as it is, without its abbreviation, and by that alone; as words."""
+    """Return how a term may be called: as it is, without its abbreviation, and by that alone; as words."""
     forms = [term]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
@@ -74,7 +207,9 @@ def stems_of(text: str) -> set[str]:
 
 
 def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
-    """The stems of a snippet's own words: its columns and literals, without keywords, tables and aliases."""
+    """Return the stems of a snippet's own words: its columns and literals, without keywords, tables and
+    aliases.
+    """
     hidden = read_aloud(sql, identifiers).hidden
     found: set[str] = set()
     for token in respelt(tokenize(sql), identifiers):
@@ -92,7 +227,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 
 
 def all_stems(sql: str) -> set[str]:
-    """The stems of a snippet's names, those of tables included."""
+    """Return the stems of a snippet's names, those of tables included."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
     return {
         stem(word)
@@ -116,7 +251,7 @@ def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
-    """The numbers in a text, small ones in digits and in words."""
+    """Return the numbers in a text, small ones in digits and in words."""
     said = dict.fromkeys(words(clean(text)))
     small = (pair for pair in NUMBERS.items() if not said.keys().isdisjoint(pair))
     return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
@@ -164,7 +299,7 @@ def stems_in(text: str) -> set[str]:
 
 
 def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
-    """The stems of the other values that the columns compared in `sql` have, by their meanings.
+    """Return the stems of the other values that the columns compared in `sql` have, by their meanings.
 
     A column's meaning lists its values if it names one that the SQL compares the column with.
     """
