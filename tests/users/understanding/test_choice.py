@@ -10,7 +10,7 @@ from birdenv.demo import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.tasks.interact._user_seat import brief_of
 from birdenv.users import Ambiguity, Brief, RuleUser
-from birdenv.users._proposal import agreed
+from birdenv.users._conversation import still_holds
 from birdenv.users.understanding import Choice, take_apart, understand
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._message import pieces_of
@@ -118,7 +118,7 @@ def test_a_condition_of_the_first_request_is_kept_or_dropped(question: str, said
         )
     )
     choice = Choice("unlabelled", chosen.target, (), chosen.segments, chosen.answer)
-    assert agreed(question, choice, FOLLOW_UP) == said
+    assert still_holds(take_apart(question), choice, FOLLOW_UP) == said
 
 
 def test_a_condition_that_a_follow_up_inherits_is_found_by_its_term() -> None:
