@@ -97,7 +97,12 @@ def add_replay(
     async def dialogue(request: Request, id: str) -> Response:
         check(request)
         record = await find(id)
-        facts = {"title": "A recorded dialogue", "prefix": prefix, "id": quote(id, safe=""), "row": _row(record)}
+        facts = {
+            "title": "A recorded dialogue",
+            "prefix": prefix,
+            "id": quote(id, safe=""),
+            "row": _row(record),
+        }
         return HTMLResponse(render("replay", **facts))
 
     @app.get(f"{prefix}/record")
