@@ -39,7 +39,6 @@ def mini_dev(tmp_path: Path) -> Path:
     for system, kinds in systems.items():
         file = {str(number): f"{answers[kind]}{SEPARATOR}a" for number, kind in enumerate(kinds)}
         (folder / "predictions" / f"predict_mini_dev_{system}_sqlite.json").write_text(json.dumps(file))
-    about = {"db_id": "a", "system": "s", "question_id": 7}
     verdicts = [
         {
             "db_id": "a",
