@@ -52,7 +52,7 @@ class SeatWords:
     actions: Mapping[str, ActionWords] = field(default_factory=dict)
     voices: Mapping[str, str] = field(default_factory=dict)
     ends: Mapping[str, str] = field(default_factory=dict)
-    points: str = "You earned {points} points."
+    points: str = "Your points: {points}."
     replies: tuple[tuple[str, str], ...] = ()
 
     def reply(self, text: str) -> str:

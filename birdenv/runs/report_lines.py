@@ -12,12 +12,12 @@ def rule(character: str) -> str:
 
 
 def engine_line(engine: str) -> str:
-    """`Engine                  SQLite 3.40.1`: what ran the SQL, as `config.json` has it."""
+    """Return `Engine                  SQLite 3.40.1`: what ran the SQL, as `config.json` has it."""
     return f"{'Engine':<24}{engine:>13}"
 
 
 def status_notes(status: Mapping[str, int]) -> list[str]:
-    """What the rates leave out, and why; `status` counts episodes."""
+    """Return what the rates leave out, and why; `status` counts episodes."""
     notes = {
         "ungraded": "task(s) without gold were played, not graded or counted.",
         "skipped": "task(s) without gold were skipped.",

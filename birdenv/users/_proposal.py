@@ -19,7 +19,8 @@ from birdenv.users.sql_in_words import (
     verbalise,
 )
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._left_open import SAID
+from birdenv.users.understanding._gold_parts import has_snippet
+from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
 from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
@@ -108,6 +109,9 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
     """
     if not choice.tells:
         return ""
+    asked = take_apart(question) if isinstance(question, str) else question
+    if brief is not None and brief.inherited and (holds := _goes_on(asked, choice, brief)):
+        return holds
     if not choice.answer:
         clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
         known = frozenset[frozenset[str]]()
@@ -116,15 +120,53 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
             if choice.items:  # the words of the request propose nothing new
                 given = " ".join([brief.request, *(item.term for item in choice.items)])
                 known = frozenset(name for name in known if not name <= _stems_of(clean(given)))
-        return verdict(question, choice.granted(), clause, known)
+        return verdict(asked, choice.granted(), clause, known)
     if not choice.answer.startswith(SAID):
         return ""
-    asked = take_apart(question) if isinstance(question, str) else question
     if not _proposes(asked):
         return ""
     told = _stems_of(clean(choice.answer))
     said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
     return "Yes" if len(said) > 1 and said <= told else ""
+
+
+_KEEPS = re.compile(
+    r"\b(?:still|again|only|just|same|keeps?|stays?|remains?|as (?:before|in the \w+ \w+)|also here"
+    r"|here as well)\b"
+)
+_DROPS = re.compile(
+    r"\b(?:no longer|any ?more|not|drop\w*|gone|goes|fall\w*|left out|leave out|without|forget|instead"
+    r"|now (?:also|too)|too|also the|every|all)\b"
+)
+
+
+def _goes_on(asked: Question, choice: Choice, brief: Brief) -> Verdict:
+    """Whether a condition of the first request holds in its follow-up, where one is named by its term.
+
+    Only where the question asks for just that: "still only the roomy ones?".
+    """
+    keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)
+    if bool(keeps) == bool(drops) or _CHOICE.search(asked.text) or _ENQUIRES.search(asked.text):
+        return ""
+    said = set(asked.content) - GENERIC_STEMS
+    named = [one for one in brief.inherited if (stems := _telling(one.term)) and stems <= said]
+    holds = {has_snippet(brief.gold, one.snippet) for one in named}
+    if len(holds) != 1:
+        return ""
+    still = holds.pop()
+    told = choice.granted()
+    if still and not any(has_snippet(told, one.snippet) for one in named):
+        return ""
+    if not still and choice.answer != NO_RESTRICTION:
+        return ""
+    return "Yes" if still == bool(keeps) else "No"
+
+
+def _telling(term: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(words(clean(term))))) - GENERIC_STEMS
+
+
+_ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why)\b")
 
 
 def _stems_of(text: str) -> frozenset[str]:
@@ -297,4 +339,10 @@ def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:
         return ""
     if len(named) == len(values):
         return "Yes"
-    return "No" if re.search(r"\b(?:only|just)\b", text) else ""
+    if re.search(r"\b(?:only|just)\b", text):
+        return "No"
+    return "Yes" if _INCLUDES.search(text) else ""
+
+
+_INCLUDES = re.compile(r"\b(?:too|also|as well|counts?|included?|part of|belong\w*)\b")
+"""Asks whether something is among others."""

@@ -191,7 +191,7 @@ def in_one_message(answers: Sequence[Answer], asked: int) -> Answer:
 
 
 def _in_its_place(place: int, answer: Answer) -> str:
-    """The words for one of several questions; one that is not answered is named."""
+    """Return the words for one of several questions; one that is not answered is named."""
     if answer.call == "unanswerable":
         return f"Your {ordinal(place)} question is nothing I can help you with."
     if answer.call == "unclear":
@@ -248,5 +248,5 @@ _ENDINGS: Final = (
 
 
 def chatty(text: str, rng: Random) -> str:
-    """`text` with small talk around it; the same state of `rng` gives the same words."""
+    """Return `text` with small talk around it; the same state of `rng` gives the same words."""
     return " ".join(filter(None, (rng.choice(_OPENINGS), text, rng.choice(_ENDINGS))))

@@ -49,7 +49,7 @@ def test_a_line_that_is_no_question_is_named(tmp_path: Path) -> None:
     file = tmp_path / "questions.jsonl"
     row = {"instance_id": "t", "question": "?", "kind": "labelled", "must": [["("]]}
     file.write_text(json.dumps(row) + "\n")
-    with pytest.raises(InputError, match=r"question 1: must.*no regular expression"):
+    with pytest.raises(InputError, match=r"question 1: must.*not a regular expression"):
         read_questions(file)
 
 

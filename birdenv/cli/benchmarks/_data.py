@@ -41,7 +41,7 @@ from birdenv.tasks.c_interact import find_task_file
 
 def generate(
     out: Annotated[Path, typer.Argument(help="The folder to write; it must not exist yet.")],
-    tasks: Annotated[int, typer.Option("-n", "--tasks", min=1, help="Make at least so many tasks.")] = 2500,
+    tasks: Annotated[int, typer.Option("-n", "--tasks", min=1, help="Make at least this many tasks.")] = 2500,
     seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same files.")] = 0,
     concepts: Annotated[
         list[Path] | None,
@@ -129,7 +129,7 @@ app.command()(count)
 
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
 NoOracle = Annotated[
-    bool, typer.Option("--no-oracle", help="Do not run the gold: check the records alone, without databases.")
+    bool, typer.Option("--no-oracle", help="Check the records only, without databases: do not run the gold.")
 ]
 JsonReport = Annotated[Path | None, typer.Option("--report", help="Also write the report to this JSON file.")]
 Databases = Annotated[

@@ -47,7 +47,7 @@ def _table(comparison: RunComparison, number: int) -> list[str]:
     """Hold run `number` against the first: both figures, the difference, its interval over tasks, its p."""
     letter = run_letter(number)
     gap = f"{letter} - A"
-    lines = ["", f"{'':<26}{'A':>8}{letter:>10}{gap:>10}   {'95 % over tasks':<18}       p"]
+    lines = ["", f"{'':<26}{'A':>8}{letter:>10}{gap:>10}   {'95 % interval':<18}       p"]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
         found = [d for d in comparison.differences if d.measure == measure and d.run == number]
@@ -72,7 +72,8 @@ def _end(comparison: RunComparison) -> list[str]:
     many = [f"Of {count} tests; the p values are not corrected for that."] if count > 1 else []
     return [
         "",
-        "p: the chance of a difference at least this large if the runs were equally good.",
+        "The interval is of the difference: how far other tasks could move it. p: the chance of a difference",
+        "at least this large if the runs were equally good.",
         *many,
         "Next: --all for intervals and tests over databases, --tasks for the tasks on which the runs differ.",
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from birdenv.dialogue.measures import UNRATED, Details, Measure
@@ -40,18 +41,30 @@ class Summary:
     first_screen: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunReport:
-    """All figures of a run. `groups[kind][name]` are estimates of the tasks of one group (one difficulty).
-
-    `details` are the game's own figures that are no means over episodes.
-    """
+    """All figures of a run. `details` are the game's own figures that are no means over episodes."""
 
     run: RecordedRun
     figures: tuple[Estimate, ...]
-    groups: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
     repeats: Mapping[Measure, Sequence[PassRates]]
     details: Details
+
+    @cached_property
+    def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
+        """Estimates by kind and name of group, such as each difficulty, of the measures that are so shown.
+
+        They take longer than all else, and the first screen has none.
+        """
+        run = self.run
+        by_group = [measure for measure in run.measures if measure.by_group]
+        return {
+            kind: {
+                name: _estimates(run, [o for o in run.outcomes if name in o.groups[kind]], by_group)
+                for name in _names(run, kind)
+            }
+            for kind in run.measured.group_titles
+        }
 
     def to_json(self) -> dict[str, Any]:
         """The report for machines; without paths and dates, so that the same run gives the same bytes."""
@@ -189,23 +202,7 @@ def report(run: RecordedRun) -> RunReport:
         InputError: A record has not the fields that the game's figures need.
     """
     measures, measured = run.measures, run.measured
-    repeated = run.repeats > 1
-
-    def estimates(outcomes: Sequence[Outcome], of: Sequence[Measure]) -> tuple[Estimate, ...]:
-        made = (estimate(outcomes, measure, repeated=repeated) for measure in of)
-        if len(run.outcomes) > 1:
-            return tuple(made)
-        return tuple(replace(each, over_tasks=None, over_databases=None, method="none") for each in made)
-
-    by_group = [measure for measure in measures if measure.by_group]
-    groups = {
-        kind: {
-            name: estimates([o for o in run.outcomes if name in o.groups[kind]], by_group)
-            for name in _names(run, kind)
-        }
-        for kind in measured.group_titles
-    }
-    rates = [m for m in measures if m.is_rate and m.compared] if repeated else []
+    rates = [m for m in measures if m.is_rate and m.compared] if run.repeats > 1 else []
     passes = {m: pass_rates(run.outcomes, m, run.repeats) for m in rates}
     try:
         details = measured.details(run.records, run.private)
@@ -213,7 +210,16 @@ def report(run: RecordedRun) -> RunReport:
         raise InputError(f"{run.path}: a record is damaged: the field `{error.args[0]}` is missing") from None
     except (AttributeError, TypeError, ValueError, OverflowError):
         raise InputError(f"{run.path}: a record is damaged: a figure is not a number") from None
-    return RunReport(run, estimates(run.outcomes, measures), groups, passes, details)
+    return RunReport(run, _estimates(run, run.outcomes, measures), passes, details)
+
+
+def _estimates(
+    run: RecordedRun, outcomes: Sequence[Outcome], measures: Sequence[Measure]
+) -> tuple[Estimate, ...]:
+    made = (estimate(outcomes, measure, repeated=run.repeats > 1) for measure in measures)
+    if len(run.outcomes) > 1:
+        return tuple(made)
+    return tuple(replace(each, over_tasks=None, over_databases=None, method="none") for each in made)
 
 
 def _names(run: RecordedRun, kind: str) -> list[str]:

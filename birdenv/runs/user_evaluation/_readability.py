@@ -75,7 +75,7 @@ def _names_one(text: str, names: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def _pieces_of(names: frozenset[str]) -> frozenset[str]:
-    """The pieces of names as they are split, and the names that are not."""
+    """Return the pieces of names as they are split, and the names that are not."""
     return frozenset(part for name in names for part in split_words(name).split() if len(part) > 2)
 
 

@@ -70,7 +70,7 @@ def _table(head: str, judged: Iterable[Judged], group: Callable[[Judged], str]) 
 
 
 def _confusion(judged: Sequence[Judged]) -> str:
-    """What the questions of a class were taken for, in percent, and what was told or stopped."""
+    """Return what the questions of a class were taken for, in percent, and what was told or stopped."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         counts.setdefault(_CLASSES[one.question.kind], Counter())[one.heard.call or "not said"] += 1
@@ -186,7 +186,9 @@ def _not_measured(user: str) -> str:
 
 
 def _kept(user: str) -> dict[str, Any]:
-    """What was measured of a user; nothing if the file cannot be read: a summary does not fail for it."""
+    """Return what was measured of a user; nothing if the file cannot be read: a summary does not fail for
+    it.
+    """
     path = _file_of(user)
     try:
         found = read_json(path) if exists(path) else {}

@@ -54,6 +54,8 @@ class RecordedDialogue(NamedTuple):
         arena: the game as it was played; None where it cannot be loaded any more.
         private: the private record, which holds gold; None if there is none, or if it was not asked for.
         arena_task: the task's id in the arena, where it is another one.
+        began: when it began, in seconds; None if unknown.
+        ended: when it ended, likewise.
     """
 
     id: str
@@ -67,6 +69,8 @@ class RecordedDialogue(NamedTuple):
     arena: Arena | None
     private: Mapping[str, Any] | None = None
     arena_task: str = ""
+    began: float | None = None
+    ended: float | None = None
 
     @property
     def seats(self) -> tuple[str, ...]:
@@ -241,6 +245,8 @@ def study_records(store: Store, game: str, arena: Arena | None) -> list[Recorded
             tuple(each.rewards or ()),
             loader(each.id),
             arena,
+            began=each.started,
+            ended=each.ended,
         )
         for each in store.finished()
     ]

@@ -15,7 +15,7 @@ from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError
 from birdenv.studies._platform import TAKEN, is_same_visit
 from birdenv.studies._questions import read_answer, read_words
-from birdenv.studies.study._config import PAID, Ending, StudyConfig
+from birdenv.studies.study._config import PAID, SURVEY, Ending, StudyConfig
 from birdenv.studies.study._deletion import DELETED
 from birdenv.studies.study._loaded_dialogues import LoadedDialogues
 from birdenv.studies.study._records import Person, ProblemReport
@@ -39,24 +39,6 @@ _MOST_REPORTS: Final = 20  # of one person
 LEFT: Final = "left"
 BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 """Ends of dialogues that leave a person alone, and that fill no quota."""
-
-_QUESTIONS: Final = (
-    SurveyQuestion("fluent", "How fluent was your partner's language?", low="not fluent", high="very fluent"),
-    SurveyQuestion(
-        "correct",
-        "How correct was what your partner said and did?",
-        low="all of it was wrong",
-        high="all of it was correct",
-    ),
-    SurveyQuestion(
-        "humanlike",
-        "How much did your partner talk like a person?",
-        low="like a machine",
-        high="like a person",
-    ),
-    SurveyQuestion("cooperative", "How well did your partner work with you?", low="badly", high="very well"),
-    SurveyQuestion("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
-)
 
 
 class Study:
@@ -105,7 +87,7 @@ class Study:
     def questions(self) -> tuple[SurveyQuestion, ...]:
         """The questions after a dialogue."""
         own = self.config.survey
-        return own if own is not None else self.arena.game.survey or _QUESTIONS
+        return own if own is not None else self.arena.game.survey or SURVEY
 
     def new_id(self) -> str:
         """Return a random id."""

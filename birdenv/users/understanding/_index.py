@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -152,10 +153,15 @@ def _indexed(
         unused=unused,
         request=frozenset(stems_in(request)),
         named=NAMING_STEMS & frozenset(map(stem, words(clean(request)))),
-        measures=MEASURE_WORDS.intersection(words(clean(request))),
+        measures=MEASURE_WORDS.intersection([*words(clean(request)), *_YEARS * bool(_YEAR.search(request))]),
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
     )
+
+
+_YEARS = ("year", "years")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+"""A request with the number of a year speaks of years."""

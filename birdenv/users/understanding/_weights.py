@@ -138,7 +138,9 @@ def facet_scores(
 
 @lru_cache(maxsize=256)
 def _facets(index: Index) -> list[Callable[[Sequence[int]], tuple[int, ...]]]:
-    """Functions that pick the facets of each candidate, which has two or more: its group and its kinds."""
+    """Return functions that pick the facets of each candidate, which has two or more: its group and its
+    kinds.
+    """
     return [itemgetter(*places) for places in index.facets]
 
 
@@ -152,7 +154,7 @@ class Weights:
 
     @cached_property
     def of_runs(self) -> RunWeights:
-        """The weights of the runs as they are added up."""
+        """Return the weights of the runs as they are added up."""
         return RunWeights(self.runs)
 
 
