@@ -13,7 +13,7 @@ from regex_steps import steps
 
 from birdenv.dialogue import Move, make_game
 from birdenv.envs._seat_spaces import MAX_TEXT
-from birdenv.llm._secrets import _spelled, without_key
+from birdenv.llm._errors import _spelled, without_key
 
 _SIZES = (40, 80)
 _MOST_GROWTH = 2.9  # twice as much would be in proportion, four times is the square

@@ -8,11 +8,12 @@ from birdenv.benchmarks._fetch import (
     published,
     unpack,
 )
-from birdenv.benchmarks._mini_dev import has_2024_signature, keys_of_2024
 from birdenv.benchmarks._prepare import (
     WHERE_TO_ASK,
     PreparationReport,
     Problem,
+    has_2024_signature,
+    keys_of_2024,
     merge_files,
     missing_ground_truth,
 )

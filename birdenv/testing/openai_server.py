@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from birdenv.errors import BirdenvError
-from birdenv.testing._demo_script import demo_script
-from birdenv.testing._openai_script import (
+from birdenv.testing._scripts import (
     Call,
     ScriptedDialogue,
     ScriptedTurn,
     ServerScript,
     Trouble,
+    demo_script,
     read_script,
 )
 

@@ -11,8 +11,8 @@ from typing import Any, Final
 from birdenv.databases import QueryResult
 from birdenv.dialogue import Arena, Event
 from birdenv.dialogue.display import DIALOGUE_ONLY, JudgedSubmission, Phase
-from birdenv.dialogue.event import HOUSE
 from birdenv.dialogue.games import Game, find_game, game_names
+from birdenv.dialogue.move import HOUSE
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader
 from birdenv.runs._run_folder import episode_name

@@ -24,10 +24,12 @@ from birdenv.runs.official._read import (
 )
 from birdenv.runs.report_lines import rule
 from birdenv.tasks.interact.measures import GROUPS, passed
-from birdenv.tasks.interact.phase_counts import EpisodeScore, group_figures, official_figures
-from birdenv.tasks.interact.score_text import (
+from birdenv.tasks.interact.official_score import (
+    EpisodeScore,
     answers_line,
+    group_figures,
     group_table,
+    official_figures,
     official_lines,
     questions_text,
     rate_lines,
