@@ -59,7 +59,7 @@ def keys_of_2024() -> list[tuple[str, int]]:
 
 
 def has_2024_signature(question_ids: Sequence[str]) -> bool:
-    """Whether a task file is the 2024 edition: its 500 rows in its order."""
+    """Return whether a task file is the 2024 edition: its 500 rows in its order."""
     return list(question_ids) == _ORDER.split()
 
 

@@ -80,7 +80,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The tasks of this environment, in the order that the reset option `index` counts."""
+        """Return the tasks of this environment, in the order that the reset option `index` counts."""
         return self._arena.ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:

@@ -211,7 +211,7 @@ _ONE_PROMPT: Final = "You play a person who asked a data analyst"
 
 
 def _user(brief: Brief, term: str, question: str, model: str) -> list[ScriptedDialogue]:
-    """The user's side of one question: what it is about, and the rule-based user's words for it."""
+    """Return the user's side of one question: what it is about, and the rule-based user's words for it."""
     when = (f'"{brief.request}"', f"---\n{question}\n---")
     words = RuleUser().answer(brief, question).text
     return [

@@ -76,7 +76,7 @@ class OfficialScore:
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """All figures, without the path, so that the same files give the same bytes.
+        """Return all figures, without the path, so that the same files give the same bytes.
 
         `official` is `official_figures`; a run of birdenv has the same in its `overall.json`. Groups are over
         all of their tasks, too.
@@ -93,7 +93,7 @@ class OfficialScore:
         }
 
     def text(self) -> str:
-        """The same for people."""
+        """Return the same for people."""
         made = self.to_json()
         lines = [rule("="), "c-Interact, official score", rule("=")]
         lines += [*official_lines(made["official"]), *rate_lines(made["official"])]

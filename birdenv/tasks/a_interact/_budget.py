@@ -34,7 +34,7 @@ MALFORMED_COST: Final = _MALFORMED / 10
 
 
 def budget_for(counted_ambiguities: int, patience: int) -> int:
-    """`6 + 2 m + 2 patience`, where `m` counts critical and knowledge ambiguities.
+    """Return `6 + 2 m + 2 patience`, where `m` counts critical and knowledge ambiguities.
 
     >>> budget_for(3, 3)
     18
@@ -59,12 +59,12 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it pays for no tool at all."""
+        """Return whether it pays for no tool at all."""
         return self._left < _CHEAPEST
 
     @property
     def questions(self) -> int:
-        """How many questions it would pay for."""
+        """Return how many questions it would pay for."""
         return self._left // _TENTHS["clarify"]
 
     def pays_for(self, kind: Kind) -> bool:

@@ -78,7 +78,7 @@ def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
 
 
 def _meanings(brief: Brief) -> dict[str, str]:
-    """What the user means by each open term, in words."""
+    """Return what the user means by each open term, in words."""
     said = {point.term: in_words(point.snippet, brief).text for point in brief.ambiguities}
     return {term: " ".join(meaning.split()) for term, meaning in said.items()}
 

@@ -22,7 +22,9 @@ REWARDS: Final[Mapping[tuple[int, int], float]] = MappingProxyType(
 
 
 def reward(phase: int, attempt: int, passed: bool) -> float:
-    """What one graded submission earns; 0 if it did not pass. Raises `ValueError` for another schedule."""
+    """Return what one graded submission earns; 0 if it did not pass. Raises `ValueError` for another
+    schedule.
+    """
     if (phase, attempt) not in REWARDS:
         raise ValueError(f"there is no phase {phase}, attempt {attempt}: both are 1 or 2")
     return REWARDS[phase, attempt] if passed else 0.0
@@ -70,13 +72,13 @@ class RewardScheme:
 
     @property
     def system_words(self) -> str:
-        """What the system is told of prices, for the end of its instruction."""
+        """Return what the system is told of prices, for the end of its instruction."""
         price = self.question_price
         return f"\n\nEach question takes {price:g} from your reward." if price else ""
 
     @property
     def user_words(self) -> str:
-        """The same for the user, who is told what it is paid for."""
+        """Return the same for the user, who is told what it is paid for."""
         if self == _SHARED:
             return ""
         price = self.disclosure_price

@@ -37,7 +37,7 @@ def doubtful_notes(counts: dict[str, int]) -> list[str]:
 
 
 def _passed(record: Record) -> Iterator[str]:
-    """The SQL of the submissions that passed, where each can be told from the others."""
+    """Yield the SQL of the submissions that passed, where each can be told from the others."""
     result = record.get("result", {})
     if result.get("ex") and isinstance(result.get("predicted_sql"), str):
         yield result["predicted_sql"]  # BIRD

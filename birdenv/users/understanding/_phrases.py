@@ -88,7 +88,9 @@ class Phrases:
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The phrases by the letters that they begin with, then by group; "*" has those of any beginning."""
+        """Return the phrases by the letters that they begin with, then by group; "*" has those of any
+        beginning.
+        """
         begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
         for name, phrases in self.groups.items():
             for phrase in split_phrases(phrases):
@@ -114,7 +116,7 @@ class Phrases:
         return found
 
     def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-        """The groups with phrases that begin with these letters, compiled when they are first needed.
+        """Return the groups with phrases that begin with these letters, compiled when they are first needed.
 
         The first pattern is of all groups: most words begin no phrase.
         """
@@ -306,7 +308,9 @@ def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
 
 
 def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
-    """Whether words speak of columns or other names of the database, and not of what the result shows."""
+    """Return whether words speak of columns or other names of the database, and not of what the result
+    shows.
+    """
     if said.found.isdisjoint(names):
         return False
     return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(names)
