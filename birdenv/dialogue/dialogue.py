@@ -77,7 +77,7 @@ class Dialogue:
 
     @property
     def turn(self) -> int | None:
-        """Return the only seat that may act; None if there are several, or none."""
+        """Return the seat that may act, or None if several seats may act, or none."""
         return next(iter(self.open)) if len(self.open) == 1 else None
 
     @property
@@ -299,14 +299,12 @@ def _told(event: Event) -> str:
 
 
 def _kept_name(action: str) -> str:
-    """Return the name under which a refused move is logged: no move's name in the log is decorative, or
-    long.
-    """
+    """Return the name under which to log a refused move: cut if it is long, `unknown` if it is decorative."""
     return UNKNOWN if action in DECORATIVE or len(action) > _LONGEST_NAME else action
 
 
 def _kept(data: Any) -> Any:
-    """Return data of a refused move for the log: JSON, and of a text that is too long its length."""
+    """Return the data of a refused move for the log, as JSON; a text that is too long is only its length."""
     if data is None or isinstance(data, bool):
         return data
     if isinstance(data, str):

@@ -88,22 +88,22 @@ class Episode:
 
     @property
     def legal(self) -> tuple[str, ...]:
-        """Return names of the actions that are possible now."""
+        """Return the names of the actions that are possible now."""
         return self.view.legal
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Return tool schemas of the actions that are possible now."""
+        """Return the tool schemas of the actions that are possible now."""
         return tool_schemas(self._game.seats[self._seat], self.legal)
 
     @property
     def question(self) -> str | None:
-        """Return the words that wait for `answer`, if any do."""
+        """Return the question that waits for `answer`, or None."""
         return None if self._asked is None else self._dialogue.view(self._asked).message
 
     @property
     def reward(self) -> float:
-        """Return the total of the caller's seat."""
+        """Return the total reward of the caller's seat."""
         return self._dialogue.rewards[self._seat]
 
     @property

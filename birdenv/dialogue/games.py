@@ -186,7 +186,7 @@ class Game:
 
     @property
     def seat_names(self) -> tuple[str, ...]:
-        """Return names of the seats, by index."""
+        """Return the names of the seats, by index."""
         return tuple(seat.name for seat in self.seats)
 
     def seat_index(self, seat: int | str) -> int:

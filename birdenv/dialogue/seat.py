@@ -58,7 +58,7 @@ class Field:
 
     @property
     def is_text(self) -> bool:
-        """Return True for words and code."""
+        """Return whether the field holds text: words or code."""
         return self.kind in _TEXTS
 
     def fault(self, value: Any, choices: Sequence[Any] = ()) -> Fault | None:
@@ -143,12 +143,12 @@ class Action:
 
     @cached_property
     def is_text(self) -> bool:
-        """Return True if its data is one text."""
+        """Return whether the data of a move is one text."""
         return len(self.fields) == 1 and self.fields[0].is_text
 
     @cached_property
     def check(self) -> Callable[[Any, Sequence[Any]], Fault | None]:
-        """Return the same as `fault`, in one call where there is one field."""
+        """Return why data does not fit, as `fault` does, in one call for actions with one field."""
         return self.fields[0].fault if len(self.fields) == 1 else self.fault
 
     def data_of(self, arguments: Mapping[str, Any]) -> Any:
@@ -233,7 +233,7 @@ class Seat:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """Return names of the actions, in order."""
+        """Return the names of the actions, in order."""
         return tuple(action.name for action in self.actions)
 
     @cached_property

@@ -47,7 +47,7 @@ def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> It
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Return listen at an address, and return the socket.
+    """Listen at an address, and return the socket.
 
     Raises:
         InputError: the address is taken, or does not belong to this machine.

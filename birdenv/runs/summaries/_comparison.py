@@ -186,7 +186,7 @@ def _settings(a: RecordedRun, b: RecordedRun) -> list[str]:
 
 
 def _different_users(a: RecordedRun, b: RecordedRun, letter: str) -> list[str]:
-    """Return that two runs had different users, so that their scores are answers to different questions."""
+    """Return a line for each run that had another user than the first, which makes scores incomparable."""
     one, other = a.config.get("user_facts"), b.config.get("user_facts")
     if one == other:
         return []

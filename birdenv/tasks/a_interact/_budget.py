@@ -59,12 +59,12 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Return whether it pays for no tool at all."""
+        """Return whether the budget does not pay for any tool."""
         return self._left < _CHEAPEST
 
     @property
     def questions(self) -> int:
-        """Return how many questions it would pay for."""
+        """Return the number of questions that the budget would pay for."""
         return self._left // _TENTHS["clarify"]
 
     def pays_for(self, kind: Kind) -> bool:

@@ -20,8 +20,7 @@ LONGEST = 60_000
 def look_up(
     kind: Kind, argument: Any, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> str:
-    """Return the answer of one reading tool, cut to `LONGEST`. Entries in `deleted` are as if they never
-    were.
+    """Return the answer of one reading tool, cut to `LONGEST`. Entries in `deleted` do not exist for it.
 
     `argument` is `{"table", "column"}` for a column meaning, and an entry's name or shown id for a
     definition; case does not matter. With `renumber`, ids count the visible entries, so that no gap tells of

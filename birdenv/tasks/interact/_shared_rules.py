@@ -105,7 +105,7 @@ class InteractRules(Rules):
 
     @abstractmethod
     def _judged(self, sql: str, grade: Grade) -> Reply:
-        """Return act on a verdict that says something about the SQL, and log the attempt."""
+        """Log the attempt, and act on a verdict that says something about the SQL."""
 
     @abstractmethod
     def _next_attempt(self) -> tuple[AttemptName, int]:
@@ -163,9 +163,7 @@ class InteractRules(Rules):
         )
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return the user hears words only, unless `user_sees` says more; the house's replies are the
-        system's.
-        """
+        """Return an event as a seat hears it: the user hears words only, unless `user_sees` says more."""
         if seat == SYSTEM or event.agent < 0:
             return event
         if event.agent == USER:  # what follows an answer is said to the system

@@ -80,7 +80,7 @@ def _of_reached(run: Record) -> float | None:
 
 
 def _solved(run: Record) -> float:
-    """Return every phase that is asked and graded is passed, the first time or after debug."""
+    """Return 1 if every phase that was asked and graded was passed, at once or after debug."""
     return float(passed(run, 1) and (run["follow_up"] != "graded" or passed(run, 2)))
 
 
@@ -114,7 +114,7 @@ def _of_paid_seats(records: Sequence[Record]) -> Sequence[Measure]:
 
 
 def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
-    """Return the types of a task's ambiguities are private."""
+    """Return the groups of a task, for which the private record has the types of its ambiguities."""
     return task_groups(
         category=record["category"],
         difficulty=record["difficulty"],
@@ -212,7 +212,7 @@ _PLACES: Final = [(phase, attempt) for phase in (1, 2) for attempt in ("first", 
 
 
 def _c_interact_details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """Return questions asked and allowed are means over the episodes that were played."""
+    """Return the mean numbers of questions asked and allowed, over the episodes that were played."""
     played = [run for run in records if "example" in run]
     asked = _mean([run["questions"] for run in played])
     allowed = _mean([run["max_questions"] for run in played])
@@ -228,7 +228,7 @@ def _passes_by_attempt(run: Record) -> frozenset[tuple[int, str]]:
 
 
 def _a_interact_details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """Return submissions, budget and calls of each tool are means over the episodes that were played."""
+    """Return the mean submissions, budget and calls of each tool, over the episodes that were played."""
     played = [run for run in records if "example" in run]
     calls = {kind: _mean([run["calls"].get(kind, 0) for run in played]) for kind in TOOLS}
     spent: dict[str, Any] = {
@@ -256,7 +256,9 @@ def _a_interact_details(records: Sequence[Record], private: Sequence[Record]) ->
 
 
 def _passes(run: Record) -> frozenset[tuple[int, str]]:
-    """Return a pass counts as one at the first try, whenever it came: later submissions earn no less."""
+    """Return the passed phases, each as if passed at the first try, because later submissions earn no
+    less.
+    """
     return frozenset((phase, "first") for phase in (1, 2) if passed(run, phase))
 
 
