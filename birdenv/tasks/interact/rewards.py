@@ -22,8 +22,10 @@ REWARDS: Final[Mapping[tuple[int, int], float]] = MappingProxyType(
 
 
 def reward(phase: int, attempt: int, passed: bool) -> float:
-    """Return what one graded submission earns; 0 if it did not pass. Raises `ValueError` for another
-    schedule.
+    """Return what one graded submission earns; 0 if it did not pass.
+
+    Raises:
+        ValueError: the schedule has no such phase or attempt.
     """
     if (phase, attempt) not in REWARDS:
         raise ValueError(f"there is no phase {phase}, attempt {attempt}: both are 1 or 2")
@@ -31,10 +33,10 @@ def reward(phase: int, attempt: int, passed: bool) -> float:
 
 
 def batch_reward(a: int, b: int, c: int, d: int, n: int) -> float:
-    """Mean reward of a batch, (0.7a + 0.5b + 0.3c + 0.2d) / n, between 0 and 1 (the published tables: x100).
+    """Return the mean reward of a batch, (0.7a + 0.5b + 0.3c + 0.2d) / n, from 0 to 1 (in papers: x100).
 
-    `a`, `b`: tasks that passed phase 1 at once, after debugging; `c`, `d`: phase 2 likewise; `n`: all tasks,
-    failed ones and those without a follow-up included. 0 for an empty batch.
+    `a` and `b` are the numbers of tasks that passed phase 1 at once and after debugging, `c` and `d` the same
+    for phase 2. `n` counts all tasks, also failed ones and those without a follow-up. An empty batch earns 0.
     """
     return (7 * a + 5 * b + 3 * c + 2 * d) / (10 * n) if n else 0.0
 
@@ -72,13 +74,13 @@ class RewardScheme:
 
     @property
     def system_words(self) -> str:
-        """Return what the system is told of prices, for the end of its instruction."""
+        """What the system is told of prices, for the end of its instruction."""
         price = self.question_price
         return f"\n\nEach question takes {price:g} from your reward." if price else ""
 
     @property
     def user_words(self) -> str:
-        """Return the same for the user, who is told what it is paid for."""
+        """The same for the user, who is told what it is paid for."""
         if self == _SHARED:
             return ""
         price = self.disclosure_price
