@@ -172,7 +172,7 @@ class Action:
         return dict(data) if isinstance(data, Mapping) else {}
 
     def data_of_text(self, text: str) -> Any:
-        """Return the data of a move from one text: that of several text fields stands between separators."""
+        """Return the data of a move from one text, in which several fields are divided by separators."""
         if len(self.fields) == 1:
             return text
         texts = [each.name for each in self.fields if each.is_text]

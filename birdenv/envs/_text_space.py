@@ -64,7 +64,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
     @property
     def shared_bytes(self) -> int:
-        """Return bytes that one member may take in shared memory."""
+        """Return the number of bytes that one member may need in shared memory."""
         return min(_LONGEST_CHARACTER * self.max_length, SHARED_BYTES)
 
     def __eq__(self, other: object) -> bool:

@@ -90,7 +90,7 @@ def _is_object(text: str) -> bool:
 
 
 def call_id(call: Mapping[str, Any], number: int) -> str:
-    """Return the id of a tool call; a made-up one where it has none."""
+    """Return the id of a tool call, or a made-up id if it has none."""
     found = call.get("id")
     return found if isinstance(found, str) and found else f"call_{number}"
 

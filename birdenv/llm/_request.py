@@ -111,7 +111,7 @@ class Poster:
         return text if len(key) <= SHORT_KEY else without_key(text, key)
 
     def close(self) -> None:
-        """Close the connections; nothing can be sent any more."""
+        """Close the connections. Afterwards, nothing can be sent."""
         with self._lock:
             self._is_closed = True
             lines, self._lines = self._lines, []

@@ -43,7 +43,7 @@ class Bucket:
 
     @property
     def is_full(self) -> bool:
-        """Return True when it is as good as new."""
+        """Return whether all of the allowance is there again."""
         return self._left + (self._clock() - self._at) * self._rate >= self._burst
 
 

@@ -89,7 +89,7 @@ class CorpusDialogue:
 
     @property
     def status(self) -> str:
-        """Return why it ended; empty where nothing tells."""
+        """Return why the dialogue ended, or an empty text if that is not known."""
         return str(self.outcome.get("status") or "")
 
     @property

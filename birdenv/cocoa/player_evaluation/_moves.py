@@ -21,7 +21,7 @@ _NEAR: Final = 0.05  # how far prices that count as the same are apart, as a sha
 
 @runtime_checkable
 class Foretells(Protocol):
-    """A player that gives probabilities of the acts that it knows.
+    """A player that can tell how probable it finds each act.
 
     Attributes:
         is_greedy: it takes what is likeliest instead of drawing; set for the test.
@@ -34,7 +34,7 @@ class Foretells(Protocol):
 
 @runtime_checkable
 class ForetellsWords(Protocol):
-    """A player that gives probabilities of words."""
+    """A player that can tell how probable it finds each word."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
         """Return the negative log-probabilities of the tokens since its last move, and of those of a move."""

@@ -19,7 +19,7 @@ class Columns(IntEnum):
 
 
 class SpanColumn(Columns):
-    """What is known of a span. All but the last two stand still in a phase."""
+    """The columns of a span. All but the last two are constant in a phase."""
 
     EXISTS = auto()
     POSITION = auto()
@@ -41,7 +41,7 @@ class SpanColumn(Columns):
 
 
 class CandidateColumn(Columns):
-    """What is known of a candidate. The first three stand still in a phase."""
+    """The columns of a candidate. The first three are constant in a phase."""
 
     EXISTS = auto()
     REQUEST = auto()  # how well it fits the request, the best being 1

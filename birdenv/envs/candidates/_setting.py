@@ -41,7 +41,7 @@ def points_of(briefs: Any) -> tuple[str, ...]:
 
 
 class UnsureUser:
-    """Another player's answers, but for those about points that the user cannot tell."""
+    """A user that answers as another one does, except about points that it cannot tell."""
 
     def __init__(self, player: Player, unknown: Collection[str]) -> None:
         self._player = player

@@ -70,7 +70,7 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
 
 @dataclass(frozen=True, slots=True)
 class OfficialScore:
-    """Result files and where they were found."""
+    """The results of official files, and the folder in which they were found."""
 
     path: Path
     results: OfficialResults

@@ -76,7 +76,7 @@ class RunningDialogue:
 
     @property
     def people(self) -> tuple[int, ...]:
-        """Return the seats of people."""
+        """Return the seats in which people sit."""
         return tuple(seat for seat, who in enumerate(self.stored.seats) if who == HUMAN)
 
     @property
