@@ -24,7 +24,7 @@ _MOST_ADDRESSES: Final = 10_000
 
 
 class Bucket:
-    """A limit of rates: so many at once, and so many a second after that."""
+    """A limit on rates: a number of requests at once, and then a number per second."""
 
     def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._rate, self._clock = burst, rate, clock

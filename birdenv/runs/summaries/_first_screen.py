@@ -22,7 +22,7 @@ _WIDTH: Final = 100
 
 
 def first_screen(report: RunReport) -> str:
-    """Return what was played, on which data, the main figures, what they cost, and what to type next."""
+    """Return the first screen of a summary: game, data, main figures, cost, and the next commands."""
     run = report.run
     before = [f"{run.game}: {_players(run)}, seed {run.config.get('seed')}", _row("Data", _data(run))]
     settings = ", ".join(f"{name} {value}" for name, value in report.settings().items())

@@ -107,7 +107,7 @@ class RunReport:
         }
 
     def text(self) -> str:
-        """Return the report for people."""
+        """Return the report as text for people."""
         run = self.run
         rated = [o for o in run.outcomes if o.rated]
         databases = len({o.database for o in rated} - {None})

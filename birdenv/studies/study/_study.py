@@ -221,7 +221,7 @@ class Study:
         return [each.id for each in self.store.running() if self.loaded(each.id) is None]
 
     def room(self, dialogue: str) -> RunningDialogue:
-        """Return a running dialogue; after a restart it is made from what is stored."""
+        """Return a running dialogue. After a restart, it is restored from the database."""
         return self._rooms.get(dialogue)
 
     def _make(self, dialogue: str) -> RunningDialogue:

@@ -71,7 +71,7 @@ class Budget:
         return self._left >= _TENTHS[kind]
 
     def pay(self, kind: Kind) -> bool:
-        """Take the price of a tool; where it is not enough, take the rest and say False."""
+        """Take the price of a tool. If the budget does not cover it, take the rest and return False."""
         return self._take(_TENTHS[kind])
 
     def pay_malformed(self) -> None:

@@ -132,7 +132,7 @@ def over_budget(kind: Kind) -> str:
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """Return the answer to a submission that failed: what the database said, never what was expected."""
+    """Return the reply to a failed submission: the message of the database, never the expected result."""
     if error is not None:
         why = not_executed(error, error_text)
     elif status == "no_submission":

@@ -66,7 +66,7 @@ class BirdTask(NamedTuple):
 
 
 class BirdRecord(BaseModel):
-    """One question of a BIRD file, as it stands there.
+    """One question of a BIRD file, as written there.
 
     Attributes:
         question_id: the id; without it, the position in the file.
@@ -116,7 +116,7 @@ DIFFICULTIES = ("simple", "moderate", "challenging")
 
 
 def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
-    """Return all tasks of the file as they are on that engine, in its order.
+    """Return all tasks of the file in their form for an engine, in the file's order.
 
     `evidence` may be missing (then empty), so may `difficulty` (then `unknown`), `question_id` (then the
     position) and `SQL` (then the task cannot be graded); `SQL` may be a list of accepted statements.

@@ -104,7 +104,7 @@ def refusal(action: str, legal: Sequence[Kind]) -> str:
 
 
 def debug(status: str, error: QueryError | None, error_text: bool) -> str:
-    """Return feedback on a failed first attempt: what the database said, never what was expected."""
+    """Return feedback on a failed first attempt: the message of the database, never the expected result."""
     if status in ("malformed", "no_submission"):
         return f"That was not a SQL submission. {ONE_MORE}"
     if error is None:

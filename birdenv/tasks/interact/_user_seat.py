@@ -65,12 +65,12 @@ def brief_of(task: CInteractTask, phase: int) -> Brief:
 
 
 def user_instruction(task: CInteractTask) -> str:
-    """Return what the user is told, in words: the request, its meaning, and its open points."""
+    """Return the user's instruction in words: the request, its meaning, and its open points."""
     return _instruction(task.public.question, task.private.brief)
 
 
 def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
-    """Return the same for a person, beside the conversation."""
+    """Return the panels that a person in the user's seat sees beside the conversation."""
     brief = task.private.brief
     meant = Panel("Your words", entries=tuple(_meanings(brief).items()))
     wanted = f"You asked: {task.public.question}\n\nWhat you want: {brief.clear_query}"

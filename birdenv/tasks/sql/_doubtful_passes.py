@@ -32,7 +32,7 @@ def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dic
 
 
 def doubtful_notes(counts: dict[str, int]) -> list[str]:
-    """Say the same for people."""
+    """Return the doubtful passes as lines for people."""
     return [f"{count} submission(s) {_WORDS[name]}." for name, count in counts.items()]
 
 

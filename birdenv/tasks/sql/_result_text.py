@@ -187,7 +187,7 @@ _SHOWN = 300
 
 
 def not_executed(error: QueryError, error_text: bool = True) -> str:
-    """With the database's own words where they are about the statement, not about the data."""
+    """Return the sentence for a statement that failed, with the database's words if they concern the SQL."""
     if not error_text:
         return "Your SQL could not be executed."
     if error.kind == "engine":

@@ -31,7 +31,7 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return what an agent is told of the day, for the end of its instruction."""
+    """Return what an agent is told about the day, for the end of its instruction."""
     return f"\n\nToday is {source.today}, also for SQL." if isinstance(source, DatedSource) else ""
 
 

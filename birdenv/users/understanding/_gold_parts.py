@@ -226,7 +226,7 @@ def bare_text(snippet: str) -> str:
 
 
 def has_snippet(statements: Iterable[str], snippet: str) -> bool:
-    """Return whether a snippet stands in one of the statements, names without qualifiers."""
+    """Return whether one of the statements contains a snippet, ignoring qualifiers of names."""
     core = bare_text(snippet)
     return bool(core) and any(f" {core} " in f" {bare_text(one)} " for one in statements)
 

@@ -30,7 +30,7 @@ _NUMBER = r"(?:\d[\d.,]{0,20}|one|two|three|four|five|six|seven|eight|nine|ten|t
 
 
 def split_phrases(phrases: str) -> list[str]:
-    """Split phrases that stand on lines of their own or between ` | `."""
+    """Split a text into phrases, at line ends and at ` | `."""
     text = phrases.strip()
     for name, pattern in (("NUMBER", _NUMBER), ("FROM", _FROM), ("GRADE", _GRADE)):
         text = text.replace(name, pattern)
@@ -269,7 +269,7 @@ class Said:
         return self.found & _KINDS
 
     def without(self, *fair: str) -> Said:
-        """Return the same without what is fair."""
+        """Return the phrases without those that are fair to ask about."""
         text = self.text
         for name in fair:
             if name in self.found:
