@@ -218,7 +218,7 @@ def user_name(user: str, model: str | None) -> str:
 
 
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
-    """Keep what was measured of a user, beside what was before.
+    """Write the figures of a user to a file, in addition to those of other users.
 
     Returns the file; None for a user of the package, whose figures are known.
 
