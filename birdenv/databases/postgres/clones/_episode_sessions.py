@@ -31,7 +31,7 @@ _T = TypeVar("_T")
 
 
 class Readers:
-    """May be used by several threads; a forked child gets nothing of its parent's."""
+    """Sessions that read in shared databases. Several threads may use them; a forked child gets none."""
 
     def __init__(self, server: PostgresServer, pool: ClonePool) -> None:
         self._server = server
@@ -182,7 +182,7 @@ class PrivateClone:
             session.close()
 
     def disconnect(self) -> Clone:
-        """End the session; gives the clone, in which nobody works now."""
+        """End the session, and return the clone, which is idle now."""
         if self.clone.session is not None:
             self.clone.session.close()
             self.clone.session = None
