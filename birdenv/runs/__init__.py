@@ -2,12 +2,14 @@
 
 from birdenv.runs._run_episodes import RunResult, run_episodes
 from birdenv.runs._run_folder import RunDirectory, data_name, episode_name, folder_name, run_folder
+from birdenv.runs._run_plan import OpenRun, RunPlan, prepare
 from birdenv.runs._run_warnings import run_warnings
-from birdenv.runs._runner import RunPlan, prepare, run, write_run
+from birdenv.runs._runner import planned_jobs, run, write_run
 from birdenv.runs.seating import Seating
 from birdenv.runs.summaries._run_report import Summary
 
 __all__ = [
+    "OpenRun",
     "RunDirectory",
     "RunPlan",
     "RunResult",
@@ -16,6 +18,7 @@ __all__ = [
     "data_name",
     "episode_name",
     "folder_name",
+    "planned_jobs",
     "prepare",
     "run",
     "run_episodes",

@@ -11,7 +11,7 @@ from arenas import bird, plan_of
 from birdenv.dialogue import Arena, Dialogue
 from birdenv.errors import InfrastructureError
 from birdenv.runs import RunDirectory, prepare, run
-from birdenv.runs import _jobs as jobs
+from birdenv.runs import jobs
 
 
 class Losing:

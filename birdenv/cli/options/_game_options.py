@@ -8,6 +8,7 @@ from types import NoneType
 from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin
 
 import typer
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from birdenv.dialogue.games import Option, Settings
@@ -90,10 +91,18 @@ def _annotation(name: str, of: FieldInfo) -> Any:
         hint = Path
     if of.default is None:
         hint = hint | None
-    help_text = option.help or of.description
     if option.argument:
-        return Annotated[hint, typer.Argument(help=help_text)]
-    return Annotated[hint, typer.Option(*_names(name, of), help=help_text)]
+        return Annotated[hint, typer.Argument(help=option.help or of.description)]
+    return Annotated[hint, _declared(name, of)]
+
+
+def option_of(model: type[BaseModel], name: str) -> Any:
+    """Return the option of one declared setting, for an annotation."""
+    return _declared(name, model.model_fields[name])
+
+
+def _declared(name: str, of: FieldInfo) -> Any:
+    return typer.Option(*_names(name, of), help=_option(of).help or of.description)
 
 
 def _plain(hint: Any) -> Any:

@@ -16,11 +16,14 @@ from birdenv.cli.options._models import ModelOptions
 class RunFolder:
     """How episodes are played, and where their records go."""
 
-    parallel: options.Parallel = 1
+    parallel: options.Parallel = options.RUN.parallel
     output: options.Output = None
     resume: options.Resume = None
-    seed: options.Seed = 0
-    move_timeout: options.MoveTimeout = 3600.0
+    seed: options.Seed = options.RUN.seed
+    move_timeout: options.MoveTimeout = options.RUN.move_timeout
+    engine: options.Engine = options.RUN.engine
+    address: options.Address = options.RUN.address
+    shard: options.Shard = options.RUN.shard
     verbose: options.Verbose = False
 
 
@@ -29,7 +32,7 @@ class RunOptions(RunFolder):
     """The same, for one agent that is evaluated."""
 
     agent: options.Agent = "asks-first"
-    repeats: options.Repeats = 1
+    repeats: options.Repeats = options.RUN.repeats
 
 
 def takes_groups(command: Callable[..., Any]) -> Callable[..., Any]:

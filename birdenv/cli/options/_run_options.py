@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from birdenv.cli.options._game_options import option_of
 from birdenv.errors import InputError
+from birdenv.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from birdenv import databases
@@ -85,7 +87,16 @@ FailDoubtful = Annotated[
         help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
     ),
 ]
-Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
+RUN = RunSettings()
+"""The defaults of how a run is played."""
+
+Parallel = Annotated[int, option_of(RunSettings, "parallel")]
+Seed = Annotated[int, option_of(RunSettings, "seed")]
+Repeats = Annotated[int, option_of(RunSettings, "repeats")]
+MoveTimeout = Annotated[float | None, option_of(RunSettings, "move_timeout")]
+Engine = Annotated[str, option_of(RunSettings, "engine")]
+Address = Annotated[str | None, option_of(RunSettings, "address")]
+Shard = Annotated[str | None, option_of(RunSettings, "shard")]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -161,19 +172,6 @@ Resume = Annotated[
         is_eager=True,
         callback=_as_before,
         help="Go on with this run (or the latest in this folder), with its options; nothing else is needed.",
-    ),
-]
-Repeats = Annotated[
-    int,
-    typer.Option("--repeats", min=1, help="Play every task this many times; adds pass^k and pass@k."),
-]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same moves, same bytes in runs.jsonl.")]
-MoveTimeout = Annotated[
-    float,
-    typer.Option(
-        "--move-timeout",
-        min=0.001,
-        help="Seconds that an agent or user in a process of its own may take for a move.",
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
