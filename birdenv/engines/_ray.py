@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import sys
 import time
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -37,6 +38,12 @@ class RayCluster:
     """
 
     def __init__(self, parallel: int, address: str | None = None) -> None:
+        address = address or os.environ.get("RAY_ADDRESS") or "local"
+        if address == "local" and "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
+            # A token of its own, which is written nowhere: Ray would keep one in the home directory.
+            os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        os.environ.setdefault("RAY_worker_niceness", "0")  # statements have deadlines by the clock, too
         try:
             import ray
         except ImportError as error:
@@ -47,7 +54,7 @@ class RayCluster:
         self._parallel = parallel
         self._started = not ray.is_initialized()
         if self._started:
-            _connect(ray, address or os.environ.get("RAY_ADDRESS") or "local")
+            _connect(ray, address)
         self.workers = max(1, min(parallel, int(ray.cluster_resources().get("CPU", 1))))
 
     def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[Played]:
@@ -63,23 +70,15 @@ class RayCluster:
 
 
 def _connect(ray: Any, address: str) -> None:
-    """Connect to a cluster, or start one.
-
-    A cluster that is started here has a token of its own, which is written nowhere: Ray would keep one in the
-    home directory.
-    """
-    options: dict[str, Any] = {}
-    os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-    if address == "local":
-        options = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
-        if "RAY_AUTH_MODE" not in os.environ:
-            os.environ["RAY_AUTH_MODE"] = "token"
-            os.environ["RAY_AUTH_TOKEN"] = secrets.token_hex(32)
+    """Connect to a cluster, or start one without a dashboard."""
+    own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
+    options: dict[str, Any] = own if address == "local" else {}
     try:
         ray.init(address, log_to_driver=False, logging_level="ERROR", **options)
     except Exception as error:
         where = "on this machine" if address == "local" else f"at {address}"
-        raise InputError(f"there is no Ray cluster {where} that can be used: {' '.join(str(error).split())}") from None
+        why = " ".join(str(error).split())
+        raise InputError(f"there is no Ray cluster {where} that can be used: {why}") from None
 
 
 class _Remote:

@@ -1,5 +1,6 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
+from birdenv.runs._merge import merge_runs
 from birdenv.runs._run_episodes import RunResult, run_episodes
 from birdenv.runs._run_folder import RunDirectory, data_name, episode_name, folder_name, run_folder
 from birdenv.runs._run_plan import OpenRun, RunPlan, prepare
@@ -18,6 +19,7 @@ __all__ = [
     "data_name",
     "episode_name",
     "folder_name",
+    "merge_runs",
     "planned_jobs",
     "prepare",
     "run",

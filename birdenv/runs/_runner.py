@@ -170,6 +170,11 @@ def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
     directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)
     if has_user_to_blame(arena):
         record_blame(arena, directory.path)
+    return summarise(directory)
+
+
+def summarise(directory: RunDirectory) -> Summary:
+    """Write the figures of the records."""
     made = report(recorded_run(directory))
     summary = Summary(made.to_json(), made.text(), first_screen(made))
     directory.write_json("overall.json", summary.overall)
