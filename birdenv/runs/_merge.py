@@ -128,7 +128,7 @@ def _merge_blame(folders: Sequence[Path], target: Path, order: Sequence[str]) ->
     if not found:
         return
     sums = {
-        key: dict(sum((Counter(each[key]) for each in found), Counter(dict.fromkeys(found[0][key], 0))))
+        key: {name: sum(each[key][name] for each in found) for name in found[0][key]}
         for key in ("classes", "culprits")
     }
     failed = sum(each["failed"] for each in found)

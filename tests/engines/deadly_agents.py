@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from pathlib import Path
-from typing import Any
 
 from birdenv.dialogue import Move, PlayerContext, View
 
@@ -45,6 +45,8 @@ class Once(First):
         os.kill(os.getppid(), signal.SIGKILL)
 
 
-def named(name: str) -> Any:
-    """Return the spec of an agent here."""
-    return f"deadly_agents:{name}"
+class Slow(First):
+    """Takes its time, so that a run can be ended in the middle."""
+
+    def strike(self) -> None:
+        time.sleep(0.5)
