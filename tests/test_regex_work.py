@@ -27,16 +27,18 @@ _FROM_OUTSIDE = (
     "birdenv.users.understanding._question:_NEXT",
     "birdenv.databases.postgres.loading._column_types:_DECLARED",
     "birdenv.databases.postgres.loading._dump_file:_FOREIGN_KEY",
-    "birdenv.databases.postgres.loading._dump_text:_COPY",
-    "birdenv.databases.postgres.loading._dump_text:_ENCODING",
+    "birdenv.databases.postgres.loading._dump_file:_COPY",
+    "birdenv.databases.postgres.loading._dump_file:_ENCODING",
     "birdenv.llm._request:_OVERFLOW",
-    "birdenv.runs.blame._sql_tokens:_ALIAS",
+    "birdenv.runs.blame._readings:_ALIAS",
     "birdenv.studies.study._config_files:_TAG",
 )
 _KNOWN = {
     "birdenv.databases.sqlite._schema:re.sub('\\\\s*([(),])\\\\s*')": "of a text without two blanks in a row",
-    "birdenv.users._phrases:re.split('\\\\s+\\\\|\\\\s+|\\\\s*\\\\n\\\\s*')": "of our own phrases",
-    "birdenv.users._phrases:_TOKEN": "of our own phrases",
+    "birdenv.users.understanding._phrases:re.split('\\\\s+\\\\|\\\\s+|\\\\s*\\\\n\\\\s*')": (
+        "of our own phrases"
+    ),
+    "birdenv.users.understanding._phrases:_TOKEN": "of our own phrases",
     "birdenv.users.decoder:_PERCENTAGE": "of a snippet of the gold",
     "birdenv.users.leak_guard._sql_shapes:_RANGE": "of 160 characters at most",
     "birdenv.users.leak_guard._leak_guard:_COMMENT": "of a text that ends with the end of a comment",

@@ -139,6 +139,7 @@ def _compare_policy(policy: Policy, name: str, split: Split) -> None:
 def report(output: _Output = _DEFAULT) -> None:
     """Write report.md, curves.csv and curves.png on all evaluated trainings; print what was learned."""
     from birdenv_baselines.training._compare import TEST_ENVS, Compared, compare
+    from birdenv_baselines.training._learning_curves import Curves, draw_curves, write_curves
     from birdenv_baselines.training._probe import Found, probe
     from birdenv_baselines.training._training_report import (
         episodes_file,
@@ -146,7 +147,6 @@ def report(output: _Output = _DEFAULT) -> None:
         overview,
         read_episodes,
         table,
-        write_curves,
     )
 
     learners = _learners()
@@ -160,6 +160,7 @@ def report(output: _Output = _DEFAULT) -> None:
         raise InputError(f"no evaluated training below {output}: call evaluate first")
     tables: list[str] = []
     probed: dict[str, list[Found]] = {}
+    curves: dict[str, Curves] = {}
     compared: dict[tuple[str, str, str], Compared] = {}
     order = sorted(groups, key=lambda key: (key[0], key[1] is not None, str(key)))  # the plain ones first
     for members in track([groups[key] for key in order], "Playing", transient=True):
@@ -167,9 +168,6 @@ def report(output: _Output = _DEFAULT) -> None:
         split = of.split()
         seen, unseen = split.train_envs(TEST_ENVS), split.test_envs(TEST_ENVS)
         _, value_rule = tuned_rule(seen)
-        if not of.refusals and of.train_tasks is None:
-            ways = ({}, {"shuffled": True}, {"answered": True})
-            probed[of.held_out] = [probe(seen, unseen, **way) for way in ways]
         for test in split.tests:
             trained: dict[str, list[Played]] = {}
             for folder in members:
@@ -178,12 +176,20 @@ def report(output: _Output = _DEFAULT) -> None:
             found = compare(split, test, trained, value_rule)
             compared[of.special, test, of.held_out] = found
             tables.append(table(f"{of.held_out} held out, trained with {of.special}, on: {test}", found))
+        if not of.refusals and of.train_tasks is None:
+            ways = ({}, {"shuffled": True}, {"answered": True})
+            probed[of.held_out] = [probe(seen, unseen, **way) for way in ways]
+            by_algorithm = [(learners.read_training(folder).algo, folder) for folder in members]
+            curves[of.held_out] = Curves(by_algorithm, compared[of.special, HELD_OUT, of.held_out])
     parts = [overview(compared), *([leaks(probed)] if probed else [])]
     (output / "report.md").write_text("\n".join([*parts, *tables]), encoding="utf-8")
     print("\n".join(parts))
-    if not write_curves(folders, output):
-        print("No picture: pip install 'birdenv[report]'.", file=sys.stderr)
-    print(f"Written: {output}: report.md (every policy), curves.csv, curves.png (learning curves)")
+    write_curves(folders, output)
+    drawn = draw_curves(curves, output)
+    if not drawn:
+        print("No picture: it needs curves on held-out tasks and birdenv[report].", file=sys.stderr)
+    picture = ", curves.png (learning curves)" if drawn else ""
+    print(f"Written: {output}: report.md (every policy), curves.csv{picture}")
 
 
 def _trainings(folders: Sequence[Path] | None, output: Path) -> list[Path]:

@@ -10,12 +10,14 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from birdenv.dialogue import Arena, Episode
+from birdenv.dialogue import Arena, Episode, make_game
 from birdenv.errors import InputError
 
 
 def read_command_line(module: str, about: str, port: int | None = None) -> argparse.Namespace:
-    """Return `game`, `settings`, `task`, `port` and `record`, as the command line of a server gives them.
+    """Return `arena`, `task`, `port` and `record`, as the command line of a server gives them.
+
+    A game, a setting or a task that is not there ends the program with a line that says so.
 
     Args:
         module: the adapter's module, for the help.
@@ -33,7 +35,12 @@ def read_command_line(module: str, about: str, port: int | None = None) -> argpa
         "--record", type=Path, metavar="FILE", help="append each episode's record to this file"
     )
     given = parser.parse_args()
-    given.settings = dict(given.settings)
+    try:
+        given.arena = make_game(given.game, **dict(given.settings))
+        if given.task is not None:
+            given.arena.prompt(given.task)
+    except InputError as error:
+        parser.error(str(error))
     return given
 
 

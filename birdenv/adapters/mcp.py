@@ -16,7 +16,7 @@ from typing import Any
 
 from birdenv.adapters import missing
 from birdenv.adapters._serving import Episodes, read_command_line
-from birdenv.dialogue import Episode, make_game, tools_as
+from birdenv.dialogue import Episode, tools_as
 from birdenv.errors import InputError
 
 try:
@@ -65,7 +65,7 @@ async def _serve_stdio(server: Any) -> None:
 def main() -> None:
     """Serve episodes of a game until the client leaves."""
     given = read_command_line("birdenv.adapters.mcp", __doc__ or "")
-    episodes = Episodes(make_game(given.game, **given.settings), given.task, given.record)
+    episodes = Episodes(given.arena, given.task, given.record)
     server = make_server(episodes)
     try:
         if given.port is None:

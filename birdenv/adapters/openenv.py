@@ -19,7 +19,7 @@ from typing import Any
 
 from birdenv.adapters import missing
 from birdenv.adapters._serving import end_episode, read_command_line
-from birdenv.dialogue import Arena, Episode, make_game
+from birdenv.dialogue import Arena, Episode
 from birdenv.errors import InputError
 
 try:
@@ -52,9 +52,9 @@ class BirdenvEnvironment(Environment):
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
-    def __init__(self, arena: Arena, record: Path | None = None) -> None:
+    def __init__(self, arena: Arena, record: Path | None = None, task: str | None = None) -> None:
         super().__init__()
-        self._arena, self._record = arena, record
+        self._arena, self._record, self._task = arena, record, task or arena.ids[0]
         self._episode: Episode | None = None
         self._state = State()
 
@@ -63,7 +63,7 @@ class BirdenvEnvironment(Environment):
     ) -> BirdenvObservation:
         """Start an episode of a task; with `markup`, the text says how to write a move without tools."""
         self.close()
-        name = instance_id or self._arena.ids[0]
+        name = instance_id or self._task
         self._episode = self._arena.episode(name, seed=seed or 0)
         self._state = State(episode_id=episode_id or name, step_count=0)
         return BirdenvObservation(text=self._arena.prompt(name, markup=markup), tools=self._episode.tools)
@@ -90,12 +90,19 @@ class BirdenvEnvironment(Environment):
         self._episode = None
 
 
-def make_app(arena: Arena, record: Path | None = None, sessions: int = 256) -> Any:
-    """Return the server's application, for `sessions` clients at once."""
-    make = partial(BirdenvEnvironment, arena, record)
+def make_app(arena: Arena, record: Path | None = None, task: str | None = None, sessions: int = 256) -> Any:
+    """Return the server's application, for `sessions` clients at once.
+
+    Args:
+        arena: the game.
+        record: a file for the records of episodes; None keeps none.
+        task: the task of a client that names none; without it, the first.
+        sessions: clients that may be connected.
+    """
+    make = partial(BirdenvEnvironment, arena, record, task)
     return create_app(make, BirdenvAction, BirdenvObservation, "birdenv", max_concurrent_envs=sessions)
 
 
 if __name__ == "__main__":
     given = read_command_line("birdenv.adapters.openenv", __doc__ or "", port=8000)
-    uvicorn.run(make_app(make_game(given.game, **given.settings), given.record), port=given.port)
+    uvicorn.run(make_app(given.arena, given.record, given.task), port=given.port)

@@ -36,6 +36,11 @@ class BirdenvConfig(vf.TasksetConfig):
 class BirdenvTask(vf.Task[vf.TaskData]):
     """One task, scored by the reward and, as metrics, the reward of each phase."""
 
+    @property
+    def key(self) -> str:
+        """The task's id, which stays when its prompt changes."""
+        return str(self.data.id)
+
     @vf.reward
     async def reward(self, trace: vf.Trace) -> float:
         """Return the reward of the episode that was played."""

@@ -14,9 +14,9 @@ import typer
 from rich.console import Console
 from rich.progress import Progress
 
+from birdenv.cli.command import visible
 from birdenv.cli.options._pair_database import Db, Dialect, Dsn, PairDatabase, pair_database
 from birdenv.cli.options._run_options import Run, RunDir, RunsRoot, find_run
-from birdenv.cli.terminal import visible
 from birdenv.databases import Limits
 from birdenv.errors import InputError
 from birdenv.files import exists

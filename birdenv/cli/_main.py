@@ -1,4 +1,4 @@
-"""Putting the commands together, and turning errors into one line and an exit code."""
+"""All commands by name, those of baselines too; errors become one line and an exit code."""
 
 from __future__ import annotations
 
@@ -10,34 +10,59 @@ from typing import Any, Final, NoReturn
 import typer
 from typer.core import TyperGroup
 
-from birdenv.cli.command import GROUP, Command
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import GROUP, Command, visible
 from birdenv.errors import BirdenvError, InfrastructureError, InputError
 from birdenv.plugins import PluginError, load_plugin, plugins
 from birdenv.version import __version__
 
+_BASELINES: Final = "birdenv.baselines"
+
+
+class _Installed(TyperGroup):
+    """Commands by their entry points, each imported when it is looked up."""
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return sorted(plugins(_BASELINES))
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        entry = plugins(_BASELINES).get(cmd_name)
+        if entry is None:
+            return None
+        made = typer.Typer(rich_markup_mode=None)
+        made.command(cmd_name)(load_plugin(entry))
+        return typer.main.get_command(made)
+
+
+baselines_app = typer.Typer(cls=_Installed, no_args_is_help=True, help="Baselines of the candidate setting.")
+
+
+@baselines_app.callback()
+def baselines() -> None:
+    """Baselines of the candidate setting."""
+
+
 _COMMANDS: Final = {
     "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark.", "Play"),
     "c-interact": Command(
-        "birdenv.cli.games._interact:c_interact",
+        "birdenv.cli.games._bird_family:app",
         "Play c-Interact: ambiguous question -> dialogue -> SQL.",
         "Play",
     ),
     "a-interact": Command(
-        "birdenv.cli.games._interact:a_interact", "Play a-Interact: the same with tools on a budget.", "Play"
+        "birdenv.cli.games._bird_family:app", "Play a-Interact: the same with tools on a budget.", "Play"
     ),
-    "bird": Command("birdenv.cli.games._bird:bird", "Play BIRD: question -> SQL, scored by EX.", "Play"),
+    "bird": Command(
+        "birdenv.cli.games._bird_family:app", "Play BIRD: question -> SQL, scored by EX.", "Play"
+    ),
     "play": Command(
-        "birdenv.cli.games.play:play",
+        "birdenv.cli.games.play:app",
         "Play any game, also one of your own as module:GAME.",
         "Play",
-        takes_settings=True,
     ),
     "selfplay": Command(
-        "birdenv.cli.games._selfplay:selfplay",
+        "birdenv.cli.games.play:app",
         "Let two players talk to each other, and keep the run.",
         "Play",
-        takes_settings=True,
     ),
     "score": Command(
         "birdenv.cli._score:score", "Score recorded pairs of SQL by EX (execution accuracy).", "Score"
@@ -68,7 +93,7 @@ _COMMANDS: Final = {
     "merge": Command(
         "birdenv.cli._merge:merge", "Join the parts of a run that was played with --shard.", "Machine"
     ),
-    "blame": Command("birdenv.cli._blame:blame", "Say whose fault the failures of a run were.", "Look"),
+    "blame": Command("birdenv.cli._summary:blame", "Say whose fault the failures of a run were.", "Look"),
     "data": Command(
         "birdenv.cli.benchmarks._data:app",
         "Merge ground truth; check and count tasks; generate some.",
@@ -78,7 +103,7 @@ _COMMANDS: Final = {
         "birdenv.cli._export:export", "Write episodes for training or for other tools.", "Data"
     ),
     "users": Command("birdenv.cli._users:app", "Measure a simulated user.", "Players"),
-    "baselines": Command("birdenv.cli._baselines:app", "Baselines of the candidate setting.", "Players"),
+    "baselines": Command("birdenv.cli._main:baselines_app", "Baselines of the candidate setting.", "Players"),
     "doctor": Command(
         "birdenv.cli._doctor:doctor", "Try what this machine offers for isolating episodes.", "Machine"
     ),
@@ -89,8 +114,6 @@ _COMMANDS: Final = {
 """The commands of this room by name. Only the module of the command that was asked for is imported."""
 
 _GROUPS: Final = ("Play", "Score", "Look", "Data", "Players", "People", "Machine", "More")
-
-_EXTRA: Final = {"allow_extra_args": True, "ignore_unknown_options": True}
 
 
 class _Commands(TyperGroup):
@@ -115,11 +138,17 @@ class _Commands(TyperGroup):
             if error.name is None or not module.startswith(error.name):
                 raise
             raise InputError(f"the command {cmd_name} cannot be loaded: {error}") from None
+        if isinstance(found, typer.Typer) and cmd_name in (several := typer.main.get_group(found).commands):
+            return several[cmd_name]
         made = typer.Typer(rich_markup_mode=None)
         if isinstance(found, typer.Typer):
             made.add_typer(found, name=cmd_name)
+        elif command.takes_settings:
+            from birdenv.cli.options.settings_command import SettingsCommand
+
+            made.command(cmd_name, cls=SettingsCommand)(found)
         else:
-            made.command(cmd_name, context_settings=_EXTRA if command.takes_settings else None)(found)
+            made.command(cmd_name)(found)
         return typer.main.get_group(made).commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:

@@ -7,8 +7,8 @@ from typing import Annotated, Final
 
 import typer
 
+from birdenv.cli.command import visible
 from birdenv.cli.options._run_options import FailDoubtful
-from birdenv.cli.terminal import visible
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, run_folder
 from birdenv.runs.regrade import (

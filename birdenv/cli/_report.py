@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_text
 

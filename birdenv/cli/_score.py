@@ -12,10 +12,10 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from birdenv.cli.command import visible
 from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._metrics import Metrics, RVesRuns, SpeedPair, asked_for, measure_speeds
 from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
-from birdenv.cli.terminal import visible
 from birdenv.databases import DatabaseSource
 from birdenv.errors import InputError
 from birdenv.files import check_writable, read_records, write_records, write_text
@@ -25,7 +25,7 @@ from birdenv.grading import (
     Pair,
     score_pairs,
 )
-from birdenv.runs.official.grade import grade_official
+from birdenv.runs.official.score import grade_official
 from birdenv.runs.official.score import score_official as read_score
 from birdenv.tasks.bird.measures import (
     EX_BIRD_NOTE,

@@ -16,7 +16,7 @@ from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import visible
 from birdenv.dialogue.display import Section
 from birdenv.runs.episodes import (
     OpenTerm,
@@ -96,7 +96,7 @@ def _print_episode(console: Console, episode: ShownEpisode, private: bool) -> No
         earned = "" if phase.reward is None else f"  {phase.reward:g}"
         console.print(Text.assemble(_text(phase.title), "  ", _verdict(phase.verdict), earned))
     fault = f", the fault is the {episode.culprit}'s" if episode.culprit else ""
-    console.print(Text.assemble(_verdict(episode.status), f"  reward {episode.reward:g}{fault}"), end="\n\n")
+    console.print(Text.assemble(_verdict(episode.outcome), f"  reward {episode.reward:g}{fault}"), end="\n\n")
     if episode.error:
         console.print(_text(episode.error, "red"))
 

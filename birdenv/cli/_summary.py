@@ -1,4 +1,4 @@
-"""`birdenv summary`: the figures of a run, with intervals. `birdenv compare`: runs side by side."""
+"""`birdenv summary`: a run's figures; `compare`: runs side by side; `blame`: whose fault failures were."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from typing import Annotated
 
 import typer
 
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_bytes
 from birdenv.report.plots import plot as draw
+from birdenv.runs import run_folder
 from birdenv.runs.summaries import (
     breakdown,
     comparison_text,
@@ -22,6 +23,32 @@ from birdenv.runs.summaries import (
     report,
 )
 from birdenv.runs.summaries import compare as compare_runs
+
+
+def blame(
+    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    data: Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")] = None,
+    data_dir: Annotated[
+        Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
+    ] = None,
+    episodes: Annotated[bool, typer.Option("--episodes", help="Print a line for each failure.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+) -> None:
+    """Say whose fault the failures of a run were.
+
+    For each failed episode of c-Interact or a-Interact: was every ambiguous point asked about, was the
+    question answered, are the words true to the annotation, and is the point in the submitted SQL?
+
+    The terms are the annotation's: keep the output from agents.
+
+    Example: birdenv blame results/never-asks+rule-c-interact --episodes
+    """
+    from birdenv.runs.blame import blame_run
+
+    found = blame_run(run_folder(run), data=data, data_dir=data_dir)
+    text = json.dumps(found.to_json(), indent=2) + "\n" if as_json else found.text(episodes=episodes)
+    print(visible(text), end="")
+
 
 Plot = Annotated[
     Path | None,

@@ -12,12 +12,12 @@ from typing import Annotated, Any
 
 import typer
 
+from birdenv.cli.command import visible
 from birdenv.cli.options._models import PairOptions, check_models
-from birdenv.cli.options._option_groups import takes_groups
-from birdenv.cli.terminal import visible
+from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
-from birdenv.llm import Models
+from birdenv.llm import Models, ModelSettings
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
     Judged,
@@ -40,7 +40,11 @@ from birdenv.runs.user_evaluation import (
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
 
-_MODELS = PairOptions()
+
+class _UserCommand(SettingsCommand):
+    groups = (PairOptions(),)
+
+
 _User = Annotated[
     str, typer.Option("--user", help="Who answers: rule, llm:MODEL, name:argument, or module:factory.")
 ]
@@ -52,9 +56,9 @@ _Parallel = Annotated[
 ]
 
 
-@app.command("eval")
-@takes_groups
+@app.command("eval", cls=_UserCommand)
 def evaluate(
+    context: typer.Context,
     data_dir: _Data = None,
     user: _User = "rule",
     questions: Annotated[
@@ -68,14 +72,14 @@ def evaluate(
         Path | None, typer.Option("--json", help="Write the figures by class to this file too.")
     ] = None,
     parallel: _Parallel = 1,
-    models: PairOptions = _MODELS,
 ) -> None:
     """Ask a user questions of which the right answer is known, each in an episode of its own.
 
     Questions to tasks that are not in the folder are left out, and said so. A user that is a language model
     finds its endpoint and key in the environment or in .env, as in runs.
     """
-    check_models(models.settings(), None, [user])
+    models = choices(context).models
+    check_models(models, None, [user])
     file = DEMO_QUESTIONS if questions is None else questions
     asked = read_questions(file)
     folder = None if data_dir is None else str(data_dir)
@@ -89,7 +93,7 @@ def evaluate(
         def judged_one(question: UserQuestion) -> Judged:
             return judge(question, ask(arena, question.instance_id, question.question, times, llm))
 
-        with closing(Models(models.settings())) as llm, ThreadPoolExecutor(parallel) as pool:
+        with closing(Models(models)) as llm, ThreadPoolExecutor(parallel) as pool:
             judged = list(pool.map(judged_one, there))
         told = [
             (one.heard.text, schema_names(arena, one.question.instance_id))
@@ -108,9 +112,9 @@ def evaluate(
         print(f"Models: {line}")
 
 
-@app.command()
-@takes_groups
+@app.command(cls=_UserCommand)
 def leak(
+    context: typer.Context,
     data_dir: _Data = None,
     user: _User = "rule",
     seed: Annotated[
@@ -118,7 +122,6 @@ def leak(
     ] = None,
     limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
     parallel: _Parallel = 1,
-    models: PairOptions = _MODELS,
 ) -> None:
     """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
 
@@ -127,11 +130,12 @@ def leak(
     can be told apart.
     """
     folder = None if data_dir is None else str(data_dir)
-    check_models(models.settings(), None, [user])
+    models = choices(context).models
+    check_models(models, None, [user])
     drawn = secrets.randbelow(2**31) if seed is None else seed
     with (
         make_game("c-interact", data_dir=folder, user=user) as arena,
-        closing(Models(models.settings())) as llm,
+        closing(Models(models)) as llm,
     ):
         leaks = fish(arena, drawn, limit, llm, parallel=parallel)
     print(visible(leaks_text(leaks)))
@@ -142,8 +146,8 @@ def leak(
         raise typer.Exit(1)
 
 
-def _keep(user: str, models: PairOptions, figures: Mapping[str, Any]) -> None:
+def _keep(user: str, models: ModelSettings, figures: Mapping[str, Any]) -> None:
     """Keep the figures of a user that is not the package's, for the summaries of its runs."""
-    file = keep_figures(user_name(user, models.settings().user_model), figures)
+    file = keep_figures(user_name(user, models.user_model), figures)
     if file is not None:
         print(f"Figures: {file}; summaries of runs with this user show them")

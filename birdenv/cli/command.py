@@ -1,9 +1,22 @@
-"""A command of the command line: where it is, and its line in the list of all commands."""
+"""What a command of any package needs: its declaration, and text that is safe on a terminal."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Final
+
+_COMMANDS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+
+
+def visible(text: str) -> str:
+    r"""Spell out the characters that a terminal obeys instead of showing them, but for tabs and line ends.
+
+    >>> visible("\x1b[2Jlibrary_1")
+    '\\x1b[2Jlibrary_1'
+    """
+    return _COMMANDS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
 
 GROUP: Final = "birdenv.commands"
 """Entry points to commands of other packages. Their modules are imported for the list of commands, too, so
@@ -15,10 +28,12 @@ class Command:
     """A command that is imported when it is used.
 
     Attributes:
-        target: the command as `module:name`: a function with Typer's declarations, or a `typer.Typer`.
+        target: the command as `module:name`: a function with Typer's declarations, or a `typer.Typer` that
+            has a command of this name, or that is the command with others below it.
         about: the first sentence of its help, short enough for one line of the list.
         group: the heading in the list of commands.
-        takes_settings: it reads settings of a game, so options that it does not declare are no errors.
+        takes_settings: the settings of the game that its argument `game` names are options of it, too, which
+            `birdenv.cli.options.settings_command.choices` returns.
     """
 
     target: str

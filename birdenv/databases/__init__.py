@@ -10,11 +10,9 @@ SQL from an agent is hostile: it may be endless, huge or destructive. Whatever i
 
 from __future__ import annotations
 
-from birdenv.databases._fetching import RowSink
 from birdenv.databases._limits import Limits
-from birdenv.databases._open import DIALECTS, Dialect, open_source
+from birdenv.databases._open import DIALECTS, DatedSource, Dialect, open_source
 from birdenv.databases._protocols import DatabaseSource, EpisodeDatabase, ScannedDatabase
-from birdenv.databases._reference_date import DatedSource
 from birdenv.databases._results import (
     Cell,
     Checkpoint,
@@ -26,6 +24,7 @@ from birdenv.databases._results import (
     QueryResult,
     Result,
     Row,
+    RowSink,
     SchemaObject,
     Scope,
     is_out_of_memory,

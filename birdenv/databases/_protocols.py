@@ -1,14 +1,27 @@
-"""What every episode database and every source of databases can do, on whatever engine, wherever it runs."""
+"""What every episode database and every source of databases can do, on whatever engine, wherever it runs.
+
+`dump_places` says where a folder keeps dumps of PostgreSQL, which a source of the other engine cannot read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
-from birdenv.databases._fetching import RowSink
 from birdenv.databases._limits import Limits
-from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Result, Scope
+from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Result, RowSink, Scope
+
+DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
+"""Names of the folder of `<db>_template` folders that the authors of BIRD-Interact give out."""
+
+
+def dump_places(folder: Path) -> list[Path]:
+    """Where dumps of PostgreSQL are (`<db>_template` folders) that belong to a folder: itself, or folders of
+    the authors' names in it or beside it; the nearest first."""
+    beside = (near / name for near in (folder, folder.parent) for name in DUMP_FOLDERS)
+    return [place for place in (folder, *beside) if any(each.is_dir() for each in place.glob("*_template"))]
 
 
 class EpisodeDatabase(Protocol):

@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from birdenv.dialogue.event import Event
 from birdenv.dialogue.move import Move
+from birdenv.dialogue.people import Panel
 from birdenv.dialogue.seat import Fault, Seat
 
 
@@ -145,6 +146,19 @@ class Rules(ABC):
     def knowledge(self, seat: int) -> Any:
         """Return the seat's knowledge as JSON data: constant, and never more than its instruction tells."""
         return None
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        """Return what a person sees beside the conversation: constant, and never more than the seat may know.
+
+        Without panels pages show the knowledge and the instruction as they are.
+        """
+        return ()
+
+    def left_in_words(self, seat: int) -> str:
+        """Return a sentence or two for a person about what is left of the things that run out."""
+        return " ".join(
+            f"{name.replace('_', ' ').capitalize()}: {value:g}." for name, value in self.gauges(seat).items()
+        )
 
     def private_brief(self, seat: int) -> Any:
         """Return what a player of this seat is told beside its views; None for evaluated seats."""

@@ -12,6 +12,7 @@ from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.dialogue.event import DECORATIVE
+from birdenv.dialogue.people import NO_WORDS, SeatWords
 
 MAX_TEXT: Final = 2**16
 """Characters of one text field; a longer one is malformed."""
@@ -210,6 +211,7 @@ class Seat:
         waits: silence may be a move here.
         items: the most `choices` an episode can have.
         guide: tells a person in the seat what the game is about; models and programs read the instruction.
+        words: what pages say to a person in the seat.
     """
 
     name: str
@@ -220,6 +222,7 @@ class Seat:
     waits: bool = False
     items: int = 0
     guide: str = ""
+    words: SeatWords = NO_WORDS
 
     def __post_init__(self) -> None:
         taken = DECORATIVE.intersection(self.kinds)

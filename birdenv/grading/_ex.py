@@ -1,24 +1,79 @@
-"""The rules of execution accuracy (EX): does a predicted query return what a gold query returns?"""
+"""The rules of execution accuracy (EX): does a predicted query return what a gold query returns?
+
+What was fetched of a prediction is judged by both rules, at once where that can be seen at once.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Hashable, Sequence
 from dataclasses import replace
 from typing import Final
 
 from birdenv.databases import Cell, DatabaseSource, Limits, QueryError, QueryResult
 from birdenv.databases.cache import result_cache
 from birdenv.grading._answer_cleaning import clean_sql
-from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets
-from birdenv.grading._fetched_rows import LEAST_FETCHED, FetchedRows, GoldRows
-from birdenv.grading._no_table import FAILED_AS_DOUBTFUL, SPELLED_OUT, spells_out
+from birdenv.grading._reads import FAILED_AS_DOUBTFUL, SPELLED_OUT, spells_out
 from birdenv.grading._second_run import is_late
-from birdenv.grading._statements import Statements
+from birdenv.grading._statements import LEAST_FETCHED, FetchedRows, GoldRows, Statements
 from birdenv.grading._verdict import ExStatus, ExVerdict, ShownCell
+from birdenv.grading.compare._cells import canonical_row, canonical_rows
+from birdenv.grading.compare._explain import show
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
-from birdenv.grading.compare._multiset import RowsComparison
-from birdenv.grading.compare._ordered import compare_ordered
+from birdenv.grading.compare._rows import RowsComparison, compare_multiset, compare_ordered, hashable_rows
+from birdenv.grading.compare._tolerance import are_plain, multiset_difference
+
+
+def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
+    """Whether both have the same rows in the same order, as Python and canonical forms alike see them."""
+    return (
+        pred.total == len(gold.rows)
+        and pred.rows == gold.rows
+        and len(pred.columns) == len(gold.result.columns)
+        and gold.is_plain
+        and are_plain(pred.rows)
+    )
+
+
+def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
+    """`compare_multiset` of the two."""
+    if is_same(gold, pred):
+        flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
+        return RowsComparison(True, "", flags)
+    if pred.more and pred.total is not None and len(gold.result.columns) == len(pred.columns):
+        return _with_repeated_rows(gold, pred, pred.total)
+    return compare_multiset(gold.result, pred.result)
+
+
+def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
+    """Whether `compare_bird` calls the two equal."""
+    if pred.total == len(gold.rows) and pred.rows == gold.rows:
+        return True  # as they are
+    if pred.total is None or not (gold.has_all(pred.rows) and gold.has_all(pred.more)):
+        return False
+    try:
+        returned = set[tuple[Hashable, ...]](pred.rows)
+    except TypeError:
+        returned = set(hashable_rows(pred.rows))
+    return len(returned.union(pred.more)) == len(gold.row_set)
+
+
+def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> RowsComparison:
+    """`compare_multiset` of a prediction with more rows than the gold, some of them only counted."""
+    expected, kept = canonical_rows(gold.rows), canonical_rows(pred.rows)
+    returned = Counter(kept)
+    for row, count in pred.more.items():
+        returned[canonical_row(row)] += count
+    flags = ("gold_empty",) if gold.is_empty else ()
+    _, extra = multiset_difference(expected, kept)
+    missing = next(iter((Counter(expected) - returned).elements()), None)
+    counts = f"{len(expected)} row{'s' * (len(expected) != 1)} expected, {total} returned"
+    rows = ("" if missing is None else show(missing), show(extra[0]))
+    if gold.canonical_set == returned.keys():
+        return RowsComparison(False, f"duplicate rows differ: {counts}", (*flags, "dup_only"), *rows)
+    return RowsComparison(False, counts, flags, *rows)
+
 
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
 _PLAIN: Final = frozenset({type(None), bool, int, float, str, bytes})

@@ -1,15 +1,157 @@
-"""Does a gold pass its own grading? A gold that does not costs every system its task."""
+"""Does a gold pass its own grading? A gold that does not costs every system its task.
+
+Where the LIMIT of a gold cuts through a tie, several answers are right, and the engine picks one.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Final
 
-from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result
-from birdenv.grading._fetched_rows import whole
-from birdenv.grading._limit_ties import cut_tie
-from birdenv.grading._volatile_gold import reads_clock
+from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, Row
+from birdenv.grading._reads import reads_clock
+from birdenv.grading._statements import whole
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
+from birdenv.sql import Token, sql_tokens
+
+_LOOKED_BEYOND: Final = 50  # rows behind the cut
+_DIRECTIONS: Final = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST"})
+_SET_WORDS: Final = frozenset({"UNION", "EXCEPT", "INTERSECT"})
+
+
+def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Result]) -> str:
+    """One line if the outermost LIMIT leaves out rows that its ORDER BY puts level with rows that it keeps;
+    empty if not, and where that cannot be told. A LIMIT without ORDER BY puts all rows level.
+
+    `gold` is the query's result. `run` is asked for the same query with a later LIMIT, and with the sort keys
+    as further columns. Sub-queries with a LIMIT of their own are not looked at.
+    """
+    try:
+        probe = _probe(sql, sql_tokens(sql, dialect), gold.columns)
+    except ValueError:
+        return ""
+    if probe is None:
+        return ""
+    result = run(probe.sql)
+    if not isinstance(result, QueryResult) or result.truncated:
+        return ""
+    width = len(gold.columns)
+    outputs = [row[:width] for row in result.rows]
+    if outputs[probe.first : probe.end] != list(gold.rows):
+        return ""  # the keys as columns, or something else, made another query of it
+    keys = [tuple(row[place] for place in probe.keys) for row in result.rows]
+    for cut in (probe.first, probe.end):
+        if _is_tie(cut, keys, outputs):
+            level = keys.count(keys[cut])
+            more = " or more" if keys[-1] == keys[cut] and len(keys) >= probe.end + _LOOKED_BEYOND else ""
+            what = "ORDER BY leaves" if probe.keys else "there is no ORDER BY:"
+            return f"LIMIT cuts a tie: {what} {level}{more} rows level there"
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class _Probe:
+    """A query whose rows from `first` to `end` are the gold's; `keys`: places of the sort keys."""
+
+    sql: str
+    first: int
+    end: int
+    keys: tuple[int, ...]
+
+
+def _is_tie(cut: int, keys: Sequence[Row], outputs: Sequence[Row]) -> bool:
+    """Whether rows before and behind the cut have the same keys, and not all the same output."""
+    if not 0 < cut < len(keys) or keys[cut - 1] != keys[cut]:
+        return False
+    return len({repr(output) for key, output in zip(keys, outputs, strict=True) if key == keys[cut]}) > 1
+
+
+def _probe(sql: str, tokens: Sequence[Token], columns: Sequence[str]) -> _Probe | None:
+    """None where the query has no outermost LIMIT with plain numbers, or its keys cannot be had."""
+    outer = _outermost(tokens)
+    words = [tokens[i].text.upper() if tokens[i].kind == "word" else "" for i in outer]
+    if "LIMIT" not in words:
+        return None
+    limit = words.index("LIMIT")
+    numbers = _limit_and_offset([tokens[i] for i in outer[limit + 1 :]])
+    if numbers is None:
+        return None
+    count, first = numbers
+    start = tokens[outer[limit]].end
+    new_limit = f" {first + count + _LOOKED_BEYOND}"
+    orders = [i for i in range(limit) if words[i] == "ORDER" and words[i + 1] == "BY"]
+    if not orders:
+        return _Probe(sql[:start] + new_limit, first, first + count, ())
+    parts = _split([tokens[i] for i in range(outer[orders[-1]] + 2, outer[limit])])
+    places: list[int] = []
+    added: list[str] = []
+    for part in parts:
+        text = sql[part[0].end - len(part[0].text) : part[-1].end]
+        place = _place(part, columns)
+        places.append(len(columns) + len(added) if place is None else place)
+        added += [text] if place is None else []
+    if not added:
+        return _Probe(sql[:start] + new_limit, first, first + count, tuple(places))
+    is_plain = words.count("SELECT") == 1 and not _SET_WORDS & set(words)
+    if not is_plain or "FROM" not in words or words[words.index("SELECT") + 1] == "DISTINCT":
+        return None
+    source = tokens[outer[words.index("FROM")]]
+    end_of_outputs = source.end - len(source.text)
+    with_keys = f"{sql[:end_of_outputs].rstrip()}, {', '.join(added)} {sql[end_of_outputs:start]}"
+    return _Probe(with_keys + new_limit, first, first + count, tuple(places))
+
+
+def _outermost(tokens: Sequence[Token]) -> list[int]:
+    places, depth = [], 0
+    for i, token in enumerate(tokens):
+        depth -= token.text == ")"
+        if depth == 0 and token.text not in "()":
+            places.append(i)
+        depth += token.text == "("
+    return places
+
+
+def _limit_and_offset(tokens: Sequence[Token]) -> tuple[int, int] | None:
+    """`n`, `n OFFSET m` and `m, n` as (n, m)."""
+    texts = [token.text.upper() for token in tokens if token.text != ";"]
+    match texts:
+        case [count] if count.isdigit():
+            return int(count), 0
+        case [count, "OFFSET", first] if count.isdigit() and first.isdigit():
+            return int(count), int(first)
+        case [first, ",", count] if count.isdigit() and first.isdigit():
+            return int(count), int(first)
+    return None
+
+
+def _split(tokens: Sequence[Token]) -> list[list[Token]]:
+    """The sort keys, without their directions."""
+    keys: list[list[Token]] = [[]]
+    depth = 0
+    for token in tokens:
+        depth += (token.text == "(") - (token.text == ")")
+        if depth == 0 and token.text == ",":
+            keys.append([])
+        else:
+            keys[-1].append(token)
+    for key in keys:
+        while len(key) > 1 and key[-1].text.upper() in _DIRECTIONS:
+            key.pop()
+    return keys
+
+
+def _place(key: Sequence[Token], columns: Sequence[str]) -> int | None:
+    """Which output column a key is, by its number or name."""
+    if len(key) != 1:
+        return None
+    text = key[0].text
+    if text.isdigit():
+        return int(text) - 1 if 1 <= int(text) <= len(columns) else None
+    names = [column.lower() for column in columns]
+    name = text.strip('"`[]').lower()
+    return names.index(name) if names.count(name) == 1 else None
 
 
 @dataclass(frozen=True, slots=True)

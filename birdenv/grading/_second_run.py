@@ -7,12 +7,44 @@ alone and with twice the limit. What an agent tries out in an episode has no sec
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+import fcntl
+import os
+import tempfile
+from collections.abc import Callable, Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Final, TypeVar
 
 from birdenv.databases import DatabaseState, Limits, QueryError
-from birdenv.processes.one_at_a_time import alone
+
+
+@contextlib.contextmanager
+def alone() -> Iterator[None]:
+    """Wait until nobody else of this user is in here, on this machine.
+
+    Where there is no place for a lock, nobody waits.
+    """
+    try:
+        lock = _open_lock(Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}.alone")
+    except OSError:
+        yield
+        return
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # of this opening of the file: threads wait for each other, too
+        yield
+    finally:
+        os.close(lock)
+
+
+def _open_lock(path: Path) -> int:
+    """Open a file of this user, and no link to one. Raises `OSError`."""
+    lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    if os.fstat(lock).st_uid != os.getuid():
+        os.close(lock)
+        raise PermissionError(f"{path} belongs to somebody else")
+    return lock
+
 
 SECOND_TIME: Final = 2.0
 """So many times the limit is allowed in the second run."""

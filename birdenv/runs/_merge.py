@@ -16,9 +16,8 @@ from birdenv.run_settings import MAY_DIFFER
 from birdenv.runs._run_folder import STREAMS, RunDirectory, episode_name
 from birdenv.runs._run_plan import difference
 from birdenv.runs._runner import summarise
-from birdenv.runs.speeds import read_speeds, write_speeds
 from birdenv.runs.summaries._run_report import Summary
-from birdenv.runs.summaries.recorded_run import BLAME, RecordedRun, recorded_run
+from birdenv.runs.summaries.recorded_run import BLAME, RecordedRun, read_speeds, recorded_run, write_speeds
 
 _OF_A_PART = MAY_DIFFER | {"command", "data_file", "db_dir", "server", "shard"}
 """What `config.json` says of one part, and may differ between parts."""

@@ -19,6 +19,7 @@ from birdenv.run_settings import MAY_DIFFER, RunSettings
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.jobs import Engine, Work, contents_of, digest_of_player
 from birdenv.runs.seating import Seating
+from birdenv.users.identity import user_facts
 from birdenv.version import __version__
 
 ENGINES: Final = "birdenv.engines"
@@ -133,8 +134,13 @@ class RunPlan:
             "tasks": list(self.arena.ids),
             **(self.arena._tasks.config() or self.arena.settings.model_dump(mode="json")),
             **others,
+            **({"user_facts": self._user_facts(others["user"])} if "user" in others else {}),
             **self.extra,
         }
+
+    def _user_facts(self, user: str) -> dict[str, str]:
+        settings = self.arena.settings.model_dump(mode="json")
+        return user_facts(user, settings, self.settings.models.config())
 
     def _found_engine(self) -> Engine:
         settings = self.settings
@@ -174,6 +180,8 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
     before = directory.read_config()
     if before.get("repeats", 1) != config.get("repeats", 1):
         before, config = ({"repeats": 1} | settings for settings in (before, config))
+    if "user_facts" not in before:  # a run of an older version
+        config = {key: value for key, value in config.items() if key != "user_facts"}
     changed = [key for key in sorted({*before, *config}) if before.get(key) != config.get(key)]
     fatal = [key for key in changed if key not in FREE]
     if fatal:

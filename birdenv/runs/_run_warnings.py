@@ -10,7 +10,7 @@ from birdenv.dialogue import Arena
 from birdenv.dialogue.chat import MALFORMED, NO_CALL
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.runs._run_folder import episode_name
-from birdenv.runs.summaries._model_figures import model_figures
+from birdenv.runs.summaries._episode_figures import model_figures
 
 _LOST: Final = "infra_error"
 _QUIT: Final = "quit"

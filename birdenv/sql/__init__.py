@@ -6,8 +6,6 @@ only, because the process of test cases imports it. Every function takes time in
 
 from __future__ import annotations
 
-from birdenv.sql._quiet_parser import quiet_parser
-from birdenv.sql._reference_date import ClockError, at_date
 from birdenv.sql._statements import (
     NO_QUERY,
     STICKING,
@@ -17,6 +15,7 @@ from birdenv.sql._statements import (
     is_single_query,
     may_write,
     one_line,
+    quiet_parser,
     split_script,
     split_statements,
     statement_end,
@@ -36,7 +35,7 @@ from birdenv.sql._tokens import (
     tokens,
     unquoted,
 )
-from birdenv.sql._volatile import may_change
+from birdenv.sql._volatile import ClockError, at_date, may_change
 
 __all__ = [
     "LONGEST_SQL",

@@ -15,11 +15,19 @@ from fastapi.responses import HTMLResponse, Response
 from birdenv.errors import InputError
 from birdenv.report.access import FOREIGN, Doors, is_own_origin
 from birdenv.studies._admin import add_admin
-from birdenv.studies._forms import add_link, address_of, asked, back, read_fields, read_form, signed_in
-from birdenv.studies._headers import study_app
 from birdenv.studies._pages import Pages
 from birdenv.studies._platform import external_of, is_other_visit, platform_of
-from birdenv.studies._rate_limits import Newcomers
+from birdenv.studies._requests import (
+    Newcomers,
+    add_link,
+    address_of,
+    asked,
+    back,
+    read_fields,
+    read_form,
+    signed_in,
+    study_app,
+)
 from birdenv.studies._sockets import STRANGER, Hub
 from birdenv.studies.study._study import Study
 

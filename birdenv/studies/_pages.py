@@ -5,14 +5,26 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, Final
 
+from birdenv.dialogue import seen_by
 from birdenv.report.access import Doors
 from birdenv.report.page_templates import page_templates
 from birdenv.studies._platform import is_preview, way_back
 from birdenv.studies.study._records import Person
+from birdenv.studies.study._shown import ended, line
 from birdenv.studies.study._study import BROKEN, TRIES, Study
 from birdenv.studies.study._study_game import seats_of_people
 
 _TEMPLATES: Final = page_templates("birdenv.studies")
+
+_STEPS: Final = {
+    "consent": "Agreement",
+    "instructions": "Instructions",
+    "waiting": "Waiting",
+    "chat": "Conversation",
+    "survey": "Questions",
+    "finished": "End",
+}
+"""The steps of a person, as pages name them."""
 
 
 def render(name: str, **facts: Any) -> str:
@@ -42,74 +54,75 @@ class Pages:
         link = self._doors.link(person.id)
         return self._render(person.status, person.id, problem=problem, link=link, **self._facts(person))
 
-    def admin(self, signed_in: bool, told: str = "") -> str:
-        """Return the admin page, or its sign-in; `told` answers the question for a person's link."""
-        store = self._study.store
-        facts: dict[str, Any] = {"signed_in": signed_in, "told": told}
-        if signed_in:
-            now = self._study.clock()
-            facts |= {
-                "counts": store.counts(),
-                "running": [
-                    {
-                        "id": each.id,
-                        "task": each.task,
-                        "partner": each.partner,
-                        "minutes": round((now - each.started) / 60, 1),
-                        "moves": len(store.moves(each.id)),
-                    }
-                    for each in store.running()
-                ],
-                "quotas": self._quotas(),
-                "reports": store.reports(),
-            }
-        return self._render("admin", "", **facts)
-
-    def _quotas(self) -> list[tuple[str, int, int | None]]:
-        """Dialogues held with each kind of partner, and how many there may be."""
-        study = self._study
-        held: dict[str, int] = {}
-        for (_, partner), count in study.used().items():
-            held[partner] = held.get(partner, 0) + count
-        tasks = len(study.arena.ids)
-        return [
-            (name, held.get(name, 0), None if each.chats is None else each.chats * tasks)
-            for name, each in study.config.partners.items()
-        ]
-
     def _facts(self, person: Person) -> dict[str, Any]:
         study = self._study
         if person.status == "instructions":
+            guides = self._guides()
             return {
                 "text": study.config.instructions,
-                "guides": self._guides(),
+                "guide": next(iter(guides)) if len(guides) == 1 else "",
+                "roles": len(guides),
                 "check": study.config.check,
                 "tries": person.tries,
                 "tries_left": TRIES - person.tries,
             }
         if person.status == "survey":
-            return {"questions": study.questions, "end": self._end(person)}
+            return {"questions": study.questions, "end": self._end(person) | self._verdict(person)}
         if person.status == "alone":
             return {"end": self._end(person)}
         if person.status == "finished":
             return {"ending": person.ending, "code": person.code, **way_back(person.platform, person.code)}
         return {}
 
-    def _guides(self) -> list[str]:
-        """What people are told before they know their seat: the guide of the only seat they may have."""
+    def _guides(self) -> set[str]:
+        """The guides of the seats that people may have."""
         game = self._study.arena.game
         seats = [game.seats[game.seat_index(name)] for name in seats_of_people(game, self._study.config)]
-        guides = {seat.guide for seat in seats}
-        return sorted(guides) if len(guides) == 1 else []
+        return {seat.guide for seat in seats}
 
     def _end(self, person: Person) -> dict[str, Any]:
         if person.dialogue is None or person.seat is None:
             return {}
         stored = self._study.store.dialogue(person.dialogue)
-        reward = None if stored.rewards is None else stored.rewards[person.seat]
-        broken = stored.status in (*BROKEN, None)  # None: it is about to end
-        return {"status": stored.status, "reward": reward, "is_broken": broken}
+        seat = self._study.arena.game.seats[person.seat]
+        made: dict[str, Any] = {"is_broken": stored.status in (*BROKEN, None)}  # None: it is about to end
+        made["words"] = ended(stored.status or "", seat)
+        if stored.rewards is not None and seat.words.points:
+            made["points"] = seat.words.points.format(points=f"{round(stored.rewards[person.seat], 2):g}")
+        return made
+
+    def _verdict(self, person: Person) -> dict[str, Any]:
+        """What the last move of a person came to, where it was the last of the conversation.
+
+        The page of the conversation is gone when the end is there, and nobody has read it there.
+        """
+        store, arena = self._study.store, self._study.arena
+        if person.dialogue is None or person.seat is None:
+            return {}
+        events = [move.event for move in store.moves(person.dialogue)]
+        if not events or events[-1].agent != person.seat:
+            return {}
+        rules = arena.start(store.dialogue(person.dialogue).task).rules
+        try:
+            seen = [event for _, event in seen_by(rules, person.seat, events)]
+        finally:
+            rules.close()
+        if not seen or seen[-1].agent != person.seat:
+            return {}
+        shown = line(seen[-1], person.seat, arena.game.seats)
+        code = shown["data"] if shown.get("is_code") else ""
+        return {"verdict": shown["reply"], "voice": shown["voice"], "sql": code}
 
     def _render(self, name: str, visitor: str, **facts: Any) -> str:
-        form = self._doors.form(visitor) if visitor else ""
-        return render(name, title=self._study.title, form=form, **facts)
+        study = self._study
+        steps = [step for status, step in _STEPS.items() if status != "survey" or study.questions]
+        common = {
+            "title": study.title,
+            "form": self._doors.form(visitor) if visitor else "",
+            "steps": steps if visitor else (),
+            "step": _STEPS.get(name, _STEPS["chat"]),
+            "contact": study.config.contact,
+            "leave_code": "left" in study.config.codes,
+            "can_tell": True,
+        }
+        return render(name, **common, **facts)

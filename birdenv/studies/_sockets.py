@@ -14,11 +14,9 @@ from starlette.websockets import WebSocket, WebSocketDisconnect, WebSocketState
 
 from birdenv.dialogue import Move
 from birdenv.errors import InputError
-from birdenv.studies._connection import Connection
-from birdenv.studies._frames import Hello, Play, Typing, read_frame
-from birdenv.studies._rate_limits import Bucket
-from birdenv.studies._threads import Turnstile, in_thread
-from birdenv.studies._turns import Turns
+from birdenv.studies._connection import Connection, Hello, Play, Typing, read_frame
+from birdenv.studies._requests import Bucket
+from birdenv.studies._turns import Turns, Turnstile, in_thread
 from birdenv.studies.study._running_dialogue import RunningDialogue
 from birdenv.studies.study._study import Study
 

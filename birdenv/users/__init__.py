@@ -9,8 +9,7 @@
 """
 
 from birdenv.users._brief import STAGES, Ambiguity, AmbiguityKind, Answer, Brief, BriefNotes, Call, UserStyle
-from birdenv.users._rule_player import RulePlayer, rule_player
-from birdenv.users._temperaments import TEMPERAMENTS
+from birdenv.users._rule_player import TEMPERAMENTS, RulePlayer, rule_player
 from birdenv.users.decoder import ASKING_BACK, RuleUser
 
 __all__ = [

@@ -17,7 +17,7 @@ from birdenv.users.understanding import (
     understand,
     understand_parts,
 )
-from birdenv.users.understanding.vocabulary._word_forms import (
+from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
     clean,
     content_words,

@@ -21,7 +21,7 @@ from birdenv.users.sql_in_words import (
 from birdenv.users.understanding import Choice
 from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import Question, take_apart
-from birdenv.users.understanding.vocabulary._word_forms import (
+from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
     clean,
     content_words,

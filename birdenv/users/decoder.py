@@ -10,7 +10,6 @@ import re
 from functools import lru_cache
 
 from birdenv.users._brief import Answer, Brief, UserStyle
-from birdenv.users._styles import bare
 from birdenv.users.sql_in_words import PRESENT, Paraphrase, Wording, in_words, quoted
 from birdenv.users.understanding import Choice, understand
 
@@ -157,3 +156,13 @@ class RuleUser:
         """Return the user's answer to a clarification question of the system."""
         choice = understand(brief, question)
         return Answer(decode(choice, brief), choice.call, choice.target, choice.granted())
+
+
+def bare(words: str, is_condition: bool = False) -> str:
+    """The words alone, as one sentence.
+
+    >>> bare("there are at least 40 seats", is_condition=True)
+    'At least 40 seats.'
+    """
+    words = words.removeprefix("there are ") if is_condition else words
+    return f"{words[0].upper()}{words[1:]}."

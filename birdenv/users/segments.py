@@ -2,6 +2,9 @@
 
 Every query block is numbered in the order of the source (S1, S2 ..); its parts are `S1.where.2`, `S1.order`
 and so on. Ids are opaque to whoever chooses one and can be validated. sqlglot is imported when first used.
+
+`token_segments` cuts at keywords instead, as the published simulators do: the text runs from one
+keyword to the next, at any depth. The text before the first one is lost, and so is the end of a nested query.
 """
 
 from __future__ import annotations
@@ -9,7 +12,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from birdenv.sql import quiet_parser
 
@@ -228,3 +231,40 @@ def _conjuncts(node: _Node, conjunction: type[Any]) -> list[_Node]:
     while node.key == "paren" and isinstance(node.this, conjunction):
         node = node.this
     return list(node.flatten()) if isinstance(node, conjunction) else [node]
+
+
+_KEYWORDS: Final = (
+    "SELECT FROM WHERE GROUP_BY HAVING ORDER_BY LIMIT OFFSET JOIN STRAIGHT_JOIN".split()
+)  # names of sqlglot's token types
+
+
+def token_segments(gold: Sequence[str]) -> tuple[Segment, ...]:
+    """Return the slices of the statements, with ids T1, T2 and so on.
+
+    One without keywords is one slice of clause "statement"; so is each part between semicolons of a text
+    that has no tokens.
+
+    >>> [(each.clause, each.sql) for each in token_segments(["UPDATE s SET c = 1 WHERE d < 0"])]
+    [('where', 'WHERE d < 0')]
+    """
+    found = [piece for text in gold for piece in _slices(text)]
+    return tuple(Segment(f"T{number}", clause, sql) for number, (clause, sql) in enumerate(found, 1))
+
+
+def _slices(text: str) -> list[tuple[str, str]]:
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    try:
+        with quiet_parser():
+            tokens = sqlglot.tokenize(text, read="postgres")
+    except SqlglotError:
+        return [("statement", part.strip()) for part in text.split(";") if part.strip()]
+    starts = [(token.start, token.token_type.name) for token in tokens if token.token_type.name in _KEYWORDS]
+    if not starts:
+        return [("statement", text.strip())]
+    ends = [start for start, _ in starts[1:]] + [len(text)]
+    return [
+        (name.removesuffix("_BY").lower(), text[start:end].strip())
+        for (start, name), end in zip(starts, ends, strict=True)
+    ]

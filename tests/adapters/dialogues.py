@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import time
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 from birdenv import Move, View
 from birdenv.dialogue import make_game
 from birdenv.testing import AgentScript, Line, golden_transcript, play_script, tool_call
-from birdenv.testing.openai_server import Call, ScriptedDialogue, ScriptedTurn, demo_script
-from birdenv.testing.openai_server import ServerScript as ServerScript
+from birdenv.testing.openai_server import Call, ScriptedDialogue, ScriptedTurn, ServerScript, demo_script
 
 ASK = tool_call("clarify", question="What do you mean by 'roomy branches'?")
 WRONG = tool_call("submit_sql", sql="SELECT 1")
@@ -66,15 +66,27 @@ def breakdown(script: AgentScript, *, tags: bool = False) -> dict[int, float]:
     return episode.breakdown
 
 
-def as_turns(messages: Any, *, tags: bool = False) -> ServerScript:
-    """Return a script of the server in which a model sends these messages."""
+def as_turns(messages: Any, *, tags: bool = False) -> tuple[ScriptedTurn, ...]:
+    """Return the turns of the server in which a model sends these messages."""
     turns = []
     for message in messages:
         calls = [(each["id"], each["function"]) for each in message.get("tool_calls") or ()]
         made = [Call(name=call["name"], arguments=call["arguments"], id=key) for key, call in calls]
         whole = ScriptedTurn(content=message.get("content"), calls=tuple(made))
         turns.append(ScriptedTurn(content=as_tags(message)) if tags else whole)
-    return ServerScript(dialogues=(ScriptedDialogue(turns=tuple(turns)),))
+    return tuple(turns)
+
+
+def as_script(messages_of: Mapping[str, Any], *, tags: bool = False) -> ServerScript:
+    """Return a script of the server in which a model sends these messages in each task of c-Interact."""
+    arena = make_game("c-interact")
+    dialogues = [
+        ScriptedDialogue(
+            when=(f"Request: {arena._tasks.public(name).question}",), turns=as_turns(messages, tags=tags)
+        )
+        for name, messages in messages_of.items()
+    ]
+    return ServerScript(dialogues=tuple(dialogues))
 
 
 def demo_messages() -> dict[str, list[Mapping[str, Any]]]:
@@ -120,6 +132,14 @@ def private_texts() -> set[str]:
 
 def assert_nothing_private(output: str) -> None:
     """Look for private texts, as they are and as JSON has them."""
-    assert len(output) > 10_000
-    told = {text for text in private_texts() if text in output or json.dumps(text)[1:-1] in output}
-    assert not told
+    texts = private_texts()
+    assert len(output) > 10_000 and len(texts) > 300
+    once = {text: json.dumps(text)[1:-1] for text in texts}
+    twice = {text: json.dumps(each)[1:-1] for text, each in once.items()}  # JSON in a text of JSON
+    assert not {text for text in texts if text in output or once[text] in output or twice[text] in output}
+
+
+def all_files(folder: Path) -> str:
+    """Return the text of all files below a folder."""
+    found = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return "\n".join(path.read_text(encoding="utf-8", errors="replace") for path in found)

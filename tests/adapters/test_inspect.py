@@ -10,7 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from dialogues import as_turns, assert_nothing_private, breakdown, golden, wrong_messages
+from dialogues import (
+    all_files,
+    as_script,
+    as_turns,
+    assert_nothing_private,
+    breakdown,
+    golden,
+    wrong_messages,
+)
 from servers import example
 
 pytest.importorskip("inspect_ai", reason="the extra `inspect` is not installed")
@@ -22,8 +30,14 @@ from inspect_ai.model import GenerateConfig, get_model
 from birdenv.adapters import inspect as adapter
 from birdenv.dialogue import make_game
 from birdenv.testing import AgentScript
-from birdenv.testing.openai_server import ScriptedDialogue, ScriptedTurn, Server, demo_script, serve
-from birdenv.testing.openai_server import ServerScript as ServerScript
+from birdenv.testing.openai_server import (
+    ScriptedDialogue,
+    ScriptedTurn,
+    Server,
+    ServerScript,
+    demo_script,
+    serve,
+)
 
 pytestmark = pytest.mark.slow  # the frameworks take seconds to import
 
@@ -72,7 +86,7 @@ class TestInspect:
         lines = golden(script)
         messages = script.messages if lines[-1].done else (*script.messages, *[script.messages[-1]] * 8)
         settings = {**script.settings, "instances": [script.instance_id]}
-        server.script = as_turns(messages)
+        server.script = ServerScript(dialogues=(ScriptedDialogue(turns=as_turns(messages)),))
         log = play(tmp_path, script.game, settings, fail_on_error=False)
         [sample] = log.samples or []
         told = [line.text for line in lines]
@@ -116,14 +130,10 @@ class TestInspect:
         assert all(sample.role_usage["user"].total_tokens for sample in log.samples)
 
     def test_nothing_private_is_handed_over(self, tmp_path: Path, server: Server) -> None:
-        turns = {name: as_turns(messages).dialogues[0].turns for name, messages in wrong_messages().items()}
-        arena = make_game("c-interact")
-        requests = {name: f"Request: {arena._tasks.public(name).question}" for name in arena.ids}
-        dialogues = [ScriptedDialogue(when=(requests[name],), turns=each) for name, each in turns.items()]
-        server.script = ServerScript(dialogues=tuple(dialogues))
-        log = play(tmp_path, "c-interact", {})
+        server.script = as_script(wrong_messages())
+        log = play(tmp_path, "c-interact", {}, log_format="json")
         assert len(log.samples) == 38
-        assert_nothing_private(log.model_dump_json())
+        assert_nothing_private(log.model_dump_json() + all_files(tmp_path))
 
 
 def test_the_command_finds_the_tasks(tmp_path: Path) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from dialogues import ASK, WRONG
@@ -21,7 +23,7 @@ import httpx2
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
-from servers import example, served
+from servers import example, run_page, served, servers_in_threads
 
 from birdenv import InputError
 from birdenv.adapters._serving import Episodes
@@ -71,6 +73,21 @@ def test_over_stdio_the_process_is_the_episode(tmp_path: Path) -> None:
     assert read_run(folder)
 
 
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["nogame"], "known games: a-interact"),
+        (["c-interact", "patience=x"], "patience must be"),
+        (["c-interact", "--task", "nope"], "'nope'"),
+    ],
+)
+def test_the_command_says_in_a_line_what_is_not_there(words: list[str], told: str) -> None:
+    command = [sys.executable, "-m", "birdenv.adapters.mcp", *words]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert told in done.stderr.splitlines()[-1]
+
+
 class TestEpisodesByTheirHandles:
     def test_a_handle_is_an_episode(self) -> None:
         episodes = Episodes(make_game("c-interact"))
@@ -96,22 +113,53 @@ class TestEpisodesByTheirHandles:
         episodes.close()
 
 
-def test_over_http_a_header_is_the_handle() -> None:
-    async def play(url: str, handle: str, task: str) -> str:
-        headers = {"birdenv-episode": handle, "birdenv-task": task}
+class TestMcpOverHttp(SessionTests):
+    framework = "mcp"
+    url_of: Callable[..., str]
+
+    @pytest.fixture(scope="class", autouse=True)
+    def servers(self) -> Iterator[None]:
+        def app(game: str, settings: Mapping[str, Any]) -> Any:
+            return make_server(Episodes(make_game(game, **settings))).streamable_http_app()
+
+        with servers_in_threads(app) as url_of:
+            type(self).url_of = staticmethod(url_of)
+            yield
+
+    @asynccontextmanager
+    async def session(self, game: str, task: str, settings: Mapping[str, Any]) -> AsyncIterator[Step]:
+        url = await asyncio.to_thread(self.url_of, game, settings)
+        headers = {"birdenv-episode": str(uuid4()), "birdenv-task": task}
+        async with (
+            httpx2.AsyncClient(headers=headers, timeout=60) as http,
+            Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
+        ):
+            note(self.seen, [str(await client.list_tools()), str(await client.list_prompts())])
+            prompt = (await client.get_prompt("task")).messages[0].content.text
+            assert prompt == make_game(game, **settings).instruction(task)
+            note(self.seen, prompt)
+            yield lambda message: call(client, message, self.seen)
+
+
+def test_the_command_serves_over_http() -> None:
+    async def play(url: str, task: str) -> str:
+        headers = {"birdenv-episode": "a", "birdenv-task": task}
         async with (
             httpx2.AsyncClient(headers=headers) as http,
             Client(streamable_http_client(f"{url}/mcp", http_client=http)) as client,
         ):
             return (await client.get_prompt("task")).messages[0].content.text
 
-    arena = make_game("c-interact")
     with served("birdenv.adapters.mcp", "c-interact") as url:
-        for handle, task in (("a", "library_1"), ("b", "coop_1"), ("a", "coop_2")):
-            expected = "library_1" if handle == "a" else task
-            assert asyncio.run(play(url, handle, task)) == arena.instruction(expected)
+        prompts = [asyncio.run(play(url, task)) for task in ("library_1", "coop_1")]
+    assert prompts == [make_game("c-interact").instruction("library_1")] * 2  # the handle is the episode
 
 
 def test_the_example_plays_an_episode(tmp_path: Path) -> None:
     said = example("mcp_agent.py", tmp_path)
     assert "Request: Which roomy branches" in said and "at least 40 seats" in said
+
+
+def test_the_page_plays() -> None:
+    said = run_page("mcp")
+    assert "Request: Which roomy branches" in said and "40 seats. 0.0" in said

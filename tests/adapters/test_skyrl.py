@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from dialogues import as_tags
-from servers import example
+from servers import example, run_page
 from session_tests import Message, SessionTests, Step, note
 
 pytest.importorskip("skyrl_gym", reason="the extra `skyrl` is not installed")
@@ -31,7 +31,9 @@ class TestSkyRL(SessionTests):
             register(id="birdenv", entry_point="birdenv.adapters.skyrl:BirdenvEnv")
         extras = {"game": game, "instance_id": task, "settings": settings}
         env = skyrl_gym.make("birdenv", env_config={}, extras=extras)
-        note(self.seen, env.init([]))
+        [row] = dataset_rows(game, **{**settings, "instances": [task]})
+        note(self.seen, row)
+        note(self.seen, env.init(row["prompt"]))
 
         async def step(message: Message) -> tuple[str, float, bool]:
             output = await asyncio.to_thread(env.step, as_tags(message))
@@ -42,8 +44,6 @@ class TestSkyRL(SessionTests):
         note(self.seen, env.get_metrics())
         env.close()
 
-    test_a_cancelled_step_is_played_to_its_end = None  # SkyRL cancels no step: it waits for the thread
-
 
 def test_rows_hold_what_an_environment_needs() -> None:
     [row] = dataset_rows("c-interact", limit=1)
@@ -53,3 +53,7 @@ def test_rows_hold_what_an_environment_needs() -> None:
 
 def test_the_example_plays_the_demo(tmp_path: Path) -> None:
     assert example("skyrl_rollout.py", tmp_path).count("{'phase_1': 0.7, 'phase_2': 0.3}") == 5
+
+
+def test_the_page_plays() -> None:
+    assert "40 seats" in run_page("skyrl")

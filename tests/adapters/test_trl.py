@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
@@ -28,13 +29,21 @@ from birdenv.testing import AgentScript, tool_call
 pytestmark = pytest.mark.slow  # the frameworks take seconds to import
 
 
+def _tools(environment: Any) -> list[str]:
+    """Return the names of the methods that TRL takes for tools."""
+    methods = inspect.getmembers(type(environment), predicate=inspect.isfunction)
+    return [name for name, _ in methods if not name.startswith("_") and name not in ("reset", "get_reward")]
+
+
 class TestEnvironmentFactory(SessionTests):
     framework = "trl environment_factory"
 
     @asynccontextmanager
     async def session(self, game: str, task: str, settings: Mapping[str, Any]) -> AsyncIterator[Step]:
         environment: Any = environment_class(game, **settings)()
-        assert environment.reset(prompt=[{"instance_id": task}]) is None
+        [row] = dataset_rows(game, **{**settings, "instances": [task]})
+        assert environment.reset(**row) is None
+        note(self.seen, [row, [get_json_schema(getattr(environment, each)) for each in _tools(environment)]])
 
         async def step(message: Message) -> tuple[str, float, bool]:
             function = message["tool_calls"][0]["function"]
@@ -47,11 +56,10 @@ class TestEnvironmentFactory(SessionTests):
 
         yield step
 
-    test_a_cancelled_step_is_played_to_its_end = None  # TRL cancels no tool: it waits for the method
-
     @pytest.mark.parametrize("game", ["c-interact", "a-interact", "bird"])
     def test_tools_have_the_schemas_of_the_game(self, game: str) -> None:
         environment = environment_class(game)()
+        assert {*_tools(environment)} == {tool["function"]["name"] for tool in make_game(game).tools}
         for tool in make_game(game).tools:
             made = get_json_schema(getattr(environment, tool["function"]["name"]))["function"]
             expected = tool["function"]

@@ -7,22 +7,32 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import pytest
-from dialogues import ASK, as_tags, assert_nothing_private, breakdown, demo_messages, golden, wrong_messages
+from dialogues import (
+    ASK,
+    all_files,
+    as_script,
+    as_tags,
+    assert_nothing_private,
+    breakdown,
+    demo_messages,
+    golden,
+    wrong_messages,
+)
 from servers import example
 
 pytest.importorskip("verifiers.v1", reason="the extra `verifiers` is not installed")
 
 from birdenv import InfrastructureError
 from birdenv.adapters.verifiers import BirdenvConfig, BirdenvEnvConfig
-from birdenv.testing import AgentScript
-from birdenv.testing.openai_server import demo_script, serve
+from birdenv.testing import SCRIPTS, AgentScript
+from birdenv.testing.openai_server import serve
 from birdenv_verifiers import BirdenvEnv, BirdenvTaskset
 
 pytestmark = pytest.mark.slow  # the frameworks take seconds to import
@@ -112,31 +122,51 @@ class TestVerifiers:
 
     def test_tasks_have_the_ids_of_the_game(self) -> None:
         taskset = BirdenvTaskset(BirdenvConfig(id="birdenv-verifiers", settings={"limit": 3}))
-        assert [task.data.id for task in taskset] == ["library_1", "library_2", "library_3"]
+        assert [task.key for task in taskset] == ["library_1", "library_2", "library_3"]
 
 
-def vf_eval(tmp_path: Path, url: str, tasks: int) -> tuple[str, list[dict[str, Any]]]:
-    """Run the command as a user does, and return what it says and its traces."""
+def vf_eval(
+    tmp_path: Path, url: str, instances: Sequence[str], model: str = "scripted-markup"
+) -> tuple[str, dict[str, dict[str, Any]]]:
+    """Run the command as a user does, and return what it says and its traces by task."""
     folder = Path(sys.executable).parent
-    command = [str(folder / "vf-eval"), "birdenv-verifiers", "-n", str(tasks), "-m", "scripted-markup"]
+    command = [str(folder / "vf-eval"), "birdenv-verifiers", "-n", str(len(instances)), "-m", model]
     command += ["--no-push", "--env.agent.runtime.type", "subprocess", "-o", str(tmp_path)]
     command += ["--client.base-url", url, "--client.api-key-var", "SCRIPTED_KEY"]
+    command += ["--env.taskset.settings", json.dumps({"instances": instances})]
     path = f"{folder}{os.pathsep}{os.environ['PATH']}"  # of `uv`, with which its harness runs
     environment = {**os.environ, "SCRIPTED_KEY": "none", "PATH": path}
     done = subprocess.run(command, capture_output=True, text=True, env=environment, cwd=tmp_path)
     [traces] = tmp_path.rglob("traces.jsonl")
-    return done.stdout + done.stderr, [json.loads(line) for line in traces.read_text().splitlines()]
+    found = [json.loads(line) for line in traces.read_text().splitlines()]
+    return done.stdout + done.stderr, {each["task"]["data"]["id"]: each for each in found}
 
 
-def test_the_command_plays_the_demo(tmp_path: Path) -> None:
-    with serve(demo_script()) as server:
-        said, traces = vf_eval(tmp_path, server.url, 3)
-    assert "reward 1.00" in said and "phase_1 0.70" in said, said
-    assert len(traces) == 3
+def test_the_command_plays_golden_dialogues(tmp_path: Path) -> None:
+    names = "a question and two wrong answers", "an empty answer", "right after a debug attempt, twice"
+    scripts = {script.instance_id: script for script in SCRIPTS if script.name in names}
+    with serve(as_script({task: each.messages for task, each in scripts.items()}, tags=True)) as server:
+        said, traces = vf_eval(tmp_path, server.url, list(scripts))
+    for task, script in scripts.items():
+        [trace] = traces[task]["traces"]
+        messages = [node["message"] for node in trace["nodes"]]
+        told = [each["content"] for each in messages if each["role"] == "user"]
+        assert told[1:] == [line.text for line in golden(script, tags=True) if not line.done], said
+        earned = breakdown(script, tags=True)
+        assert trace["metrics"] == {f"phase_{phase}": each for phase, each in earned.items()}
+        assert trace["rewards"]["reward"]["score"] == pytest.approx(sum(earned.values()))
+
+
+def test_the_files_of_the_command_hold_nothing_private(tmp_path: Path) -> None:
+    wrong = {task: each for task, each in wrong_messages().items() if task.endswith("_1")}
+    with serve(as_script(wrong, tags=True)) as server:
+        said, traces = vf_eval(tmp_path, server.url, list(wrong))
+    assert len(traces) == len(wrong) > 3
+    assert_nothing_private(said + all_files(tmp_path))
 
 
 def test_a_dead_endpoint_of_the_model_is_an_error(tmp_path: Path) -> None:
-    said, _ = vf_eval(tmp_path, "http://127.0.0.1:9/v1", 1)
+    said, _ = vf_eval(tmp_path, "http://127.0.0.1:9/v1", ["library_1"])
     assert "err 1.00" in said, said
 
 

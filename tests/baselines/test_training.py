@@ -15,6 +15,7 @@ from birdenv_baselines.__main__ import _trainings
 from birdenv_baselines.training import RULES, Played, Split, family_of, interval, play, tuned_rule
 from birdenv_baselines.training._benchmark import HELD_OUT
 from birdenv_baselines.training._compare import Compared, _best_returns, joined, trained_lines
+from birdenv_baselines.training._learning_curves import Curves, _means, draw_curves
 from birdenv_baselines.training._policies import guess
 from birdenv_baselines.training._probe import probe
 
@@ -122,6 +123,28 @@ def test_comparisons_are_joined_where_they_have_the_same_trainings() -> None:
     assert joined([one, part("library", 0.7, 1)]) is None and joined([one]) is None
 
 
+def test_a_picture_has_what_trainings_earned_on_held_out_tasks(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+
+    def played(returns: float) -> Played:
+        return Played(
+            np.array(["coop_0001_0"], dtype=object), np.full(1, 0.1), np.full(1, returns), np.ones(1)
+        )
+
+    compared = Compared({"never-asks": played(0.5), "asks-first": played(0.7)}, {}, np.full(1, 0.9))
+    trainings = [("ppo", tmp_path / name) for name in ("one", "two", "other")]
+    assert not draw_curves({"coop": Curves(trainings, compared)}, tmp_path)  # nothing was played yet
+    for number, (_, folder) in enumerate(trainings[:2]):
+        folder.mkdir()
+        rows = [(steps, 0.1 * number + steps / 100) for steps in (10, 20, 30 + number)]
+        (folder / "held_out_curve.csv").write_text("steps,return\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    found = _means(trainings)["ppo"]
+    assert (found.seeds, found.steps) == (2, [10, 20])
+    assert np.allclose([found.lowest, found.mean, found.highest], [[0.1, 0.2], [0.15, 0.25], [0.2, 0.3]])
+    assert draw_curves({"coop": Curves(trainings, compared)}, tmp_path)
+    assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+
+
 @pytest.mark.slow
 def test_the_order_of_policies_without_learning(families: Path) -> None:
     split = Split(families, "coop")
@@ -166,6 +189,8 @@ def test_train_evaluate_report_in_three_commands(families: Path, tmp_path: Path)
     assert resumed.returncode == 0, resumed.stderr
     steps = [int(line.split(",")[0]) for line in (folder / "curve.csv").read_text().splitlines()[1:]]
     assert steps == sorted(steps) and steps[-1] > 45_000
+    held_out = [line.split(",") for line in (folder / "held_out_curve.csv").read_text().splitlines()[1:]]
+    assert int(held_out[-1][0]) == steps[-1] and float(held_out[-1][1]) > float(held_out[0][1]) + 0.2
     evaluated = _command("evaluate", *output)
     assert evaluated.returncode == 0, evaluated.stderr
     done = _command("report", *output)
@@ -183,6 +208,10 @@ def test_train_evaluate_report_in_three_commands(families: Path, tmp_path: Path)
     for test, mean in tables:
         assert f"coop-seed0, {test}: return {mean} " in evaluated.stdout
     assert (tmp_path / "curves.png").read_bytes().startswith(b"\x89PNG")
+    assert (
+        f"{folder.name},held out,{held_out[-1][0]},{float(held_out[-1][1])}"
+        in (tmp_path / "curves.csv").read_text().splitlines()
+    )
 
 
 @NEEDS_TORCH

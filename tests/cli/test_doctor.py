@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from birdenv.databases.postgres.server import _binaries
+from birdenv.databases.postgres.server import _programs
 from birdenv.databases.sqlite import _health
-from birdenv.databases.sqlite.images import _open as _images
+from birdenv.databases.sqlite.images import _image_kinds as _images
 from birdenv.errors import InputError
 
 
@@ -62,7 +62,7 @@ def test_doctor_without_databases(birdenv: Callable[..., Any], tmp_path: Path) -
 @pytest.fixture
 def bare(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """A machine without the extra."""
-    monkeypatch.setattr(_binaries, "_PACKAGE", "no_such_package")
+    monkeypatch.setattr(_programs, "_PACKAGE", "no_such_package")
     monkeypatch.delenv("BIRDENV_DSN", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path
@@ -83,9 +83,9 @@ def test_doctor_on_a_machine_without_postgres(birdenv: Callable[..., Any], bare:
 def test_doctor_names_the_extra(
     birdenv: Callable[..., Any], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    package = _binaries._PACKAGE
+    package = _programs._PACKAGE
     pytest.importorskip(package)
-    version = _binaries.find_binaries().version
+    version = _programs.find_binaries().version
     monkeypatch.delenv("BIRDENV_DSN", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert postgres_line(birdenv("doctor")) == (

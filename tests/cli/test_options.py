@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from birdenv.cli import _main
-from birdenv.cli.options._game_options import option_names
+from birdenv.cli.options.settings_command import option_names
 from birdenv.dialogue.games import find_game
 
 Command = Callable[..., Any]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from birdenv.databases.sqlite.images import _mapped_image, _protocol
-from birdenv.databases.sqlite.images import _open as _images
+from birdenv.databases.sqlite.images import _image_kinds, _protocol
+from birdenv.databases.sqlite.images import _image_kinds as _images
 from birdenv.databases.sqlite.images._sqlite_library import library
 
 ALL = ("memory-map", "copy")
@@ -20,5 +20,5 @@ def why_not(kind: str) -> str:
 
 def let_images_grow(most: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """By so many bytes and no more."""
-    for module in (_protocol, _images, _mapped_image):
+    for module in (_protocol, _images, _image_kinds):
         monkeypatch.setattr(module, "GROWTH_BYTES", most)

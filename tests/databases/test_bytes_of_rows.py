@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import Limits
-from birdenv.databases._fetching import bytes_of
+from birdenv.databases._results import bytes_of
 
 ROWS = 20_000
 NUMBERS = f"WITH RECURSIVE t(x) AS (VALUES(1) UNION ALL SELECT x + 1 FROM t WHERE x < {ROWS})"

@@ -38,7 +38,7 @@ from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.llm._completion import read_completion
 from birdenv.llm._errors import TransientError
 from birdenv.llm._secrets import without_key
-from birdenv.runs.blame._sql_tokens import bare_snippet, tokens
+from birdenv.runs.blame._readings import bare_snippet, tokens
 from birdenv.sql import at_date, first_keyword, split_statements
 from birdenv.tasks.sql.markup_reading import read_output
 from birdenv.users.model_user._encoder import makes_the_choice, read_choice

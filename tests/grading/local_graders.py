@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteSource
-from birdenv.databases._fetching import RowSink
+from birdenv.databases._results import RowSink
 from birdenv.databases.sqlite._process_database import ProcessDatabase
 from birdenv.grading._ex import LocalExGrader
 from birdenv.grading.interact._rules import LocalInteractGrader

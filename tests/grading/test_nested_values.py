@@ -16,7 +16,7 @@ from postgres_source import postgres_source
 
 from birdenv.databases import QueryError, SqliteSource
 from birdenv.databases._results import OUT_OF_MEMORY as OUT_OF_MEMORY_TEXT
-from birdenv.databases.postgres._values import MOST_LEVELS, levels_of_json
+from birdenv.databases.postgres._answers import MOST_LEVELS, levels_of_json
 from birdenv.errors import InfrastructureError
 from birdenv.grading import ExGrader, InteractGrader, check_gold, measure_speed
 from birdenv.grading.interact import GRADING_RULES, GradingJob

@@ -13,8 +13,8 @@ from written_databases import write_database
 
 from birdenv.databases import Limits, QueryResult, SqliteSource
 from birdenv.grading import ExGrader
-from birdenv.grading._fetched_ex import agree_as_multisets, agree_as_sets
-from birdenv.grading._fetched_rows import FetchedRows, GoldRows, RowCollector, rows_needed
+from birdenv.grading._ex import agree_as_multisets, agree_as_sets
+from birdenv.grading._statements import FetchedRows, GoldRows, RowCollector, rows_needed
 from birdenv.grading.compare import compare_bird, compare_multiset
 
 VALUES = "SELECT 1 AS a, 'x' AS b WHERE 0"

@@ -12,7 +12,7 @@ import pytest
 
 from birdenv.databases import Limits, SqliteSource
 from birdenv.grading import ExGrader, clean_sql
-from birdenv.grading._volatile_gold import reads_clock
+from birdenv.grading._reads import reads_clock
 
 DEFAULT = Path(__file__).parents[2] / ".." / "shared" / "data"
 DATA = Path(os.environ.get("BIRDENV_SHARED_DATA", DEFAULT)) / "mini_dev"

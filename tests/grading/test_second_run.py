@@ -12,8 +12,8 @@ import pytest
 
 from birdenv.databases import Limits, SqliteSource
 from birdenv.grading import ExGrader, ExVerdict, InteractGrader, Pair, check_gold, score_pairs
+from birdenv.grading._second_run import alone
 from birdenv.grading.interact import GradingJob
-from birdenv.processes.one_at_a_time import alone
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 NAMES = "SELECT name FROM item"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from birdenv.errors import InfrastructureError
-from birdenv.processes import memory
+from birdenv.processes import pool as process_pool
 from birdenv.processes.pool import ProcessPool
 from birdenv.processes.process import ChildProcess
 
@@ -138,17 +138,17 @@ def test_where_none_can_be_started_the_others_go_on(
 def test_memory_that_is_left_is_the_machines_or_the_containers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(memory, "_MACHINE", tmp_path / "meminfo")
-    monkeypatch.setattr(memory, "_CONTAINER", tmp_path)
-    assert memory.memory_left() is None
+    monkeypatch.setattr(process_pool, "_MACHINE", tmp_path / "meminfo")
+    monkeypatch.setattr(process_pool, "_CONTAINER", tmp_path)
+    assert process_pool.memory_left() is None
     (tmp_path / "meminfo").write_text("MemTotal:  9000 kB\nMemAvailable:    1000 kB\n")
-    assert memory.memory_left() == 1_024_000
+    assert process_pool.memory_left() == 1_024_000
     for name, text in (
         ("max", "2000000"),
         ("current", "1500000"),
         ("stat", "anon 1\ninactive_file 100000\n"),
     ):
         (tmp_path / f"memory.{name}").write_text(text)
-    assert memory.memory_left() == 600_000
+    assert process_pool.memory_left() == 600_000
     (tmp_path / "memory.max").write_text("max\n")
-    assert memory.memory_left() == 1_024_000
+    assert process_pool.memory_left() == 1_024_000

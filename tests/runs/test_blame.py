@@ -14,8 +14,7 @@ from birdenv.runs import run_episodes
 from birdenv.runs.blame import blame_run
 from birdenv.runs.blame._answer_truth import is_true
 from birdenv.runs.blame._classify import AnsweredQuestion, classify
-from birdenv.runs.blame._readings import readings_of, replaced
-from birdenv.runs.blame._sql_tokens import uses
+from birdenv.runs.blame._readings import readings_of, replaced, uses
 from birdenv.users import Ambiguity, Brief
 
 SEATS = Ambiguity("roomy", "b.seats >= 40", "critical")

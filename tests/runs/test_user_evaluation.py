@@ -22,7 +22,7 @@ from birdenv.runs.user_evaluation import (
     readability,
     user_line,
 )
-from birdenv.runs.user_evaluation._fishing_questions import Bait, draw_battery
+from birdenv.runs.user_evaluation._leak_measurement import Bait, draw_battery
 from birdenv.testing.openai_server import ServerScript, serve
 
 

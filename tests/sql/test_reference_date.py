@@ -10,7 +10,7 @@ from regex_attacks import attacks
 from regex_steps import steps
 
 from birdenv.sql import ClockError, at_date
-from birdenv.sql._reference_date import _LEFT, _RULES
+from birdenv.sql._volatile import _LEFT, _RULES
 
 DAY: Final = "2025-02-19"
 TIMESTAMP: Final = f"CAST('{DAY}' AS timestamptz)"

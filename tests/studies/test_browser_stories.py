@@ -70,11 +70,14 @@ class Person:
         self.page.locator("#events li:not(.pending)", has_text=words).first.wait_for()
 
     def play(self, action: str, words: str) -> None:
-        box = self.page.locator(f"form[data-action={action}]").locator("textarea, .cm-content")
+        where = "#editor" if action.endswith("sql") else f"form[data-action={action}]"
+        box = self.page.locator(where).locator("textarea, .cm-content")
         for key in ("Control+A", "Delete"):
             box.press(key)
         self.page.keyboard.insert_text(words)
-        self.page.click(f"form[data-action={action}] button")
+        self.page.click(
+            "#editor button[data-action=" + action + "]" if where == "#editor" else f"{where} button"
+        )
 
     def finish(self) -> str:
         self.page.wait_for_selector("#end")

@@ -31,9 +31,9 @@ from birdenv.studies.rating_round import (
     read_rating_config,
 )
 from birdenv.studies.rating_round._export import ROW_FORMATS, csv_text
-from birdenv.studies.rating_round._items import side_of
+from birdenv.studies.rating_round._raters import side_of
 from birdenv.studies.ratings import import_judgements, read_judgements
-from birdenv.studies.ratings._csv_json_rows import table_rows
+from birdenv.studies.ratings._judgements import table_rows
 from birdenv.studies.replay import RecordedDialogue
 
 ANSWERS = {"fluency": "5", "correctness": "4", "cooperation": "3", "humanlike": "1"}

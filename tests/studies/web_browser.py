@@ -19,7 +19,7 @@ from websockets.sync.client import ClientConnection, connect
 
 from birdenv.dialogue import Game
 from birdenv.studies import Study, StudyConfig, make_app, open_store, study_arena
-from birdenv.studies._frames import MAX_FRAME
+from birdenv.studies._connection import MAX_FRAME
 
 
 @contextmanager

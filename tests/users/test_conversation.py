@@ -8,8 +8,8 @@ import birdenv
 from birdenv.errors import InputError
 from birdenv.users import ASKING_BACK
 from birdenv.users._proposal import verdict
-from birdenv.users._temperaments import NO_TIME, UNSURE, misremembered
-from birdenv.users.understanding.vocabulary._word_forms import stem
+from birdenv.users._rule_player import NO_TIME, UNSURE, misremembered
+from birdenv.users.understanding._word_forms import stem
 
 
 def talk(task: str, *questions: str, user: str = "rule", profile: str = "strict") -> list[str]:

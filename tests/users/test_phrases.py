@@ -9,9 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from birdenv.runs.user_evaluation import DEMO_QUESTIONS, read_questions
-from birdenv.users._phrases import Phrases, any_of, beginnings, read_phrases, split_phrases
-from birdenv.users.understanding.vocabulary._scope import ALL_PHRASES
-from birdenv.users.understanding.vocabulary._word_forms import clean, words
+from birdenv.users.understanding._phrases import (
+    ALL_PHRASES,
+    Phrases,
+    any_of,
+    beginnings,
+    read_phrases,
+    split_phrases,
+)
+from birdenv.users.understanding._word_forms import clean, words
 
 _PLAIN = {name: any_of(phrases) for name, phrases in ALL_PHRASES.groups.items()}
 _WORDS = sorted({word for phrases in ALL_PHRASES.groups.values() for word in re.findall(r"[a-z]+", phrases)})
@@ -80,6 +86,6 @@ def test_what_a_phrase_begins_with(phrase: str, begins: set[str]) -> None:
 
 
 def test_groups_of_phrases_are_read_from_a_file() -> None:
-    groups = read_phrases("birdenv.users.understanding.vocabulary", "scope.txt")
+    groups = read_phrases("birdenv.users.understanding", "scope.txt")
     assert "schema" in split_phrases(groups["names"]) and "#" not in "".join(groups.values())
     assert "WHICH" not in groups["output columns"]

@@ -9,7 +9,7 @@ import pytest
 import birdenv
 from birdenv.dialogue import Arena
 from birdenv.errors import InputError
-from birdenv.users._temperaments import NO_TIME, UNSURE
+from birdenv.users._rule_player import NO_TIME, UNSURE
 
 
 def points() -> Iterator[tuple[str, str]]:

@@ -79,6 +79,7 @@ FUNCTIONS: dict[str, Alternatives] = {
     "MIN": ("lowest", "smallest", "earliest"),
     "MAX": ("highest", "largest", "latest"),
     "ABS": ("absolute value", "absolute content"),
+    "AGE": ("the age",),
     "ROUND": ("rounded to",),
     "COALESCE": ("first available of", "if it has no value"),
     "IFNULL": ("first available of", "if it has no value"),

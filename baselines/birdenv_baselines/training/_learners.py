@@ -18,6 +18,7 @@ from birdenv.envs.sb3 import CandidatesVecEnv
 from birdenv.errors import InputError
 from birdenv.files import write_text
 from birdenv_baselines.training._benchmark import Split
+from birdenv_baselines.training._evaluate import play
 from birdenv_baselines.training._network import (
     MaskableRelationalPolicy,
     RelationalDQNPolicy,
@@ -27,7 +28,8 @@ from birdenv_baselines.training._trained import ALGORITHMS, Trained
 
 ENVS: Final = 256
 _CONFIG, _MODEL, _CURVE = "config.json", "model.zip", "curve.csv"
-_CHECKPOINTS: Final = 10  # of a training; each is told with the mean return
+HELD_OUT_CURVE: Final = "held_out_curve.csv"
+_CHECKPOINTS: Final = 10  # of a training; each is told with the mean return, and plays held-out tasks
 
 _ON_POLICY: Final[dict[str, Any]] = {
     "n_steps": 32,
@@ -152,20 +154,21 @@ def train(training: Training, folder: Path, *, resume: bool = False, progress: b
     left = training.steps - model.num_timesteps
     if left > 0:
         with Progress(disable=not progress, transient=True) as bar:
-            keeper = _Keeper(folder, training.steps, bar)
+            keeper = _Keeper(folder, training, bar)
             model.learn(left, callback=keeper, reset_num_timesteps=False, tb_log_name="run")
-    model.save(folder / _MODEL)
+            keeper.save()
     envs.close()
     return folder
 
 
 class _Keeper(BaseCallback):
-    """Keeps the learning curve, saves checkpoints, and tells how far the training is and what it earns."""
+    """Keeps the learning curves, saves checkpoints, and tells how far the training is and what it earns."""
 
-    def __init__(self, folder: Path, steps: int, bar: Progress) -> None:
+    def __init__(self, folder: Path, training: Training, bar: Progress) -> None:
         super().__init__()
-        self._folder, self._steps, self._bar = folder, steps, bar
-        self._line = bar.add_task(folder.name, total=steps)
+        self._folder, self._training, self._steps, self._bar = folder, training, training.steps, bar
+        self._line = bar.add_task(folder.name, total=training.steps)
+        self._held_out = training.split().test_envs(ENVS)
         self._earned: list[float] = []
         self._since_saved: list[float] = []
         self._saved = self._noted = 0
@@ -179,26 +182,32 @@ class _Keeper(BaseCallback):
         if self.num_timesteps - self._noted >= self._steps / 50 and self._earned:
             self._note()
         if self.num_timesteps - self._saved >= self._steps / _CHECKPOINTS and self._since_saved:
-            self._save()
+            self.save()
         return True
 
     def _note(self) -> None:
         mean = float(np.mean(self._earned))
-        curve = self._folder / _CURVE
-        is_new = not curve.exists()
-        with curve.open("a", newline="", encoding="utf-8") as file:
-            rows = csv.writer(file)
-            if is_new:
-                rows.writerow(["steps", "return", "cpu_s"])
-            seconds = time.process_time() - self._began
-            rows.writerow([self.num_timesteps, f"{mean:.4f}", f"{seconds:.1f}"])
+        seconds = time.process_time() - self._began
+        self._append(_CURVE, {"return": f"{mean:.4f}", "cpu_s": f"{seconds:.1f}"})
         self._since_saved += self._earned
         self._noted, self._earned = self.num_timesteps, []
         self._bar.update(self._line, completed=self.num_timesteps, description=f"return {mean:.3f}")
 
-    def _save(self) -> None:
+    def _append(self, name: str, figures: dict[str, str]) -> None:
+        path = self._folder / name
+        is_new = not path.exists()
+        with path.open("a", newline="", encoding="utf-8") as file:
+            rows = csv.writer(file)
+            if is_new:
+                rows.writerow(["steps", *figures])
+            rows.writerow([self.num_timesteps, *figures.values()])
+
+    def save(self) -> None:
+        """Save a checkpoint, and play held-out tasks with it."""
         self.model.save(self._folder / _MODEL)
-        if not self._bar.disable:
+        played = play(self._held_out, Trained(self._folder / _MODEL, self._training.algo), rounds=4)
+        self._append(HELD_OUT_CURVE, {"return": f"{played.returns.mean():.4f}"})
+        if not self._bar.disable and self._since_saved:
             mean = float(np.mean(self._since_saved))
             said = f"{self.num_timesteps:,} of {self._steps:,} steps: mean return {mean:.3f}"
             self._bar.console.print(said, highlight=False)

@@ -1,11 +1,11 @@
-"""The report on trainings: tables against the policies without learning, and learning curves."""
+"""The report on trainings: tables against the policies without learning."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import numpy as np
 
@@ -122,42 +122,3 @@ def _gain(line: Line) -> str:
 def _markdown(title: str, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     made = [f"**{title}**", "", f"| {' | '.join(heads)} |", f"|---|{'---:|' * (len(heads) - 1)}"]
     return "\n".join([*made, *(f"| {' | '.join(row)} |" for row in rows)]) + "\n"
-
-
-def curves(folders: Sequence[Path]) -> Iterator[tuple[str, list[tuple[int, float]]]]:
-    """Yield the learning curve of each training that has one: its name, and steps with returns."""
-    for folder in folders:
-        path = folder / "curve.csv"
-        if path.exists():
-            with path.open(newline="", encoding="utf-8") as file:
-                yield folder.name, [(int(row["steps"]), float(row["return"])) for row in csv.DictReader(file)]
-
-
-def write_curves(folders: Sequence[Path], output: Path) -> bool:
-    """Write `curves.csv`, and `curves.png` where matplotlib is there; return whether it is."""
-    found = list(curves(folders))
-    with (output / "curves.csv").open("w", newline="", encoding="utf-8") as file:
-        rows = csv.writer(file)
-        rows.writerow(["training", "steps", "return"])
-        rows.writerows((name, *point) for name, points in found for point in points)
-    try:
-        import matplotlib
-    except ImportError:
-        return False
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
-    colours: dict[str, Any] = {}
-    figure, axes = pyplot.subplots(figsize=(8, 4.5))
-    for name, points in found:
-        group = name.rpartition("-seed")[0]
-        colour = colours.setdefault(group, f"C{len(colours)}")
-        label = None if any(line.get_label() == group for line in axes.lines) else group
-        axes.plot(*zip(*points, strict=True), color=colour, alpha=0.7, label=label)
-    axes.set(xlabel="steps", ylabel="mean return in training", title="Learning when to ask")
-    if found:
-        axes.legend(fontsize="small")
-    figure.tight_layout()
-    figure.savefig(output / "curves.png", dpi=120)
-    pyplot.close(figure)
-    return True

@@ -22,8 +22,16 @@ from birdenv.users.understanding import ANSWERED, understand, understand_parts
 from birdenv.users.understanding._candidates import FACETS
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import Question, take_apart
-from birdenv.users.understanding._ranking import FEATURES, Weights, evidence, vectors, weights_in
-from birdenv.users.understanding._runs import ASK_BACK, REFUSE, scale, word_runs
+from birdenv.users.understanding._ranking import evidence, vectors
+from birdenv.users.understanding._weights import (
+    ASK_BACK,
+    FEATURES,
+    REFUSE,
+    Weights,
+    scale,
+    weights_in,
+    word_runs,
+)
 from birdenv_baselines.user_questions._questions import (
     FOLDER,
     HELD_OUT,

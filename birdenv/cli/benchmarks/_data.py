@@ -1,22 +1,24 @@
-"""`birdenv data`: getting public benchmark data ready."""
+"""`birdenv data`: merge, verify and count public benchmark data, and generate a benchmark."""
 
 from __future__ import annotations
 
 import json
 import os
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Final
 
 import typer
 from rich.console import Console
-from rich.progress import track
+from rich.progress import Progress, track
 
 from birdenv.benchmarks import OracleTasks, PreparationReport, merge_files, verify_records
-from birdenv.cli.benchmarks._count import count
-from birdenv.cli.benchmarks._generate import generate
+from birdenv.benchmarks.generator import NEW_FORMS_FILE, read_concepts
+from birdenv.benchmarks.generator import generate as make
+from birdenv.cli.command import visible
 from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, Today, databases_in, save_defects
-from birdenv.cli.terminal import visible
 from birdenv.databases.sqlite import is_database_name
 from birdenv.demo import demo_folder
 from birdenv.dialogue.games import find_game
@@ -24,6 +26,86 @@ from birdenv.errors import InputError
 from birdenv.files import check_writable, is_directory, read_records, write_records, write_text
 from birdenv.tasks import SqlSettings
 from birdenv.tasks.c_interact import find_task_file
+
+
+def generate(
+    out: Annotated[Path, typer.Argument(help="The folder to write; it must not exist yet.")],
+    tasks: Annotated[int, typer.Option("-n", "--tasks", min=1, help="Make at least so many tasks.")] = 2500,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same files.")] = 0,
+    concepts: Annotated[
+        list[Path] | None,
+        typer.Option("--concepts", help="A description of a database; default: the demo's."),
+    ] = None,
+    directory: Annotated[
+        Path | None, typer.Option("--dir", help="Folder of the <db>/ folders; default: the demo's.")
+    ] = None,
+) -> None:
+    """Make a c-Interact benchmark of families: one request, and a task for each thing that it may mean.
+
+    Each task is checked by playing it: the gold earns 1.0, each wrong candidate fails, and the rule user
+    answers a question about each open point. OUT is written when all is done; it holds the task file, the
+    same families in other sentence forms, the databases, and splits by database and by family.
+    """
+    described = None if not concepts else tuple(map(read_concepts, concepts))
+    console = Console(stderr=True)
+    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
+        step = bar.add_task("generating", total=tasks)
+        made = make(
+            out,
+            tasks=tasks,
+            seed=seed,
+            folder=directory,
+            concepts=described,
+            progress=lambda done: bar.update(step, completed=min(done, tasks)),
+        )
+    print(f"Written: {out} ({len(made.records)} tasks in {len(made.families)} families)")
+    for why, count in sorted(made.dropped.items()):
+        print(f"  left out: {count} families: {why}")
+    print(f"Next: birdenv c-interact {out}")
+    print(f"The same in other sentence forms: birdenv c-interact {out} --data {out / NEW_FORMS_FILE}")
+
+
+_FROM_EASY_TO_HARD: Final = ("easy", "simple", "medium", "moderate", "hard", "challenging")
+
+
+def count(
+    data: Annotated[Path | None, typer.Argument(help="Benchmark folder or task file; default: demo.")] = None,
+) -> None:
+    """Count the tasks of a data set by database and difficulty.
+
+    Task files of BIRD and of BIRD-Interact are read. No database is needed.
+
+    Example: birdenv data count mini_dev_sqlite.json
+    """
+    path = demo_folder() if data is None else data
+    file = find_task_file(path) if is_directory(path) else path
+    tasks = [_place(record, f"{file}: record {n}") for n, record in enumerate(read_records(file), 1)]
+    print(visible("\n".join(_table(tasks))))
+
+
+def _place(record: Mapping[str, Any], where: str) -> tuple[str, str]:
+    """The database and the difficulty of a task."""
+    database = record.get("db_id", record.get("selected_database"))
+    difficulty = record.get("difficulty", record.get("difficulty_tier")) or "unknown"
+    if not isinstance(database, str):
+        raise InputError(f"{where}: neither `db_id` nor `selected_database` is text, so it is no task")
+    return database, str(difficulty)
+
+
+def _table(tasks: Sequence[tuple[str, str]]) -> list[str]:
+    both, databases, difficulties = Counter(tasks), Counter(d for d, _ in tasks), Counter(d for _, d in tasks)
+    known = {name: place for place, name in enumerate(_FROM_EASY_TO_HARD)}
+    columns = sorted(difficulties, key=lambda each: (known.get(each.lower(), len(known)), each))
+    rows: list[list[Any]] = [["database", *columns, "total"]]
+    for name, total in sorted(databases.items()):
+        rows.append([name, *(both[name, column] or "-" for column in columns), total])
+    rows.append(["total", *(difficulties[column] for column in columns), len(tasks)])
+    first, *others = (max(len(str(row[place])) for row in rows) for place in range(len(columns) + 2))
+    return [
+        f"{row[0]:<{first}}" + "".join(f"  {cell:>{w}}" for cell, w in zip(row[1:], others, strict=True))
+        for row in rows
+    ]
+
 
 app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check and count tasks; generate some.")
 

@@ -13,9 +13,9 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
+from birdenv.cli.command import visible
 from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, databases_in, save_defects
-from birdenv.cli.terminal import visible
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_digest, write_text

@@ -20,10 +20,10 @@ from rich.progress import (
     TimeRemainingColumn,
 )
 
+from birdenv.cli.command import visible
 from birdenv.cli.options._models import check_models
-from birdenv.cli.options._option_groups import RunOptions
-from birdenv.cli.options._run_options import command_given
-from birdenv.cli.terminal import visible
+from birdenv.cli.options._run_options import RunOptions, command_given
+from birdenv.cli.options.settings_command import Choices, option_names
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.arena import checked_settings, read_settings
 from birdenv.dialogue.games import find_game
@@ -57,14 +57,13 @@ VOID = 1
 """Exit code after a run that says nothing about the agent: every episode broke off, or it never answered."""
 
 
-def load_game(name: str, settings: Mapping[str, Any], agent: str, names: Mapping[str, str]) -> Arena:
+def load_game(name: str, settings: Mapping[str, Any], agent: str) -> Arena:
     """Load a game for a run, and say on standard error what people should know of its tasks.
 
     Args:
         name: the game.
         settings: its settings.
         agent: the agent's spec.
-        names: options by setting, where they are not called after it.
 
     Raises:
         InputError: a setting cannot be used; the message names its option.
@@ -76,8 +75,7 @@ def load_game(name: str, settings: Mapping[str, Any], agent: str, names: Mapping
     try:
         arena = Arena(game, read_settings(game, settings))
     except SettingError as error:
-        option = names.get(error.name, f"--{error.name.replace('_', '-')}")
-        raise InputError(error.under(option)) from None
+        raise InputError(error.under(option_names(game.settings).get(error.name, error.name))) from None
     for note in arena._tasks.notes:
         print(f"Warning: {visible(note)}", file=sys.stderr)
     return arena
@@ -92,28 +90,29 @@ class _ToStandardError(logging.Handler):
 
 def run_game(
     arena: Arena,
-    options: RunOptions,
+    chosen: Choices,
     players: Mapping[str, str] | None = None,
+    *,
+    run_options: RunOptions | None = None,
     settings: Mapping[str, str] | None = None,
     extra: Mapping[str, Any] | None = None,
-    models: ModelSettings | None = None,
     episodes: int | None = None,
 ) -> RunDirectory:
     """Make or reopen the run folder, play, print the summary and where everything is; return the folder.
 
     Args:
         arena: the game.
-        options: the command's options.
+        chosen: what was chosen on the command line.
         players: specs of the other seats' players, by the seats' names.
+        run_options: how the run is played, if not as it was chosen.
         settings: settings for players.
         extra: further fields of `config.json`.
-        models: what was chosen about language models.
         episodes: the run ends after so many, in the last round of repeats.
 
     Raises:
         typer.Exit: Ctrl-C came, or the run says nothing about the agent.
     """
-    game = arena.game
+    game, options, models = arena.game, run_options or chosen.run, chosen.models
     seats: dict[int, Any] = dict(arena.players)
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
     seats.pop(game.evaluated, None)
@@ -121,16 +120,16 @@ def run_game(
     seats[game.evaluated] = options.agent
     if "human" in seats.values() and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
-    chosen = {name: getattr(options, name) for name in RunSettings.model_fields if hasattr(options, name)}
-    chosen |= {"options": dict(settings or {}), "models": models or ModelSettings(), "episodes": episodes}
+    how = {name: getattr(options, name) for name in RunSettings.model_fields if hasattr(options, name)}
+    how |= {"options": dict(settings or {}), "models": models, "episodes": episodes}
     try:
-        plan = RunPlan(arena, seats, checked_settings(RunSettings, "a run", chosen), dict(extra or {}))
+        plan = RunPlan(arena, seats, checked_settings(RunSettings, "a run", how), dict(extra or {}))
     except SettingError as error:
         raise InputError(error.under(f"--{error.name.replace('_', '-')}")) from None
     llm = plan.models
     opened = plan.open()  # before anything is written
     try:
-        config = plan.config() | command_given()
+        config = plan.config() | command_given(chosen.command, chosen.given)
         if options.resume is not None:
             directory = RunDirectory.existing(options.resume)
         else:

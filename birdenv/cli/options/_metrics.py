@@ -10,7 +10,7 @@ import typer
 from rich.console import Console
 from rich.progress import track
 
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import visible
 from birdenv.databases import DatabaseSource, Limits
 from birdenv.errors import InputError
 from birdenv.grading import (
@@ -22,7 +22,7 @@ from birdenv.grading import (
     measure_speed,
 )
 from birdenv.runs import RunDirectory
-from birdenv.runs.speeds import speed_record, write_speeds
+from birdenv.runs.summaries.recorded_run import speed_record, write_speeds
 from birdenv.tasks.bird import BirdTasks
 from birdenv.tasks.bird.measures import (
     METRIC_TITLES,

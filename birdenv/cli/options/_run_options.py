@@ -7,13 +7,14 @@ Every command imports this module, also only to show its help: the rooms are imp
 from __future__ import annotations
 
 import sys
-from contextvars import ContextVar
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from birdenv.cli.options._game_options import option_of
+from birdenv.dialogue.games import Option
 from birdenv.errors import InputError
 from birdenv.run_settings import RunSettings
 
@@ -87,94 +88,97 @@ FailDoubtful = Annotated[
         help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
     ),
 ]
-RUN = RunSettings()
-"""The defaults of how a run is played."""
+_RUN = RunSettings()
 
-Parallel = Annotated[int, option_of(RunSettings, "parallel")]
-Seed = Annotated[int, option_of(RunSettings, "seed")]
-Repeats = Annotated[int, option_of(RunSettings, "repeats")]
-MoveTimeout = Annotated[float | None, option_of(RunSettings, "move_timeout")]
-Engine = Annotated[str, option_of(RunSettings, "engine")]
-Address = Annotated[str | None, option_of(RunSettings, "address")]
-Shard = Annotated[str | None, option_of(RunSettings, "shard")]
+
+def _declared(name: str) -> Any:
+    """Return the option of a declared setting of runs."""
+    of = RunSettings.model_fields[name]
+    names = next((each.names for each in of.metadata if isinstance(each, Option)), ())
+    return typer.Option(*(names or (f"--{name.replace('_', '-')}",)), help=of.description)
+
+
+Parallel = Annotated[int, _declared("parallel")]
+Seed = Annotated[int, _declared("seed")]
+_Repeats = Annotated[int, _declared("repeats")]
+_MoveTimeout = Annotated[float | None, _declared("move_timeout")]
+_Engine = Annotated[str, _declared("engine")]
+_Address = Annotated[str | None, _declared("address")]
+_Shard = Annotated[str | None, _declared("shard")]
 Output = Annotated[
     Path | None,
     typer.Option(
         "--output", "-o", help="Where run folders are made; by default results/<players>-<data>-<game>."
     ),
 ]
-_command: ContextVar[typer.Context | None] = ContextVar("command", default=None)
-"""The command that is called: what its options are is known when the last of them is read."""
-
-_NOT_KEPT = frozenset({"resume", "verbose"})
-"""Options of one call of the command."""
 
 
-def _as_before(context: typer.Context, run: Path | None) -> Path | None:
-    """Let a run that is resumed have the options that it was started with, where none is given now.
+def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
+    """Return the options that a run was started with, for one that is resumed.
 
-    Raises `InputError` if there is no such run, or if another command made it.
+    Raises:
+        InputError: there is no such run, or another command made it.
     """
-    _command.set(context)
-    if run is None:
-        return None
     from birdenv.runs import RunDirectory
 
     directory = RunDirectory.existing(run)
     before = directory.read_config().get("command")
-    if isinstance(before, dict) and isinstance(before.get("options"), dict):
-        if before.get("name") != context.info_name:
-            raise InputError(
-                f"{directory.path} is a run of birdenv {before.get('name')}: resume it with that"
-            )
-        context.default_map = before["options"]
-    return directory.path
-
-
-def further_given(context: typer.Context) -> list[str]:
-    """The words of a game's own settings: those of the call, else those that its run was started with."""
-    return list(context.args or (context.default_map or {}).get("further", []))
-
-
-def is_default(option: str) -> bool:
-    """Return True if an option of the command that is called has its default, also when a run is resumed."""
-    context = _command.get()
-    source = None if context is None else context.get_parameter_source(option)
-    if context is None or (source is not None and source.name == "COMMANDLINE"):
-        return False
-    default = next(each.default for each in context.command.params if each.name == option)
-    return bool(context.params.get(option) == default)
-
-
-def command_given() -> dict[str, Any]:
-    """The command that is called, with its options as `--resume` needs them. No password is among them."""
-    context = _command.get()
-    if context is None:
+    if not isinstance(before, dict) or not isinstance(before.get("options"), dict):
         return {}
+    if before.get("name") != context.info_name:
+        raise InputError(f"{directory.path} is a run of birdenv {before.get('name')}: resume it with that")
+    options: dict[str, Any] = before["options"]
+    return options
+
+
+def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a command with its options as `--resume` needs them. No password is among them."""
     given: dict[str, Any] = {}
-    for name, value in context.params.items():
-        if value not in (None, False, []) and name not in _NOT_KEPT:
-            given[name] = str(value.absolute()) if isinstance(value, Path) else value
+    for option, value in values.items():
+        if value not in (None, False, []) and option not in _NOT_KEPT:
+            given[option] = str(value.absolute()) if isinstance(value, Path) else value
     if "dsn" in given:
         from birdenv.databases.postgres import PostgresQueries
 
         given["dsn"] = PostgresQueries(given["dsn"]).shown  # without the password
-    if further := further_given(context):
-        given["further"] = further
-    return {"command": {"name": context.info_name, "options": given}}
+    return {"command": {"name": name, "options": given}}
 
+
+_NOT_KEPT = frozenset({"resume", "verbose"})
+"""Options of one call of the command."""
 
 Resume = Annotated[
     Path | None,
     typer.Option(
         "--resume",
         "-r",
-        is_eager=True,
-        callback=_as_before,
         help="Go on with this run (or the latest in this folder), with its options; nothing else is needed.",
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """How episodes are played, and where their records go."""
+
+    parallel: Parallel = _RUN.parallel
+    output: Output = None
+    resume: Resume = None
+    seed: Seed = _RUN.seed
+    move_timeout: _MoveTimeout = _RUN.move_timeout
+    engine: _Engine = _RUN.engine
+    address: _Address = _RUN.address
+    shard: _Shard = _RUN.shard
+    verbose: Verbose = False
+
+
+@dataclass(frozen=True)
+class RunOptions(RunFolder):
+    """The same, for one agent that is evaluated."""
+
+    agent: Agent = "asks-first"
+    repeats: _Repeats = _RUN.repeats
 
 
 Run = Annotated[

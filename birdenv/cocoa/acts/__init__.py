@@ -10,9 +10,8 @@ dialogue from one seat and says which act a move is, and in which state it was m
 all that a seat hears and says as tokens, for models of sequences.
 """
 
-from birdenv.cocoa.acts._acts import Act, intent_of
 from birdenv.cocoa.acts._lexicon import Lexicon, PriceWords
-from birdenv.cocoa.acts._listener import Listener
+from birdenv.cocoa.acts._listener import Act, Listener, intent_of
 from birdenv.cocoa.acts._tokens import DialogueTokens, is_word
 from birdenv.cocoa.acts._turns import SeenMove, Transcripts
 

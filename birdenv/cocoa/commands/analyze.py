@@ -10,7 +10,7 @@ from typing import Annotated, Final
 
 import typer
 
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import visible
 from birdenv.cocoa.corpus import CorpusDialogue, Rated, analyse, page, read_dialogues
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_text

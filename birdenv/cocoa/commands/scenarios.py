@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from birdenv.cli.games.play import read_extra
+from birdenv.cli.options.settings_command import choices
 from birdenv.errors import InputError
 
 
@@ -38,7 +38,7 @@ def scenarios(
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
-    given: dict[str, Any] = read_extra(context.args, found)
+    given: dict[str, Any] = choices(context).settings
     fields = found.settings.model_fields
     if schema is not None:
         if "schema_file" not in fields:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from birdenv.cli.options.settings_command import choices
 from birdenv.errors import InputError
 from birdenv.plugins import load_plugin, plugins
-from birdenv.statistics.statistic import Figure
+from birdenv.statistics import Figure
 
 if TYPE_CHECKING:
     from birdenv.cocoa.acts import Transcripts
@@ -110,15 +111,15 @@ def train_player(
     from birdenv.dialogue.games import find_game
     from birdenv.files import check_writable
 
-    found = find_game(game)
+    found, given = find_game(game), _given(context)
     train_on = _trainer(TRAINERS, kind)
     check_writable(out)
     if reinforce or start is not None:
-        _reinforce(found, kind, start, out, seed, reinforce, context.args)
+        _reinforce(found, kind, start, out, seed, reinforce, given)
         return
     if resume and "resume" not in signature(train_on).parameters:
         raise InputError(f"--kind {kind} trains at one go: it has no --resume")
-    examples, settings = _read(found, data, scenarios, context.args)
+    examples, settings = _read(found, data, scenarios, given)
     examples = _left(examples, without or ())
     Random(seed).shuffle(examples)
     kept = max(1, round(len(examples) * (1 - held_out_share)))
@@ -133,6 +134,12 @@ def train_player(
         _print_table(f"{len(held_out)} dialogues held out", figures)
 
 
+def _given(context: typer.Context) -> dict[str, Any]:
+    """The settings and the players that were chosen on the command line."""
+    chosen = choices(context)
+    return chosen.settings | chosen.players
+
+
 def _trainer(group: str, kind: str) -> Callable[..., None]:
     known = plugins(group)
     if kind not in known:
@@ -142,15 +149,19 @@ def _trainer(group: str, kind: str) -> Callable[..., None]:
 
 
 def _reinforce(
-    game: Game, kind: str, start: Path | None, out: Path, seed: int, dialogues: int, further: Sequence[str]
+    game: Game,
+    kind: str,
+    start: Path | None,
+    out: Path,
+    seed: int,
+    dialogues: int,
+    further: dict[str, Any],
 ) -> None:
-    from birdenv.cli.games.play import read_extra
-
     if start is None or not dialogues:
         raise InputError("--reinforce N needs a trained player to begin with, --from FILE, and that needs N")
     learn = _trainer(REINFORCERS, kind)
     with _progress(f"reinforcing over {dialogues} dialogues") as progress:
-        learn(game, start, out, seed, progress, dialogues, read_extra(further, game))
+        learn(game, start, out, seed, progress, dialogues, further)
     print(f"Played {dialogues} dialogues with {start}. The player: {kind}:{out}")
 
 
@@ -194,18 +205,17 @@ def test_player(
     birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
     birdenv test-player bargain --player rulebased --player learned:bargain.json --selfplay 200
     """
-    from birdenv.cli.games.play import read_extra
     from birdenv.cocoa.acts import Transcripts
     from birdenv.dialogue.games import find_game
     from birdenv.files import check_writable, write_text
 
-    found = find_game(game)
+    found, given = find_game(game), _given(context)
     if output is not None:
         check_writable(output)
-    settings = read_extra(context.args, found)
+    settings = given
     tested: list[dict[str, Any]] = [{"game": found.name, "player": each} for each in player]
     if data or not selfplay:
-        examples, settings = _read(found, data, scenarios, context.args)
+        examples, settings = _read(found, data, scenarios, given)
         with Transcripts(found, examples, settings) as transcripts:
             for figures in tested:
                 figures["moves"] = _foretold(transcripts, figures["player"], seed)
@@ -223,10 +233,9 @@ def test_player(
 
 
 def _read(
-    game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: Sequence[str]
+    game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: dict[str, Any]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
     """The dialogues of files, runs and studies, and the settings under which they can be played again."""
-    from birdenv.cli.games.play import read_extra
     from birdenv.cocoa.files import as_examples, read_examples, read_scenarios
     from birdenv.cocoa.files._dialogue_files import exact
     from birdenv.runs.export import whole_dialogues
@@ -247,7 +256,7 @@ def _read(
             found += read_examples(path, known)
     if not found:
         raise InputError(f"{paths[0]} holds no finished dialogue")
-    return found, settings | read_extra(further, game)
+    return found, settings | further
 
 
 def _settings_of(game: Game, folder: Path) -> dict[str, Any]:

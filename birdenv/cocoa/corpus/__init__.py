@@ -15,7 +15,7 @@ from birdenv.cocoa.corpus._corpus import (
     run_dialogues,
 )
 from birdenv.cocoa.corpus._page import page
-from birdenv.cocoa.corpus._rated import Rated
+from birdenv.cocoa.corpus._rater_answers import Rated
 from birdenv.statistics import number
 
 __all__ = [

@@ -6,14 +6,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from math import inf
 from typing import Any, Final
 
 from birdenv.cocoa.corpus._corpus import CorpusDialogue
-from birdenv.cocoa.corpus._correlations import correlations
-from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
-from birdenv.cocoa.corpus._measured_dialogue import MeasuredDialogue, Metric, Unit
-from birdenv.cocoa.corpus._rated import CorpusRatings, Rated
+from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES, MeasuredDialogue, Metric, Unit
+from birdenv.cocoa.corpus._rater_answers import CorpusRatings, Rated, correlations
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
@@ -133,7 +130,11 @@ class Analysis:
             lines += ["", f"Words of {name}", f"  {numbers}"]
         if self.ratings is not None:
             lines += ["", self.ratings.text().rstrip()]
-        lines += ["", "95 % intervals over scenarios; of rates Wilson's, else Student's t.", rule("=")]
+        lines += [
+            "",
+            "95 % intervals over scenarios: of rates played once Wilson's, else bootstrap.",
+            rule("="),
+        ]
         return "\n".join(lines) + "\n"
 
     @cached_property
@@ -206,8 +207,7 @@ def figure_of(units: Sequence[Unit], measure: Metric) -> Figure:
     if not with_value:
         return undefined(measure.missing or "no dialogue has it")
     clusters = [unit.reading.dialogue.scenario_id or unit.reading.dialogue.id for _, unit in with_value]
-    most = max(measure.most.get(unit.reading.dialogue.game, inf) for _, unit in with_value)
-    return ratio_figure([value for value, _ in with_value], clusters, is_rate=measure.is_rate, most=most)
+    return ratio_figure([value for value, _ in with_value], clusters, is_rate=measure.is_rate)
 
 
 def _counted(units: Sequence[Unit], name: str) -> int:

@@ -1,22 +1,117 @@
-"""What is measured of a whole dialogue: outcome, length, time, effort, clarification, strategy."""
+"""Measures of a whole dialogue: outcome, length, time, effort, clarification, strategy."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import pairwise
-from typing import Final
+from typing import Any, Final, TypeAlias
 
-from birdenv.cocoa.corpus._bargain_prices import agreed_price, stages
-from birdenv.cocoa.corpus._corpus import CALLS
-from birdenv.cocoa.corpus._measured_dialogue import (
-    FRIENDS,
-    NO_TYPING,
-    MeasuredDialogue,
-    Metric,
-    Value,
-    attempts,
-)
+from birdenv.cocoa.corpus._bargain_prices import PricedListing, agreed_price, listing_of, stages
+from birdenv.cocoa.corpus._corpus import CALLS, CorpusDialogue
+from birdenv.cocoa.corpus._entities import Entities
 from birdenv.statistics import Ratio, number
+
+NO_TYPING: Final = "nothing tells by the same clock when typing began"
+FRIENDS: Final = ("mutual-friends",)
+
+
+@dataclass(frozen=True)
+class MeasuredDialogue:
+    """A dialogue with what is worked out of it once."""
+
+    dialogue: CorpusDialogue
+
+    @cached_property
+    def entities(self) -> Entities:
+        """Values of its lists."""
+        return Entities(self.dialogue)
+
+    @cached_property
+    def listing(self) -> PricedListing | None:
+        """What is sold in it."""
+        return listing_of(self.dialogue)
+
+    @cached_property
+    def success(self) -> bool | None:
+        """True if it reached its aim; None where nothing tells."""
+        return succeeded(self.dialogue)
+
+
+Value: TypeAlias = Ratio | float | bool | None
+"""A number counts one dialogue; None has no say."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One figure.
+
+    Attributes:
+        name: its key.
+        title: its name for people.
+        group: the heading that it stands under.
+        value: of a dialogue, or of a seat of it.
+        is_rate: it is a share, from 0 to 1.
+        games: the games that have it; empty for all.
+        missing: what a corpus lacks in which no dialogue has it; without it the figure is left out there.
+    """
+
+    name: str
+    title: str
+    group: str
+    value: Callable[..., Value]
+    is_rate: bool = False
+    games: tuple[str, ...] = ()
+    missing: str = ""
+
+    def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
+        """Return what a dialogue, or a seat of it, gives."""
+        if not self.fits(reading):
+            return None
+        value = self.value(reading, *seat)
+        if value is None or isinstance(value, Ratio):
+            return value if value is not None and value.below else None
+        return Ratio(float(value))
+
+    def fits(self, reading: MeasuredDialogue) -> bool:
+        """Return True for a dialogue of a game that has it."""
+        return not self.games or reading.dialogue.game in self.games
+
+
+@dataclass(frozen=True)
+class Unit:
+    """A dialogue, or one seat of it, with its values and the groups that it is in."""
+
+    reading: MeasuredDialogue
+    seat: int | None
+    values: Mapping[str, Ratio]
+    groups: Mapping[str, str]
+
+
+def succeeded(dialogue: CorpusDialogue) -> bool | None:
+    """Return whether a dialogue reached the aim of its game; of two SQL phases the first."""
+    outcome = dialogue.outcome
+    if dialogue.game == "deal-or-no-deal":
+        valid = outcome.get("valid_deal")
+        return None if valid is None else bool(valid)
+    if dialogue.game == "bird" and "ex" in outcome:
+        return bool(outcome["ex"])
+    made = attempts(dialogue)
+    if made is not None:
+        return any(each.get("phase") == 1 and each["reward"] > 0 for each in made)
+    reward = outcome.get("reward")
+    return reward > 0 if isinstance(reward, int | float) else None
+
+
+def attempts(dialogue: CorpusDialogue) -> list[Mapping[str, Any]] | None:
+    """Return the graded submissions of a dialogue, each with its `reward`; None in games without any."""
+    found = dialogue.outcome.get("attempts")
+    if not isinstance(found, list):
+        return None
+    graded = [each for each in found if isinstance(each, Mapping)]
+    return [{**each, "reward": number(each.get("reward")) or 0.0} for each in graded]
+
 
 _SQL: Final = ("c-interact", "a-interact", "bird")
 _ASKING: Final = ("c-interact", "a-interact")
@@ -135,7 +230,7 @@ def _measures() -> Iterator[Metric]:
     yield Metric("phase_1_first", "Phase 1, first try", "Outcome", _passed(1, "first"), True)
     yield Metric("phase_1", "Phase 1", "Outcome", _passed(1), True)
     yield Metric("phase_2", "Phase 2, of reached", "Outcome", _passed(2), True)
-    yield Metric("reward", "Reward", "Outcome", _reward, most=dict.fromkeys((*_SQL, *FRIENDS), 1.0))
+    yield Metric("reward", "Reward", "Outcome", _reward)
     yield Metric("price", "Final price (buyer's target 0, seller's 1)", "Outcome", _price)
     yield Metric("events", "Moves in a dialogue", "Length", _length)
     yield Metric("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))

@@ -18,8 +18,7 @@ from markupsafe import Markup
 
 from birdenv.cocoa.corpus._analysis import Analysis, figure_of
 from birdenv.cocoa.corpus._corpus import CorpusDialogue
-from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES
-from birdenv.cocoa.corpus._measured_dialogue import Metric, Unit
+from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES, Metric, Unit
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.statistics import rounded
 

@@ -8,13 +8,10 @@ from typing import Final
 
 from birdenv.cocoa.corpus._acts import acts_of, is_question
 from birdenv.cocoa.corpus._bargain_prices import agreed_price
+from birdenv.cocoa.corpus._dialogue_measures import FRIENDS, NO_TYPING, MeasuredDialogue, Metric
 from birdenv.cocoa.corpus._entities import COUNTS
-from birdenv.cocoa.corpus._measured_dialogue import FRIENDS, NO_TYPING, MeasuredDialogue, Metric
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.statistics import Ratio, number
-
-_POINTS: Final = {"deal-or-no-deal": 10.0}
-"""Points that there are for a seat."""
 
 
 def _texts(reading: MeasuredDialogue, seat: int) -> list[str]:
@@ -156,8 +153,8 @@ def _several(reading: MeasuredDialogue, seat: int) -> Ratio:
 def _measures() -> Iterator[Metric]:
     bargain = ("bargain",)
     yield Metric("margin", "Margin of deals", "Outcome", _margin)
-    yield Metric("points", "Points, of all", "Outcome", _points, most=_POINTS)
-    yield Metric("points_agreed", "Points, of valid deals", "Outcome", _points_agreed, most=_POINTS)
+    yield Metric("points", "Points, of all", "Outcome", _points)
+    yield Metric("points_agreed", "Points, of valid deals", "Outcome", _points_agreed)
     yield Metric("seat_moves", "Moves", "Length", lambda r, s: float(len(r.dialogue.of(s))))
     yield Metric("seat_messages", "Messages", "Length", lambda r, s: float(len(_texts(r, s))))
     yield Metric("words", "Words in a message", "Length", _words_a_message)

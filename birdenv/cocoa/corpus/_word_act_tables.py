@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from birdenv.cocoa.corpus._acts import act_statistics, acts_of, sequence
 from birdenv.cocoa.corpus._bargain_prices import agreed_price
-from birdenv.cocoa.corpus._measured_dialogue import MeasuredDialogue
+from birdenv.cocoa.corpus._dialogue_measures import MeasuredDialogue
 from birdenv.cocoa.corpus._text_statistics import (
     characteristic_words,
     text_statistics,

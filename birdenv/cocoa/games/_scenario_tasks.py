@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from birdenv.cocoa.files import Attribute, Scenario
-from birdenv.cocoa.games._settings import ScenarioSettings
+from birdenv.cocoa.games._shared_rules import ScenarioSettings
 from birdenv.dialogue import Rules
 from birdenv.dialogue.games import TaskList
 from birdenv.errors import InputError

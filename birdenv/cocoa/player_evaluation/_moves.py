@@ -14,9 +14,7 @@ from birdenv.dialogue.dialogue import spoken
 from birdenv.dialogue.event import Event
 from birdenv.dialogue.move import as_move
 from birdenv.dialogue.players import Player, PlayerFactory
-from birdenv.statistics import Ratio, ratio_figure
-from birdenv.statistics.intervals import Interval
-from birdenv.statistics.statistic import Figure, undefined
+from birdenv.statistics import Figure, Interval, Ratio, ratio_figure, undefined
 
 _LEAST: Final = 1e-9  # a probability, so that one surprise does not make the perplexity infinite
 _NEAR: Final = 0.05  # how far prices that count as the same are apart, as a share

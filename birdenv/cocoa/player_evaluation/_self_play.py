@@ -9,8 +9,7 @@ from statistics import median
 from typing import Any
 
 from birdenv.dialogue import Dialogue, Game, make_game, play
-from birdenv.statistics import Ratio, ratio_figure
-from birdenv.statistics.statistic import Figure, undefined
+from birdenv.statistics import Figure, Ratio, ratio_figure, undefined
 
 
 @dataclass

@@ -11,11 +11,9 @@ A template holds what was loaded, and says so in its comment (`Stamp`); nothing 
 from __future__ import annotations
 
 from birdenv.databases.postgres._episode import PostgresDatabase
-from birdenv.databases.postgres._folder_source import PostgresFolderSource
 from birdenv.databases.postgres._read_only_queries import PostgresQueries, ServerVersion
-from birdenv.databases.postgres._source import PostgresSource
+from birdenv.databases.postgres._source import PostgresFolderSource, PostgresSource
 from birdenv.databases.postgres.clones._leftovers import Leftover, leftovers, remove_leftovers
-from birdenv.databases.postgres.loading._database_names import database_name
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
 from birdenv.databases.postgres.loading._expectations import OFFICIAL_SETS, OfficialSet, read_expectations
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
@@ -23,6 +21,7 @@ from birdenv.databases.postgres.loading._loading import OWNER, Loaded
 from birdenv.databases.postgres.loading._templates import (
     Stamp,
     Template,
+    database_name,
     differences,
     find_template,
     templates,

@@ -11,8 +11,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, Final, TypeAlias
 
-from birdenv.databases._fetching import Allowance, bytes_of
-from birdenv.databases._results import DatabaseState, QueryError, QueryResult, Result, SchemaObject
+from birdenv.databases._results import (
+    Allowance,
+    DatabaseState,
+    QueryError,
+    QueryResult,
+    Result,
+    SchemaObject,
+    bytes_of,
+)
 from birdenv.databases.postgres._session import Session
 
 Fetch: TypeAlias = Callable[[str], list[tuple[Any, ...]]]

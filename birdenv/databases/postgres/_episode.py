@@ -14,15 +14,21 @@ from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Final
 
-from birdenv.databases._fetching import Allowance, RowSink
 from birdenv.databases._limits import Limits
-from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result
+from birdenv.databases._results import (
+    Allowance,
+    Checkpoint,
+    DatabaseState,
+    QueryError,
+    QueryResult,
+    Result,
+    RowSink,
+)
 from birdenv.databases.postgres._catalog import read_state
 from birdenv.databases.postgres.clones._clone_pool import ClonePool
-from birdenv.databases.postgres.clones._private_clone import PrivateClone
+from birdenv.databases.postgres.clones._private_clone import PrivateClone, Snapshot, snapshot
 from birdenv.databases.postgres.clones._shared_readers import Readers
-from birdenv.databases.postgres.clones._snapshot import Snapshot, snapshot
-from birdenv.databases.postgres.clones._template_copies import TemplateCopies
+from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer
 from birdenv.databases.sqlite._connection import text_fault
 from birdenv.sql import LONGEST_SQL, NO_QUERY, STICKING, first_words, split_script

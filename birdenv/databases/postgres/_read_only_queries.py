@@ -16,10 +16,9 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from birdenv.databases._fetching import Allowance
 from birdenv.databases._limits import Limits
-from birdenv.databases._results import NoAnswerError, QueryError, QueryResult, Result
-from birdenv.databases.postgres.server._dsn import read_dsn
+from birdenv.databases._results import Allowance, NoAnswerError, QueryError, QueryResult, Result
+from birdenv.databases.postgres.server._server import read_dsn
 from birdenv.databases.sqlite._connection import text_fault
 
 if TYPE_CHECKING:

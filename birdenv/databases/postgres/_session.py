@@ -13,15 +13,19 @@ from psycopg.conninfo import make_conninfo
 from psycopg.pq import ExecStatus, TransactionStatus
 from psycopg.pq.abc import PGresult
 
-from birdenv.databases._fetching import Allowance, RowSink
-from birdenv.databases._results import QueryError, QueryResult, Result
-from birdenv.databases.postgres._answers import CANCELLED, Rows, query_error, sqlstate, too_large
-from birdenv.databases.postgres._connection import NonblockingConnection
-from birdenv.databases.postgres._disk_quota import LOCK_BYTES, MOST_GROWTH, DiskQuota
-from birdenv.databases.postgres._shown_names import show_names, with_shown_names
-from birdenv.databases.postgres._values import use_tolerant_loaders
-from birdenv.databases.postgres.server._dsn import Dsn
-from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
+from birdenv.databases._results import Allowance, QueryError, QueryResult, Result, RowSink
+from birdenv.databases.postgres._answers import (
+    CANCELLED,
+    Rows,
+    query_error,
+    show_names,
+    sqlstate,
+    too_large,
+    use_tolerant_loaders,
+    with_shown_names,
+)
+from birdenv.databases.postgres._connection import LOCK_BYTES, MOST_GROWTH, DiskQuota, NonblockingConnection
+from birdenv.databases.postgres.server._server import Dsn, PostgresServer, ServerError, one_line
 
 LOST: Final = "the connection was lost"
 

@@ -1,12 +1,12 @@
 """SQLite sources and episode databases: images, guards, limits and worker processes."""
 
 from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file_id import FileId
+from birdenv.databases.sqlite._deadline import watchdog
+from birdenv.databases.sqlite._file import FileId
 from birdenv.databases.sqlite._health import Health, examine
 from birdenv.databases.sqlite._process_database import crash_error
 from birdenv.databases.sqlite._source import LocalSource, SqliteFileSource, is_database_name
 from birdenv.databases.sqlite._worker import limit_process
-from birdenv.databases.sqlite.guard._watchdog import watchdog
 from birdenv.databases.sqlite.images._protocol import ImageKind
 
 __all__ = [

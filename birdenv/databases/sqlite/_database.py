@@ -14,25 +14,26 @@ from dataclasses import replace
 from types import TracebackType
 from typing import Any
 
-from birdenv.databases._fetching import Allowance, RowSink, bytes_of
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import (
+    Allowance,
     Checkpoint,
     DatabaseState,
     QueryError,
     QueryResult,
     Result,
+    RowSink,
     SchemaObject,
     Scope,
+    bytes_of,
 )
-from birdenv.databases.sqlite._connection import GuardedConnection, text_fault
-from birdenv.databases.sqlite._error_kinds import kind_and_message
+from birdenv.databases.sqlite._authorizer_rules import OTHER_THAN_QUERIES
+from birdenv.databases.sqlite._connection import GuardedConnection, kind_and_message, text_fault
+from birdenv.databases.sqlite._deadline import Deadline
 from birdenv.databases.sqlite._file import SqliteFile
 from birdenv.databases.sqlite._preparation import connect_virtual_tables
 from birdenv.databases.sqlite._readers import readers_of
 from birdenv.databases.sqlite._schema import content_queries, definitions, read_schema
-from birdenv.databases.sqlite.guard._authorizer_rules import OTHER_THAN_QUERIES
-from birdenv.databases.sqlite.guard._deadline import Deadline
 from birdenv.databases.sqlite.images import open_image
 from birdenv.databases.sqlite.images._protocol import Image, ImageKind
 from birdenv.sql import LONGEST_SQL, first_keyword, split_statements

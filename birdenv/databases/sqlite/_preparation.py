@@ -7,8 +7,8 @@ import sqlite3
 from contextlib import suppress
 from typing import Final
 
-from birdenv.databases.sqlite.guard._authorizer_rules import READING_PRAGMAS
-from birdenv.databases.sqlite.guard._statement_guard import LARGEST_VALUE
+from birdenv.databases.sqlite._authorizer_rules import READING_PRAGMAS
+from birdenv.databases.sqlite._statement_guard import LARGEST_VALUE
 from birdenv.sql import LONGEST_SQL, quoted
 
 _LONGEST_PATTERN: Final = 500  # bytes of a pattern of LIKE or GLOB

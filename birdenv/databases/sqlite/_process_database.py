@@ -18,14 +18,12 @@ from typing import Any, Final, cast
 
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, Result, Scope
-from birdenv.databases.sqlite._file import SqliteFile
-from birdenv.databases.sqlite._file_id import FileId
+from birdenv.databases.sqlite._file import FileId, SqliteFile
 from birdenv.databases.sqlite._worker import Answer, OpenedEpisode, answer_of
 from birdenv.databases.sqlite.images._protocol import ImageKind
 from birdenv.databases.sqlite.images._scratch import sweep
 from birdenv.errors import InfrastructureError
-from birdenv.processes.memory import memory_left
-from birdenv.processes.pool import ProcessPool
+from birdenv.processes.pool import ProcessPool, memory_left
 from birdenv.processes.process import ChildProcess, Death
 
 MOST_WORKERS: Final = os.cpu_count() or 1

@@ -15,8 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from birdenv.databases.sqlite._connection import GuardedConnection
-from birdenv.databases.sqlite._file import SqliteFile, open_reader
-from birdenv.databases.sqlite._file_id import FileId
+from birdenv.databases.sqlite._file import FileId, SqliteFile, open_reader
 from birdenv.errors import InfrastructureError, InputError
 
 MAPPED_BYTES: Final = 2 * 2**30

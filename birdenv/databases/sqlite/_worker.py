@@ -19,8 +19,7 @@ from typing import Any, Final, TypeAlias
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import Checkpoint, DatabaseState, QueryError, QueryResult, Result
 from birdenv.databases.sqlite._database import SqliteDatabase
-from birdenv.databases.sqlite._file import SqliteFile
-from birdenv.databases.sqlite._file_id import FileId
+from birdenv.databases.sqlite._file import FileId, SqliteFile
 from birdenv.databases.sqlite._readers import MAPPED_BYTES
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES, ImageKind
 from birdenv.processes.child import Owner, set_limit

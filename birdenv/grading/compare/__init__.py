@@ -1,11 +1,9 @@
 """Comparing results: canonical cells, tolerance, multisets, order, columns, and why two differ."""
 
-from birdenv.grading.compare._canonical import canonical_cell, canonical_row
+from birdenv.grading.compare._cells import Normalisation, canonical_cell, canonical_row, normalised
 from birdenv.grading.compare._interact_rows import Conditions, compare_strict
 from birdenv.grading.compare._metrics import MODES, Mode, compare, compare_colperm, compare_superset, soft_f1
-from birdenv.grading.compare._multiset import RowsComparison, compare_bird, compare_multiset
-from birdenv.grading.compare._normalisation import Normalisation, normalised
-from birdenv.grading.compare._ordered import compare_ordered
+from birdenv.grading.compare._rows import RowsComparison, compare_bird, compare_multiset, compare_ordered
 
 __all__ = [
     "MODES",

@@ -11,9 +11,8 @@ from operator import itemgetter
 from typing import Final
 
 from birdenv.databases import Row
-from birdenv.grading.compare._canonical import projected
-from birdenv.grading.compare._row_pairs import rows_agree
-from birdenv.grading.compare._tolerance import ABSOLUTE, RELATIVE
+from birdenv.grading.compare._cells import projected
+from birdenv.grading.compare._tolerance import ABSOLUTE, RELATIVE, rows_agree
 
 MOST_COLUMNS: Final = 10
 """Wider golds are not searched (the test-suite's own search hangs on 26 columns)."""

@@ -10,7 +10,7 @@ from itertools import chain
 from typing import Any, Final
 
 from birdenv.databases import QueryResult, Row
-from birdenv.grading.compare._canonical import CanonicalRow, canonical_cell
+from birdenv.grading.compare._cells import CanonicalRow, canonical_cell
 from birdenv.grading.compare._column_search import find_columns
 from birdenv.grading.compare._tolerance import Agreement, compare_numbers
 

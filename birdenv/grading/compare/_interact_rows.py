@@ -17,7 +17,7 @@ from itertools import chain
 from typing import Any, Final
 
 from birdenv.databases import QueryResult, Row
-from birdenv.grading.compare._canonical import (
+from birdenv.grading.compare._cells import (
     NAN,
     PLAIN_TYPES,
     CanonicalRow,
@@ -26,8 +26,8 @@ from birdenv.grading.compare._canonical import (
     in_utc,
 )
 from birdenv.grading.compare._explain import emptiness, explain, shape_fault
-from birdenv.grading.compare._multiset import RowsComparison
-from birdenv.grading.compare._row_pairs import multiset_difference
+from birdenv.grading.compare._rows import RowsComparison
+from birdenv.grading.compare._tolerance import multiset_difference
 
 _DEFAULT_DECIMALS: Final = 2
 _LARGEST_EXPONENT: Final = 999_999

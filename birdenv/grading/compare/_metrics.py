@@ -10,10 +10,15 @@ from collections.abc import Hashable, Iterable, Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
 from birdenv.databases import QueryResult
-from birdenv.grading.compare._canonical import canonical_rows
+from birdenv.grading.compare._cells import canonical_rows
 from birdenv.grading.compare._column_search import find_columns
-from birdenv.grading.compare._multiset import RowsComparison, compare_bird, compare_multiset, hashable_rows
-from birdenv.grading.compare._ordered import compare_ordered
+from birdenv.grading.compare._rows import (
+    RowsComparison,
+    compare_bird,
+    compare_multiset,
+    compare_ordered,
+    hashable_rows,
+)
 
 
 def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:

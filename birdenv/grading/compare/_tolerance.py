@@ -1,20 +1,30 @@
-"""Rows that agree but for numbers that are not whole: which agree within the tolerance?
+"""Rows that agree but for numbers that are not whole, and which rows of two results have no partner.
 
-The tolerance is |a - b| <= max(1e-6, 1e-9 * max(|a|, |b|)); two whole numbers must be equal.
+The tolerance is |a - b| <= max(1e-6, 1e-9 * max(|a|, |b|)); two whole numbers must be equal. Rows are paired
+as multisets: those that are equal are taken away first, and what is left is compared number by number.
 """
 
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Hashable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from enum import Enum
 from fractions import Fraction
-from itertools import groupby, zip_longest
+from itertools import chain, groupby, zip_longest
 from operator import itemgetter
 from typing import Any, Final, TypeAlias
 
-from birdenv.grading.compare._canonical import CanonicalRow, projected
+from birdenv.databases import Row
+from birdenv.grading.compare._cells import (
+    NAN,
+    PLAIN_TYPES,
+    CanonicalRow,
+    canonical_rows,
+    cell_types,
+    projected,
+)
 
 ABSOLUTE: Final = 1e-6
 RELATIVE: Final = 1e-9
@@ -187,3 +197,54 @@ def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
         return False
 
     return all(place(row, set()) for row in range(len(gold)))
+
+
+def unmatched(
+    gold: Sequence[Row], pred: Sequence[Row], plain: bool | None = None
+) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
+    """The canonical rows of each side without an equal partner on the other.
+
+    Rows of plain cells that Python calls equal are taken away first, without the cost of canonical forms.
+    `plain`: whether both sides `are_plain`, if the caller knows.
+    """
+    if plain is None:
+        plain = are_plain(gold) and are_plain(pred)
+    if not plain:
+        return multiset_difference(canonical_rows(gold), canonical_rows(pred))
+    gold, pred = multiset_difference(gold, pred)
+    missing, extra = canonical_rows(gold), canonical_rows(pred)
+    return multiset_difference(missing, extra) if has_nan(missing) and has_nan(extra) else (missing, extra)
+
+
+def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
+    """Whether they are the same multiset of rows, numbers within the tolerance."""
+    missing, extra = unmatched(gold, pred)
+    return compare_numbers(missing, extra) is Agreement.FULL
+
+
+def multiset_difference(
+    gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]
+) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
+    """The rows of each side that have no equal partner on the other, in their order."""
+    if len(gold) == 1 and len(pred) == 1:
+        return ([], []) if gold[0] == pred[0] else (list(gold), list(pred))
+    open_rows = Counter(gold)
+    extra = []
+    for row in pred:
+        if left := open_rows.get(row):
+            open_rows[row] = left - 1
+        else:
+            extra.append(row)
+    if not extra and len(gold) == len(pred):
+        return [], []
+    return list(open_rows.elements()), extra
+
+
+def has_nan(rows: Sequence[CanonicalRow]) -> bool:
+    """Whether a cell is NaN, which Python calls equal to nothing."""
+    return NAN in chain.from_iterable(rows)
+
+
+def are_plain(rows: Sequence[Row]) -> bool:
+    """Whether Python's equality of these rows is the canonical one, NaN left aside."""
+    return cell_types(rows) <= PLAIN_TYPES

@@ -11,10 +11,8 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from birdenv.databases import NoAnswerError, QueryError, QueryResult, Result
 from birdenv.grading._answer_cleaning import Cleaned, clean_sql
-from birdenv.grading.compare._canonical import canonical_row
-from birdenv.grading.compare._multiset import compare_bird, compare_multiset
-from birdenv.grading.compare._normalisation import EXACT, Normalisation, normalised
-from birdenv.grading.compare._ordered import compare_ordered
+from birdenv.grading.compare._cells import EXACT, Normalisation, canonical_row, normalised
+from birdenv.grading.compare._rows import compare_bird, compare_multiset, compare_ordered
 from birdenv.grading.em_esm._exact_match import EmLevel, em_keys
 from birdenv.sql import is_single_query
 

@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
-from birdenv.grading._no_table import FAILED_AS_DOUBTFUL
+from birdenv.grading._reads import FAILED_AS_DOUBTFUL
 from birdenv.grading.compare._interact_rows import Conditions
 from birdenv.grading.interact._reference_tests import TestWay
 

@@ -2,14 +2,14 @@
 
 Tests run on the gold's own state first. Those that do not pass there say nothing about a prediction, nor does
 a task without any (`test_error`), unless the task says that the states decide. The states that gold and
-prediction leave are compared, too, and where they say otherwise than the tests, the grade is flagged
-`state_disagrees`.
+prediction leave are compared, too, object by object, and where they say otherwise than the tests, the grade
+is flagged `state_disagrees`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 from birdenv.databases import (
@@ -19,10 +19,12 @@ from birdenv.databases import (
     EpisodeDatabase,
     Limits,
     QueryError,
+    QueryResult,
     Result,
 )
 from birdenv.databases.cache import Key, result_cache
-from birdenv.grading._volatile_gold import reads_clock
+from birdenv.grading._reads import reads_clock
+from birdenv.grading.compare._rows import compare_multiset
 from birdenv.grading.interact._job import (
     Grade,
     GradingJob,
@@ -33,9 +35,58 @@ from birdenv.grading.interact._job import (
     prepare_prediction,
     run_each,
 )
-from birdenv.grading.interact._state_differences import changed_objects, first_difference, unreadable
-from birdenv.grading.sandbox._case_report import TestReport, judged
-from birdenv.grading.sandbox._runner import run_test_cases
+from birdenv.grading.sandbox._runner import TestReport, judged, run_test_cases
+
+
+def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
+    """One line on the first difference in schema, then in contents; empty if there is none.
+
+    Rows of tables and results of views are compared as multisets (`compare_multiset`); views that fail are
+    equal if they fail with the same message. Private to graders.
+    """
+    return next(_differences(gold, pred), ("", ""))[1]
+
+
+def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[str]:
+    """Names of what differs: schema keys (`table orders`) and, for contents, `rows of orders`."""
+    return frozenset(name for name, _ in _differences(before, after))
+
+
+def unreadable(state: DatabaseState) -> str:
+    """One line on the first object whose contents could not be read whole; empty if all could.
+
+    A view that fails for what it says (a missing table) is a readable fact, not counted here.
+    """
+    for name, content in sorted(state.contents.items()):
+        if isinstance(content, QueryError) and content.kind in ("timeout", "too_large"):
+            return f"{name} could not be read: {content.message}"
+        if isinstance(content, QueryResult) and content.truncated:
+            return f"{name} has more than {len(content.rows)} rows"
+    return ""
+
+
+def _differences(gold: DatabaseState, pred: DatabaseState) -> Iterator[tuple[str, str]]:
+    for key in sorted(gold.schema.keys() | pred.schema.keys()):
+        if key not in pred.schema:
+            yield key, f"{key} is expected and not there"
+        elif key not in gold.schema:
+            yield key, f"{key} is there and not expected"
+        elif gold.schema[key] != pred.schema[key]:
+            yield key, f"the definition of {key} differs"
+    for name in sorted(gold.contents.keys() | pred.contents.keys()):
+        difference = _content_difference(gold.contents.get(name), pred.contents.get(name))
+        if difference:
+            yield f"rows of {name}", f"{name}: {difference}"
+
+
+def _content_difference(gold: Result | None, pred: Result | None) -> str:
+    if isinstance(gold, QueryResult) and isinstance(pred, QueryResult):
+        return compare_multiset(gold, pred).reason
+    if isinstance(gold, QueryError) and isinstance(pred, QueryError):
+        return "" if gold == pred else f"fails otherwise than expected: {pred.message}"
+    if isinstance(pred, QueryError):
+        return f"cannot be read: {pred.message}"
+    return "can be read and should not be" if pred is not None else "is not there"
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,9 +27,9 @@ from birdenv.databases import (
     Row,
 )
 from birdenv.databases.cache import Key, result_cache
-from birdenv.grading._volatile_gold import reads_clock
+from birdenv.grading._reads import reads_clock
 from birdenv.grading.compare._explain import emptiness, show
-from birdenv.grading.compare._multiset import RowsComparison
+from birdenv.grading.compare._rows import RowsComparison
 from birdenv.grading.compare._sql_cuts import reference_text
 from birdenv.grading.interact._job import Grade, GradingJob, broken, failed
 from birdenv.grading.interact._reference_tests import defines_callable, defines_test_case, reference_test

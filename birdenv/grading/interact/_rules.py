@@ -7,14 +7,97 @@ run is not the model's failure; or those of the published evaluators, on a dispo
 
 from __future__ import annotations
 
-from birdenv.databases import DatabaseSource, Limits
+from functools import lru_cache
+from typing import Final
+
+from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
+from birdenv.databases.cache import Key, result_cache
+from birdenv.grading._reads import SPELLED_OUT, reads_clock, spells_out
+from birdenv.grading._statements import whole
+from birdenv.grading.compare._interact_rows import compare_strict
+from birdenv.grading.compare._sql_cuts import without_outer_distinct
 from birdenv.grading.interact._job import (
     Grade,
     GradingJob,
+    broken,
+    failed,
+    prepare_gold,
+    prepare_prediction,
 )
 from birdenv.grading.interact._management import ManagementGrader
-from birdenv.grading.interact._query import StrictQueryGrader
 from birdenv.grading.interact._reference import ReferenceGrader
+
+_gold_without_outer_distinct: Final = lru_cache(maxsize=1024)(without_outer_distinct)
+
+
+class StrictQueryGrader:
+    """Grades Query submissions strictly; may be used by several threads."""
+
+    def __init__(self, source: DatabaseSource, limits: Limits) -> None:
+        self._source = source
+        self._limits = limits
+
+    def grade(self, job: GradingJob, prediction: str) -> Grade:
+        """Exactly one statement that reads and returns rows; they must be the last gold statement's by
+        `compare_strict`."""
+        gold = self._gold_rows(job)
+        if isinstance(gold, QueryError):
+            return broken("the gold", gold)
+        if isinstance(gold, Grade):
+            return gold
+        with self._source.open(job.database, self._limits) as database:
+            fault = prepare_prediction(database, job)
+            if fault is not None:
+                return fault
+            if job.conditions.distinct is False:
+                prediction = without_outer_distinct(prediction, self._source.dialect)
+            pred = database.query(prediction)
+        if isinstance(pred, QueryError):
+            return failed(pred, rows_gold=len(gold.rows))
+        comparison = compare_strict(gold, pred, job.conditions)
+        grade = Grade(
+            passed=comparison.equal,
+            status="passed" if comparison.equal else "wrong_result",
+            reason=comparison.reason,
+            flags=comparison.flags,
+            rows_gold=len(gold.rows),
+            rows_pred=len(pred.rows),
+        )
+        doubted = grade.passed and job.rules.fail_doubtful
+        if doubted and spells_out(prediction, job.gold[-1], self._source.dialect):
+            return grade.failed_as_doubtful(SPELLED_OUT)
+        return grade
+
+    def _gold_rows(self, job: GradingJob) -> Result | Grade:
+        """What the last gold statement returns, or why it cannot be asked; remembered if the database is as
+        the source has it."""
+        *earlier, last = job.gold
+        if job.conditions.distinct is False:
+            last = _gold_without_outer_distinct(last, self._source.dialect)
+        statements = (*earlier, last)
+        if job.setup or job.base_gold:
+            with self._source.open(job.database, self._limits) as database:
+                return prepare_gold(database, job) or whole(_run_gold(database, statements))
+        key = Key(self._source.scope(job.database, self._limits), "script", None, statements)
+        return result_cache.get(
+            key,
+            lambda: whole(self._run_pristine(job, statements)),
+            lasts=lambda: not any(map(reads_clock, statements)),
+        )
+
+    def _run_pristine(self, job: GradingJob, statements: tuple[str, ...]) -> Result:
+        with self._source.open(job.database, self._limits) as database:
+            return _run_gold(database, statements)
+
+
+def _run_gold(database: EpisodeDatabase, statements: tuple[str, ...]) -> Result:
+    ready = database.run(statements[:-1])
+    if isinstance(ready, QueryError):
+        return ready
+    result = database.query(statements[-1])
+    if isinstance(result, QueryError) and result.kind in ("denied", "syntax"):
+        result = database.run(statements[-1:])  # several statements in one text, or one that writes
+    return result
 
 
 class LocalInteractGrader:

@@ -18,8 +18,7 @@ from birdenv.grading._gold_check import GoldCheck
 from birdenv.grading._verdict import ExVerdict, ShownCell
 from birdenv.grading.em_esm._pair_rules import PairVerdict
 from birdenv.grading.interact._job import Grade
-from birdenv.grading.workers._graded import Files, Graded, GradingSettings, OwnedServer
-from birdenv.grading.workers._page import NO_STATEMENT, Page
+from birdenv.grading.workers._graded import NO_STATEMENT, Files, Graded, GradingSettings, OwnedServer, Page
 from birdenv.grading.workers._server_source import AnsweringSource, CheckpointNumber
 from birdenv.processes.child import OUT_OF_MEMORY
 from birdenv.processes.pool import ProcessPool

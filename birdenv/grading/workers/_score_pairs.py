@@ -7,13 +7,12 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import Final, NamedTuple, cast
 
 from birdenv.databases import DatabaseSource, Limits, SqliteSource
-from birdenv.grading._second_run import second_limits
+from birdenv.grading._second_run import alone, second_limits
 from birdenv.grading._verdict import ExVerdict, without_results
 from birdenv.grading.compare._metrics import Metric
-from birdenv.grading.workers._ex_grader import ex_grading
 from birdenv.grading.workers._graded import ExSettings
+from birdenv.grading.workers._graders import ex_grading
 from birdenv.grading.workers._grading import Grading
-from birdenv.processes.one_at_a_time import alone
 
 _DEFAULT_LIMITS: Final = Limits()
 _MOST_TOGETHER: Final = 8  # pairs that a worker gets at once: each message wakes it up

@@ -40,9 +40,9 @@ function one(shown, run, parting) {
   return el("article", { "aria-label": title(runs[run], run) },
     runs.length > 1 ? el("h2", {}, title(runs[run], run)) : "",
     el("p", { class: "about" }, visible([...who, ...facts].join(" · "))),
-    el("p", {}, verdict(shown.status), ` reward ${(shown.reward ?? 0).toLocaleString("en", { maximumFractionDigits: 3 })}`, shown.culprit ? `, the fault is the ${visible(shown.culprit)}'s` : ""),
+    el("p", {}, verdict(shown.outcome), `, reward ${(shown.reward ?? 0).toLocaleString("en", { maximumFractionDigits: 3 })}`, shown.culprit ? `; the fault is the ${visible(shown.culprit)}'s` : ""),
     shown.error ? words(shown.error) : "",
-    shown.phases ? table("Phases", ["Phase", "Verdict", "Reward"], shown.phases.map(([name, word, reward]) => [name, verdict(word), reward ?? "–"])) : "",
+    shown.phases ? table("Attempts", ["Attempt", "Verdict", "Reward"], shown.phases.map(([name, word, reward]) => [name, verdict(word), reward ?? "–"])) : "",
     shown.request ? el("section", { class: "request-box", "aria-label": "Request" }, el("h3", {}, "Request"), shown.terms ? marked(shown.request, shown.terms) : words(shown.request)) : "",
     shown.terms ? terms(shown.terms) : "",
     (shown.sections ?? []).map(section),
@@ -95,7 +95,7 @@ function reply(text) {
 
 function result(found) {
   const count = found.count ?? 0;
-  return table(`Result: ${found.is_cut ? "at least " : ""}${count} ${count === 1 ? "row" : "rows"}${count > (found.rows ?? []).length ? ", the first of them" : ""}`, found.columns ?? [], found.rows ?? [], { class: "result" });
+  return table(`Result: ${found.is_cut ? "at least " : ""}${count} ${count === 1 ? "row" : "rows"}${count > (found.rows ?? []).length ? `, the first ${(found.rows ?? []).length} shown` : ""}`, found.columns ?? [], found.rows ?? [], { class: "result" });
 }
 
 function difference(found) {

@@ -22,7 +22,9 @@ async function start() {
   try {
     await load();
   } catch (error) {
+    main.querySelector(".problem[role]")?.remove();
     main.append(el("p", { class: "problem", role: "alert" }, visible(error.message)));
+    if (!inside) setTimeout(start, 3000);  // a run may have no episode yet
     return;
   }
   addEventListener("hashchange", () => show(true));
@@ -48,12 +50,25 @@ function follow() {
   setTimeout(async () => {
     if (runs.some((run) => run.done < run.expected)) {
       try {
+        const before = JSON.stringify(runs);
         await load();
-        if (!location.hash.startsWith("#/")) show(false);
+        if (!location.hash.startsWith("#/") && JSON.stringify(runs) !== before) keepingPlace(() => show(false));
       } catch { /* the server has ended, or will answer again */ }
     }
     follow();
   }, 3000);
+}
+
+/** Make the page anew, and leave the focus and what is open as they were. */
+function keepingPlace(make) {
+  const focused = document.activeElement;
+  const selector = focused.id ? `#${CSS.escape(focused.id)}` : focused.href ? `a[href="${CSS.escape(focused.getAttribute("href"))}"]` : null;
+  const [start, open] = [focused.selectionStart, main.querySelector("details")?.open];
+  make();
+  if (open) main.querySelector("details").open = true;
+  const again = selector && document.querySelector(selector);
+  again?.focus({ preventScroll: true });
+  if (again && typeof start === "number") again.setSelectionRange(start, start);
 }
 
 function show(moved) {
@@ -84,21 +99,18 @@ function banner() {
 }
 
 function overview() {
-  const heads = ["", ...runs.flatMap((run, number) => [title(run, number), "95 % over tasks", "over databases", ""])];
-  const figures = runs[0].figures.map((first, place) => [
-    first.title,
-    ...runs.flatMap((run, number) => {
-      const of = run.figures.find((each) => each.title === first.title) ?? run.figures[place];
-      return of ? [figureText(of), interval(of, "tasks"), interval(of, "databases"), strip(of, number)] : ["–", "–", "–", ""];
-    }),
-  ]);
+  const figures = runs[0].figures.map((first, place) => {
+    const found = runs.map((run) => run.figures.find((each) => each.title === first.title) ?? run.figures[place]);
+    const cells = found.map((of) => el("td", {}, of ? [figureText(of), el("div", { class: "interval" }, intervals(of))] : "–"));
+    return el("tr", {}, el("th", { scope: "row" }, visible(first.title)), cells, el("td", {}, found.map((of, number) => (of ? strip(of, number) : ""))));
+  });
   fill(
     el("h1", {}, visible(`${runs[0].game}: ${runs.map((run) => run.agent).join(" and ")}`)),
     inside ? "" : el("nav", { "aria-label": "Runs" }, el("a", { href: "/" }, "All runs")),
     banner(),
     runs.map(about),
     el("h2", {}, "Figures"),
-    table("Figures of the run, with 95 % intervals", heads, figures.map((row) => el("tr", {}, el("th", { scope: "row" }, row[0]), row.slice(1).map((cell) => el("td", {}, shown(cell))))), { class: "figures" }),
+    table("Figures, and below each its 95 % interval over tasks", ["", ...runs.map(title), ""], figures, { class: "figures" }),
     el("div", { class: "columns" }, runs.map(further)),
     runs[0].groups.length ? el("details", {}, el("summary", {}, "By group of tasks"), runs.map(groups)) : "",
     el("h2", { id: "episodes" }, "Episodes"),
@@ -108,6 +120,10 @@ function overview() {
   list();
 }
 
+function intervals(figure) {
+  const over = figure.databases ? `; over databases ${interval(figure, "databases")}` : "";
+  return figure.tasks ? interval(figure, "tasks") + over : "–";
+}
 
 function about(run, number) {
   const state = run.done < run.expected ? `${run.done} of ${run.expected} episodes so far` : `${run.done} episodes`;
@@ -169,7 +185,7 @@ function matches(task) {
 const COLUMNS = [
   ["place", "Episode", (row) => row.place],
   ["verdict", "Outcome", (row) => row.verdict],
-  ["phases", "Phases", (row) => (row.phases ?? []).map((passed) => (passed ? "✓" : "✗")).join(" ")],
+  ["phases", "Attempts", (row) => (row.phases ?? []).map((passed) => (passed ? "✓" : "✗")).join(" ")],
   ["reward", "Reward", (row) => row.reward],
   ["questions", "Questions", (row) => row.questions],
   ["turns", "Events", (row) => row.turns],
@@ -217,7 +233,9 @@ function line(task, row, number, used) {
     const text = name === "questions" && row.allowed !== undefined ? `${value} of ${row.allowed}` : name === "cost" && value !== "" ? `$${value.toFixed(4)}` : typeof value === "number" ? value.toLocaleString("en", { maximumFractionDigits: 3 }) : visible(value);
     return el("td", { class: typeof value === "number" ? "number" : null }, text);
   });
-  return el("tr", { class: runs.length > 1 && differs(task) ? "differs" : null }, cells, el("td", { class: "request", dir: "auto" }, el("span", {}, visible(row.request ?? ""))));
+  const first = task.of.findIndex(Boolean);
+  const request = el("td", { class: "request", dir: "auto", rowspan: task.of.filter(Boolean).length }, el("span", {}, visible(row.request ?? "")));
+  return el("tr", { class: runs.length > 1 && differs(task) ? "differs" : null }, cells, number === first ? request : "");
 }
 
 function address(task) { return "#/" + encodeURIComponent(task.name); }

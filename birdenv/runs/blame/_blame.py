@@ -25,7 +25,7 @@ from birdenv.runs.blame._classify import (
     classify,
     point_states,
 )
-from birdenv.runs.blame._execution import Execution
+from birdenv.runs.blame._readings import Execution
 from birdenv.runs.regrade._data import place_of
 from birdenv.runs.summaries.recorded_run import BLAME, RecordedRun, read_run, recorded_run
 from birdenv.tasks.c_interact import InteractTasks, grading_job

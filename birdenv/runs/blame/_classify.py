@@ -8,8 +8,7 @@ from functools import lru_cache
 from typing import Final, Literal, NamedTuple, TypeAlias
 
 from birdenv.runs.blame._answer_truth import is_exact, is_true, says_another_value
-from birdenv.runs.blame._execution import Execution, Readings
-from birdenv.runs.blame._sql_tokens import uses
+from birdenv.runs.blame._readings import Execution, Readings, uses
 from birdenv.users import Ambiguity, Brief
 from birdenv.users.sql_in_words import read_aloud
 from birdenv.users.understanding import understand

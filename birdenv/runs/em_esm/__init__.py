@@ -1,14 +1,21 @@
 """The EM/ESM pipeline over gold and prediction files."""
 
-from birdenv.runs.em_esm._evaluate import METRIC_WORDS, Evaluation, evaluate_pairs, queries_on
-from birdenv.runs.em_esm._inspection import inspection_text, read_details
-from birdenv.runs.em_esm._newest_run import NewestRun, newest_run
+from birdenv.runs.em_esm._evaluate import (
+    METRIC_WORDS,
+    Evaluation,
+    evaluate_pairs,
+    inspection_text,
+    queries_on,
+    read_details,
+)
 from birdenv.runs.em_esm._pairs import (
     SOURCES,
+    NewestRun,
     ScoredPair,
     export_folder,
     export_pairs,
     holds_pairs,
+    newest_run,
     pairs_folder,
     pairs_of_run,
     read_pairs,

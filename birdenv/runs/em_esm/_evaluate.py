@@ -1,5 +1,7 @@
-"""EM and ESM of all pairs of a run: `eval/details.jsonl`, `eval/eval_summary.json`, what EM compares
-and what ran in `eval/canon/`, and the block for the console.
+"""EM and ESM of all pairs of a run, and what went wrong.
+
+Written are `eval/details.jsonl`, `eval/eval_summary.json`, and in `eval/canon/` what EM compares and what
+ran. The console gets a block of figures, and examples of each bucket from `birdenv inspect`.
 """
 
 from __future__ import annotations
@@ -10,16 +12,132 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from textwrap import shorten
 from typing import Any, Final, NamedTuple
 
 from birdenv.databases import DatabaseSource, Limits, NoAnswerError, QueryError, Result
 from birdenv.errors import InputError
-from birdenv.files import check_writable, write_records, write_text
+from birdenv.files import check_writable, exists, lines_of, parse_json, write_records, write_text
 from birdenv.grading import GRADER_VERSION, PairGrader, is_late, with_second_run
 from birdenv.grading.em_esm import BUCKETS, PairVerdict, RunQuery
-from birdenv.runs.em_esm._pairs import ScoredPair, write_lines
-from birdenv.runs.em_esm._postgres_note import postgres_note
+from birdenv.runs._run_folder import RunDirectory
+from birdenv.runs.em_esm._pairs import ScoredPair, check_holds_pairs, write_lines
+from birdenv.sql import sql_tokens
 from birdenv.version import __version__
+
+_DOES_NOT_COMPILE: Final = ("syntax: ", "missing: no such function: ")
+_SHOWN: Final = 100  # characters of the error
+_MARKS: Final = frozenset(
+    {
+        "::",
+        "ILIKE",
+        "LATERAL",
+        "EXTRACT",
+        "INTERVAL",
+        "ARRAY_AGG",
+        "DATE_PART",
+        "DATE_TRUNC",
+        "GENERATE_SERIES",
+        "SPLIT_PART",
+        "STRING_AGG",
+        "TO_CHAR",
+        "TO_DATE",
+        "TO_TIMESTAMP",
+    }
+)
+"""What PostgreSQL's queries are full of and SQLite has not."""
+
+
+def postgres_note(verdicts: Sequence[PairVerdict]) -> str:
+    """A line for people about pairs that ran on SQLite and look like PostgreSQL's; empty if none does."""
+    found = [idx for idx, verdict in enumerate(verdicts) if _is_marked(verdict)]
+    if not found:
+        return ""
+    error = shorten(verdicts[found[0]].error or "", _SHOWN)
+    return (
+        f"{len(found)} of {len(verdicts)} pairs have SQL that SQLite does not compile and that reads like "
+        f"PostgreSQL's (the first: pair {found[0]}, {error}); if it is PostgreSQL's, run all of it there: "
+        "--dialect postgres"
+    )
+
+
+def _is_marked(verdict: PairVerdict) -> bool:
+    if verdict.error is None or not verdict.error.startswith(_DOES_NOT_COMPILE):
+        return False
+    sql = verdict.gold.sql if verdict.side == "gold" else verdict.pred.sql
+    try:
+        return any(token.text.upper() in _MARKS for token in sql_tokens(sql, "postgres"))
+    except ValueError:  # a quote that never ends
+        return False
+
+
+_LONGEST_SQL = 300
+
+
+def read_details(folder: Path) -> list[dict[str, Any]]:
+    """The records of an evaluated run; a torn last line is dropped, even with empty lines behind it; unknown
+    fields are kept.
+
+    Raises `InputError` if the run was not evaluated, or naming the first other line that is no record.
+    """
+    path = folder / "eval" / "details.jsonl"
+    if not exists(path):
+        if exists(folder / "config.json"):
+            check_holds_pairs(RunDirectory(folder))
+        raise InputError(f"{path}: no such file; run `birdenv evaluate {folder}` first")
+    records: list[dict[str, Any]] = []
+    torn: InputError | None = None
+    for number, line in lines_of(path):
+        text = line.decode("utf-8", "replace").rstrip("\x00\r\n\t ")
+        if not text:
+            continue
+        if torn is not None:
+            raise torn
+        try:
+            record = parse_json(text, str(path), line=number)
+        except InputError as error:
+            torn = error
+            continue
+        if not isinstance(record, dict) or not isinstance(record.get("bucket"), str):
+            raise InputError(f"{path}: line {number} has no bucket; evaluate the run again with birdenv")
+        records.append(record)
+    return records
+
+
+def inspection_text(details: Sequence[Mapping[str, Any]], max_examples: int) -> str:
+    """Count and percent of each bucket, then up to `max_examples` pairs of each that is not `ok`."""
+    names = [*BUCKETS, *sorted({record["bucket"] for record in details} - set(BUCKETS))]
+    members = {name: [record for record in details if record["bucket"] == name] for name in names}
+    lines = ["=== ESM issue breakdown ==="]
+    for name in names:
+        percent = 100 * len(members[name]) / len(details) if details else 0.0
+        lines.append(f"{name:>12}: {len(members[name]):>3}  ({percent:5.1f}%)")
+    lines += ["", f"=== Examples (up to {max_examples} each) ==="]
+    for name in names:
+        shown = members[name][:max_examples] if name != "ok" else []
+        lines += ["", f"[{name}]"] if shown else []
+        for record in shown:
+            lines += _example(record)
+    lines += ["", f"ESM: {METRIC_WORDS['esm']}."]
+    return "\n".join(lines) + "\n"
+
+
+def _example(record: Mapping[str, Any]) -> list[str]:
+    scores = " ".join(f"{field}={record.get(field)}" for field in ("idx", "em", "esm", "etm"))
+    why = record.get("error") or record.get("reason")
+    return [
+        f"- {scores}",
+        *([f"  {'error' if record.get('error') else 'reason'}: {_on_a_line(why)}"] if why else []),
+        f"  GOLD: {_on_a_line(record.get('gold_sql'))}",
+        f"  PRED: {_on_a_line(record.get('pred_sql'))}",
+    ]
+
+
+def _on_a_line(text: Any) -> str:
+    """At most 300 characters; what is no visible character (line breaks, terminal escapes) is a space."""
+    cut = str(text or "")[:_LONGEST_SQL]
+    return "".join(character if character.isprintable() else " " for character in cut)
+
 
 METRICS = ("em", "esm")
 METRIC_WORDS: Final[Mapping[str, str]] = {

@@ -1,4 +1,4 @@
-"""Pairs of gold and predicted SQL as files.
+"""Pairs of gold and predicted SQL as files, and the newest folder that holds some.
 
 `gold.txt` and `preds.txt` have a line for each pair; `pairs.jsonl` also holds what a line cannot (line breaks
 in quotes), and the database of each pair. Its fields are those of `birdenv score`.
@@ -6,18 +6,72 @@ in quotes), and the database of each pair. Its fields are those of `birdenv scor
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, Final, Literal, get_args
+from typing import Any, Final, Literal, NamedTuple, get_args
 
 from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, is_directory, lines_of, read_records, write_records, write_text
 from birdenv.runs._run_folder import RunDirectory, run_folder
 from birdenv.sql import one_line
+
+_DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
+
+
+class NewestRun(NamedTuple):
+    """The folder, and those that looked newer but were passed over, each with the reason."""
+
+    folder: Path
+    skipped: list[str]
+
+
+def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
+    """The newest complete folder `run_*` in `root`.
+
+    Folders named `run_YYYYMMDD_HHMMSS` with a real date come first, the latest name first; then the others,
+    by the time of their last change and then by name. Links out of `root` do not count. Raises
+    `InputError` if there is none.
+    """
+    skipped: list[str] = []
+    for folder in _candidates(root):
+        if not folder.resolve().is_relative_to(root.resolve()):
+            skipped.append(f"{folder}: a link that leads out of {root}")
+        elif not is_complete(folder):
+            skipped.append(f"{folder}: not complete (the run may be going on)")
+        else:
+            return NewestRun(folder, skipped)
+    why = f"; passed over: {'; '.join(skipped)}" if skipped else ""
+    raise InputError(
+        f"no run found: --run-dir is not given, and --runs-root {root} holds no complete folder run_*{why}"
+    )
+
+
+def _candidates(root: Path) -> list[Path]:
+    if not is_directory(root):
+        return []
+    with file_errors(root):
+        folders = [path for path in root.iterdir() if path.name.startswith("run_") and path.is_dir()]
+        dated = sorted((path for path in folders if _has_date(path.name)), key=lambda path: path.name)
+        others = [path for path in folders if path not in dated]
+        others.sort(key=lambda path: (path.stat().st_mtime_ns, path.name))
+    return [*reversed(dated), *reversed(others)]
+
+
+def _has_date(name: str) -> bool:
+    match = _DATED.fullmatch(name)
+    if match is None:
+        return False
+    try:
+        datetime.strptime(match[1], "%Y%m%d_%H%M%S")
+    except ValueError:
+        return False
+    return True
+
 
 _GOLD, _PREDS, _PAIRS = "gold.txt", "preds.txt", "pairs.jsonl"
 _NAMES = ("db_id", "instance_id", "difficulty")

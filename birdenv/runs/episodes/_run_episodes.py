@@ -120,15 +120,17 @@ class RunEpisodes:
         example = record.get("example")
         if example is None:  # skipped, or it could not begin
             return ShownEpisode(
-                name, record["instance_id"], record["status"], float(record.get("reward") or 0),
+                name, record["instance_id"], record["status"], *self.outcome(name),
                 str(record.get("error") or ""), "", {}, facts, (), (), ()
             )  # fmt: skip
         display = self._display
+        outcome, reward = self.outcome(name)
         return ShownEpisode(
             name=name,
             task=record["instance_id"],
             status=str(record["status"]),
-            reward=float(record.get("reward") or 0),
+            outcome=outcome,
+            reward=reward,
             error=str(record.get("error") or ""),
             request=display.request(record),
             players={self._seat(int(seat)): str(spec) for seat, spec in example["agents"].items()},
@@ -200,6 +202,8 @@ class RunEpisodes:
     def _executed(
         self, submission: JudgedSubmission
     ) -> tuple[ResultTable | None, str, ResultDifference | None]:
+        if not submission.golds and submission.verdict != "passed":
+            return None, "", ResultDifference("test cases judge this statement, so no rows are compared")
         if self._grader is None or not submission.golds:
             return None, "", None
         try:

@@ -86,6 +86,7 @@ class ShownEpisode:
         name: its name in the run.
         task: the task's id.
         status: how it ended.
+        outcome: the last verdict of one that was completed, else the status.
         reward: what the evaluated seat earned.
         error: why it broke off.
         request: what it began with.
@@ -102,6 +103,7 @@ class ShownEpisode:
     name: str
     task: str
     status: str
+    outcome: str
     reward: float
     error: str
     request: str

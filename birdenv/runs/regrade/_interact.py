@@ -18,8 +18,14 @@ from birdenv.dialogue.measures import UNRATED
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import GradingJob
 from birdenv.runs._run_folder import RunDirectory
-from birdenv.runs.regrade._data import check_unchanged, limits_of, place_of, source_of
-from birdenv.runs.regrade._submissions import Submission, submissions_of
+from birdenv.runs.regrade._data import (
+    Submission,
+    check_unchanged,
+    limits_of,
+    place_of,
+    source_of,
+    submissions_of,
+)
 from birdenv.tasks.c_interact import AttemptName, CInteractTask, Profile, grading_job, load_benchmark
 from birdenv.tasks.interact.phase_counts import EpisodeScore, count_phases
 

@@ -14,10 +14,10 @@ from typing import Any
 
 from birdenv.dialogue.measures import Measure
 from birdenv.errors import InputError
-from birdenv.runs.summaries._exclusions import exclusions
 from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate, values_of
-from birdenv.runs.summaries.recorded_run import RecordedRun
+from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
 from birdenv.statistics import Interval, bootstrap_test, mcnemar, paired_difference, rounded
+from birdenv.users.identity import changed_facts
 
 MCNEMAR = "McNemar's test, exact"
 """The test of a rate of tasks that both runs played once: a task is solved by one, both or neither."""
@@ -143,6 +143,7 @@ def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> Ru
         )
     for letter, other in zip(letters[1:], others, strict=True):
         notes += [f"A and {letter} differ in the setting {what}" for what in _settings(first, other)]
+        notes += _different_users(first, other, letter)
     tasks, left_out = _common_tasks(runs)
     notes += left_out
     return _compared(tuple(runs), tasks, tuple(notes))
@@ -180,6 +181,17 @@ def _settings(a: RecordedRun, b: RecordedRun) -> list[str]:
         for name in sorted({*_SETTINGS, *a.measured.settings})
     }
     return [f"{name} ({left} and {right})" for name, (left, right) in pairs.items() if left != right]
+
+
+def _different_users(a: RecordedRun, b: RecordedRun, letter: str) -> list[str]:
+    """That two runs had different users, so that their scores are answers to different questions."""
+    one, other = a.config.get("user_facts"), b.config.get("user_facts")
+    if one == other:
+        return []
+    if not isinstance(one, dict) or not isinstance(other, dict):
+        silent = "A" if not isinstance(one, dict) else letter
+        return [f"A and {letter} may have had different users: {silent} does not record its user"]
+    return [f"A and {letter} had different users: {', '.join(changed_facts(one, other))}"]
 
 
 def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[str]]:

@@ -10,12 +10,10 @@ from typing import Any, Final
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.dialogue.measures import UNRATED
 from birdenv.errors import InputError
-from birdenv.runs.summaries._episode_figures import USAGE
-from birdenv.runs.summaries._exclusions import exclusions
-from birdenv.runs.summaries._figure_lines import NAME_WIDTH, figure_line
-from birdenv.runs.summaries._model_figures import model_figures
+from birdenv.runs.summaries._episode_figures import USAGE, model_figures
+from birdenv.runs.summaries._means_over_tasks import NAME_WIDTH, figure_line
 from birdenv.runs.summaries._run_report import RunReport, group_lines, over_databases
-from birdenv.runs.summaries.recorded_run import RecordedRun
+from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
 
 _LINES: Final = 15
 _FEWEST_FIGURES: Final = 3

@@ -1,4 +1,4 @@
-"""A figure over many episodes, with what is not sure about it.
+"""A figure over many episodes with its intervals, pass^k of repeated tasks, and both as lines of text.
 
 Two intervals answer two questions. *Over tasks*: what if other tasks had been asked about these databases?
 *Over databases*: what if the databases had been others, too? The second is wider where databases differ.
@@ -6,14 +6,127 @@ Two intervals answer two questions. *Over tasks*: what if other tasks had been a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import defaultdict
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 from typing import Any
 
 from birdenv.dialogue.measures import Measure
 from birdenv.runs.summaries._episode_figures import Outcome
-from birdenv.statistics import RESAMPLES, Interval, bootstrap, rounded, wilson
+from birdenv.statistics import (
+    RESAMPLES,
+    Interval,
+    between,
+    bootstrap,
+    in_digits,
+    pass_at_k,
+    pass_hat_k,
+    percent,
+    rounded,
+    wilson,
+)
+
+NAME_WIDTH = 24
+
+
+def figure_line(
+    estimate: Estimate, name: str | None = None, last: str = "", *, width: int = NAME_WIDTH
+) -> str:
+    """`EX    40/52   76.9 %    63.9 ..  86.3`: the figure, its interval over tasks, and a last column.
+
+    `width` is that of the name's column.
+    """
+    title = estimate.measure.title if name is None else name
+    share = estimate.measure.is_rate
+    counts = f"{estimate.passed:>6}/{estimate.count:<6}" if share else " " * 13
+    value = estimate.value
+    figure = "-" if value is None else f"{percent(value)} %" if share else in_digits(value)
+    interval = between(estimate.over_tasks, share=share) if estimate.method != "none" else ""
+    return f"{title:<{width}}{counts}{figure:<7}  {interval:<16}  {last}".rstrip()
+
+
+def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
+    """What the agent reports: mean, total and the interval of the mean over tasks."""
+    lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
+    for of in used:
+        money = of.measure.name == "cost_usd"
+        mean = "-" if of.value is None else f"{of.value:.6f}" if money else in_digits(of.value).strip()
+        some = f"  ({of.count} of {episodes} episodes)" if of.count < episodes else ""
+        interval = between(of.over_tasks, share=False).strip()
+        total = f"{of.total:>16.{6 if money else 0}f}"
+        lines.append(f"  {of.measure.title:<31}{mean:>14}{total}    {interval}{some}")
+    return lines
+
+
+@dataclass(frozen=True, slots=True)
+class PassRates:
+    """For one k: that all of k attempts at a task succeed (`hat`, pass^k), and that one does (`at`, pass@k).
+
+    Means over the `tasks` that have at least k rated episodes, with bootstrap intervals over tasks.
+    """
+
+    k: int
+    tasks: int
+    hat: float
+    hat_interval: Interval | None
+    at: float
+    at_interval: Interval | None
+
+    def text(self) -> str:
+        """`pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
+        return (
+            f"pass^{self.k} {percent(self.hat).strip()} %, pass@{self.k} {percent(self.at).strip()} % "
+            f"of {self.tasks} tasks"
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        found: dict[str, Any] = rounded(
+            {
+                "k": self.k,
+                "tasks": self.tasks,
+                "pass^k": self.hat,
+                "pass^k_interval": self.hat_interval,
+                "pass@k": self.at,
+                "pass@k_interval": self.at_interval,
+            }
+        )
+        return found
+
+
+def pass_rates(outcomes: Sequence[Outcome], measure: Measure, repeats: int) -> list[PassRates]:
+    """One for each k from 1 to `repeats` for which a task has enough rated episodes."""
+    episodes: dict[str, list[float]] = defaultdict(list)
+    for o, value in values_of(outcomes, measure):
+        episodes[o.instance_id].append(value)
+    counts = [(len(values), int(sum(values))) for values in episodes.values()]
+    rates = []
+    for k in range(1, repeats + 1):
+        enough = [count for count in counts if count[0] >= k]
+        if enough:
+            hat, at = _mean(pass_hat_k, enough, k), _mean(pass_at_k, enough, k)
+            rates.append(PassRates(k, len(enough), *hat, *at))
+    return rates
+
+
+def _mean(
+    chance: Callable[[int, int, int], float], counts: Sequence[tuple[int, int]], k: int
+) -> tuple[float, Interval | None]:
+    values = [chance(played, solved, k) for played, solved in counts]
+    return sum(values) / len(values), bootstrap(values, range(len(values)))
+
+
+def repeats_lines(rates: Mapping[str, Sequence[PassRates]]) -> list[str]:
+    """A table for people; `rates` by title of the measure."""
+    lines = [f"{'':<24}{'':>13}pass^k (all)             pass@k (any)"]
+    for title, of_measure in rates.items():
+        for number, rate in enumerate(of_measure):
+            name = title if number == 0 else ""
+            hat = f"{percent(rate.hat)} %  {between(rate.hat_interval)}"
+            at = f"{percent(rate.at)} %  {between(rate.at_interval)}"
+            lines.append(f"{name:<24}{f'k = {rate.k}':>9}    {hat:<25}{at}".rstrip())
+    return lines
+
 
 METHODS = {
     "none": "a run of one episode: no interval",

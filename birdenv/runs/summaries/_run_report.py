@@ -10,13 +10,19 @@ from typing import Any, Final
 from birdenv.dialogue.measures import UNRATED, Details, Measure
 from birdenv.errors import InputError
 from birdenv.runs.report_lines import engine_line, rule, status_notes
-from birdenv.runs.summaries._episode_figures import USAGE, Outcome
-from birdenv.runs.summaries._exclusions import exclusions
-from birdenv.runs.summaries._figure_lines import NAME_WIDTH, figure_line, usage_lines
-from birdenv.runs.summaries._means_over_tasks import METHODS, Estimate, estimate
-from birdenv.runs.summaries._model_figures import model_figures, model_lines
-from birdenv.runs.summaries._repeats import PassRates, pass_rates, repeats_lines
-from birdenv.runs.summaries.recorded_run import RecordedRun
+from birdenv.runs.summaries._episode_figures import USAGE, Outcome, model_figures, model_lines
+from birdenv.runs.summaries._means_over_tasks import (
+    METHODS,
+    NAME_WIDTH,
+    Estimate,
+    PassRates,
+    estimate,
+    figure_line,
+    pass_rates,
+    repeats_lines,
+    usage_lines,
+)
+from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
 from birdenv.statistics import between, rounded, strip, strip_scale
 
 FEW_DATABASES = 10
@@ -140,9 +146,12 @@ class RunReport:
         if not isinstance(user, str) or "patience" not in self.run.config:
             return []
         from birdenv.runs.user_evaluation import user_line, user_name
+        from birdenv.users.identity import standard_line
 
         models = self.run.config.get("models")
-        return [user_line(user_name(user, models.get("user_model") if isinstance(models, dict) else None))]
+        facts = self.run.config.get("user_facts")
+        lines = [user_line(user_name(user, models.get("user_model") if isinstance(models, dict) else None))]
+        return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
         """Give a title and a figure for each group, for each of the kinds and each measure that is drawn."""

@@ -1,21 +1,92 @@
-"""A run that is on disk, finished or not, read for its figures."""
+"""A run on disk, finished or not, read for its figures: records, R-VES, culprits, and exclusions.
+
+R-VES is in a file of its own, because no two measurements are the same.
+"""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from birdenv.dialogue.games import find_game, game_names
-from birdenv.dialogue.measures import REWARD, GameMeasures, Measure, Record
+from birdenv.dialogue.measures import PARTNER_ERROR, REWARD, GameMeasures, Measure, Record
 from birdenv.errors import InputError
-from birdenv.files import exists, read_json
+from birdenv.files import exists, read_json, read_records, write_records
+from birdenv.grading import SpeedMeasurement, time_ratio
 from birdenv.run_settings import in_shard
-from birdenv.runs._run_folder import RunDirectory, run_folder
-from birdenv.runs.speeds import read_speeds
+from birdenv.runs._run_folder import RunDirectory, episode_name, run_folder
 from birdenv.runs.summaries._episode_figures import Outcome, measures_of, outcome
+
+_FAULTS: Final = ("infra_error", PARTNER_ERROR, "test_error")
+_NOT_PUBLIC: Final = "the benchmark's own SQL or test cases do not run (private.jsonl says why)"
+_LONGEST_REASON: Final = 200  # characters
+
+
+@dataclass(frozen=True, slots=True)
+class Exclusions:
+    """So many episodes of a run are left out; `first` is the name of the first, `reason` what it says."""
+
+    episodes: int
+    first: str
+    reason: str
+
+    def to_json(self) -> dict[str, Any]:
+        return {"episodes": self.episodes, "first": self.first, "reason": self.reason}
+
+    def line(self, agent: str) -> str:
+        """`2 episode(s) of MODEL are excluded; the first, shop_1: the server is lost`."""
+        return f"{self.episodes} episode(s) of {agent} are excluded; the first, {self.first}: {self.reason}"
+
+
+def exclusions(run: RecordedRun) -> Exclusions | None:
+    """Count the excluded episodes of a run, and give the first reason; None where there are none."""
+    found = [record for record in run.records if record["status"] in _FAULTS]
+    if not found:
+        return None
+    first = found[0]
+    reason = " ".join(str(first.get("error") or _NOT_PUBLIC).split())[:_LONGEST_REASON]
+    return Exclusions(len(found), episode_name(first["instance_id"], first.get("repeat")), reason)
+
+
+_FILE = "r_ves.jsonl"
+_NAME = ("instance_id", "repeat")
+
+
+def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
+    """What is kept of one rated episode; `measured` is None where its results do not agree, so that it has 0.
+
+    `time_ratio`: how many times longer the gold takes. `runs`: of each query.
+    """
+    record: dict[str, Any] = {name: run[name] for name in _NAME if name in run}
+    if measured is None:
+        return record | {"r_ves": 0.0}
+    record |= {"r_ves": measured.score, "runs": len(measured.gold_seconds)}
+    if measured.error:
+        return record | {"error": measured.error}
+    return record | {"time_ratio": round(time_ratio(measured.gold_seconds, measured.pred_seconds), 4)}
+
+
+def write_speeds(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
+    """Write the file of a run folder."""
+    write_records(folder / _FILE, records)
+
+
+def read_speeds(folder: Path) -> dict[str, float]:
+    """R-VES by `episode_name`; empty where it was not measured. `InputError` for a file that is damaged."""
+    path = folder / _FILE
+    if not exists(path):
+        return {}
+    scores = {}
+    for number, record in enumerate(read_records(path, "speeds"), 1):
+        name, repeat, score = (record.get(field) for field in (*_NAME, "r_ves"))
+        if not isinstance(name, str) or not isinstance(score, int | float) or isinstance(score, bool):
+            raise InputError(f"{path}: record {number} needs `instance_id`, a text, and `r_ves`, a number")
+        scores[episode_name(name, repeat)] = float(score)
+    return scores
+
 
 BLAME: Final = "private_blame.json"
 """The file of a run folder that says whose fault each failure was. Private: it names annotated terms."""

@@ -10,19 +10,28 @@
 * `fish`, `Leaks`, `leaks_text`: what is told to questions that name nothing
 """
 
-from birdenv.runs.user_evaluation._answer_judging import OUTCOMES, Judged, judge
-from birdenv.runs.user_evaluation._asking import HeardAnswer, ask, noted, schema_names
 from birdenv.runs.user_evaluation._leak_measurement import Leaks, fish, leaks_text
-from birdenv.runs.user_evaluation._questions import DEMO_QUESTIONS, UserQuestion, read_questions
+from birdenv.runs.user_evaluation._questions import (
+    DEMO_QUESTIONS,
+    OUTCOMES,
+    HeardAnswer,
+    Judged,
+    UserQuestion,
+    ask,
+    judge,
+    noted,
+    read_questions,
+    schema_names,
+)
 from birdenv.runs.user_evaluation._readability import Readability, readability, readability_text
-from birdenv.runs.user_evaluation._summary_notes import (
+from birdenv.runs.user_evaluation._user_figures import (
     class_figures,
+    evaluation_text,
     keep_figures,
     leak_figures,
     user_line,
     user_name,
 )
-from birdenv.runs.user_evaluation._user_report import evaluation_text
 
 __all__ = [
     "DEMO_QUESTIONS",

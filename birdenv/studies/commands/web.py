@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from birdenv.cli.games.play import read_extra
+from birdenv.cli.options.settings_command import choices
 from birdenv.errors import InputError
 from birdenv.report.serving import served, web_extra
 
@@ -75,7 +75,7 @@ def web(
     if private and not replay:
         raise InputError("--private goes with --replay only")
     if replay or rate:
-        if game is not None or context.args or scenario_path is not None or (replay and rate):
+        if game is not None or scenario_path is not None or (replay and rate):
             raise InputError("--replay and --rate take what is recorded: leave out the game and its options")
         if replay and (config is not None or output is not None):
             raise InputError("--replay only shows: leave out --config and --output")
@@ -88,16 +88,16 @@ def web(
         raise InputError("name a game, such as c-interact; or recorded dialogues with --replay or --rate")
     with web_extra():
         from birdenv.studies import Doors, Study, held_study, make_app, open_store, study_arena
-        from birdenv.studies._frames import MAX_FRAME
+        from birdenv.studies._connection import MAX_FRAME
     from birdenv.dialogue.games import find_game
 
     found = find_game(game)
-    given = read_extra(context.args, found)
+    chosen = choices(context)
+    given, players = chosen.settings, chosen.players
     if scenario_path is not None:
         if "scenarios" not in found.settings.model_fields:
             raise InputError(f"{game} reads no scenarios: leave out --scenario-path")
         given["scenarios"] = str(scenario_path)
-    players = {name: str(given.pop(name)) for name in found.seat_names if name in given}
     folder = output or Path(f"study-{found.name}")
     with warnings.catch_warnings(record=True) as notes:
         warnings.simplefilter("always")

@@ -15,8 +15,7 @@ from birdenv.studies.rating_round._export import (
     write_people,
     write_ratings,
 )
-from birdenv.studies.rating_round._items import Item, items_of
-from birdenv.studies.rating_round._raters import Ratings
+from birdenv.studies.rating_round._raters import Item, Ratings, items_of
 from birdenv.studies.rating_round._store import RatingStore
 
 __all__ = [

@@ -15,10 +15,22 @@ from birdenv.files import check_text, read_json, read_text
 from birdenv.studies._questions import check_questions
 
 _QUESTIONS: Final = (
-    SurveyQuestion("fluency", "How fluent is what this seat says?"),
-    SurveyQuestion("correctness", "How correct is it, by what this seat knows?"),
-    SurveyQuestion("cooperation", "How well does this seat work with the other one?"),
-    SurveyQuestion("humanlike", "How much does this seat talk like a person?"),
+    SurveyQuestion("fluency", "How fluent is the language?", low="not fluent", high="very fluent"),
+    SurveyQuestion(
+        "correctness",
+        "How correct is what is said, by what this side knew?",
+        low="all of it is wrong",
+        high="all of it is correct",
+    ),
+    SurveyQuestion(
+        "cooperation", "How well does this side work with the other one?", low="badly", high="very well"
+    ),
+    SurveyQuestion(
+        "humanlike",
+        "How much does this side talk like a person?",
+        low="like a machine",
+        high="like a person",
+    ),
 )
 
 

@@ -11,14 +11,20 @@ from fastapi.responses import HTMLResponse, Response
 
 from birdenv.errors import InputError
 from birdenv.report.access import RATER, Doors
-from birdenv.studies._forms import add_link, address_of, back, read_form, refused, signed_in
-from birdenv.studies._frames import as_json
-from birdenv.studies._headers import study_app
+from birdenv.studies._connection import as_json
 from birdenv.studies._pages import render
 from birdenv.studies._platform import external_of, is_other_visit, is_preview, platform_of, way_back
-from birdenv.studies._rate_limits import Newcomers
-from birdenv.studies.rating_round._items import Item, side_of
-from birdenv.studies.rating_round._raters import WINNERS, Ratings
+from birdenv.studies._requests import (
+    Newcomers,
+    add_link,
+    address_of,
+    back,
+    read_form,
+    refused,
+    signed_in,
+    study_app,
+)
+from birdenv.studies.rating_round._raters import WINNERS, Item, Ratings, side_of
 from birdenv.studies.rating_round._store import Rater
 
 
@@ -109,12 +115,12 @@ def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
         "title": config.title,
         "text": config.instructions if not done else "",
         "item": item.id,
-        "seat": item.seat_name,
+        "seat": item.names[item.seat_name],
         "place": done + 1,
         "most": most,
         "questions": () if item.other is not None else config.questions,
         "criterion": config.criterion if item.other is not None else "",
-        "winners": WINNERS,
+        "winners": WINNERS.items(),
         "justification": config.justification,
     }
 
@@ -125,4 +131,5 @@ def _item(ratings: Ratings, rater: Rater) -> str:
     if item is None:
         return as_json({"told": {}, "sides": []})
     sides = [side_of(each, item.seat, ratings.config) for each in ratings.sides(item, rater.id)]
-    return as_json({"told": sides[0].told, "sides": [side.lines for side in sides]})
+    lines = [[{**line, "seat": item.names.get(line["seat"], "")} for line in side.lines] for side in sides]
+    return as_json({"told": sides[0].told, "sides": lines})

@@ -1,23 +1,120 @@
-"""Raters from consent to completion code, and who judges what. No network, any clock."""
+"""What is judged, who judges it, and raters from consent to completion code. No network, any clock."""
 
 from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from hashlib import sha256
+from itertools import combinations
 from random import Random, SystemRandom
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID
 
-from birdenv.errors import InputError
+from birdenv.errors import BirdenvError, InputError
 from birdenv.studies._platform import TAKEN, is_same_visit
+from birdenv.studies._questions import read_answer, read_words
 from birdenv.studies.rating_round._config import RatingConfig
-from birdenv.studies.rating_round._items import Item
 from birdenv.studies.rating_round._store import Rater, RatingStore
-from birdenv.studies.study._answers import read_answer, read_words
+from birdenv.studies.replay import RecordedDialogue, SeatView
 
-WINNERS: Final = ("left", "right", "tie", "both_bad")
-"""What a rater may say of two sides."""
+
+class Item(NamedTuple):
+    """One seat of a dialogue or, with `other`, of two; who sat there differs."""
+
+    seat: int
+    record: RecordedDialogue
+    other: RecordedDialogue | None = None
+
+    @property
+    def id(self) -> str:
+        """Tell the item from others; it says nothing of who talked, and stands in pages."""
+        said = " ".join([*(each.id for each in self.sides), self.seat_name])
+        return sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
+
+    @property
+    def seat_name(self) -> str:
+        """The name of the judged seat."""
+        return self.record.seats[self.seat]
+
+    @property
+    def names(self) -> dict[str, str]:
+        """What raters are told that the seats are called: as their partners call them, if names differ."""
+        seats = () if self.record.arena is None else self.record.arena.game.seats
+        called = {voice: name for each in seats for voice, name in each.words.voices.items()}
+        found = {name: called.get(name, "") for name in self.record.seats}
+        if len({*found.values()} - {""}) == len(found):
+            return found
+        return {name: f"Speaker {place}" for place, name in enumerate(found, 1)}
+
+    @property
+    def sides(self) -> tuple[RecordedDialogue, ...]:
+        """The dialogues."""
+        return (self.record,) if self.other is None else (self.record, self.other)
+
+
+def items_of(records: Iterable[RecordedDialogue], config: RatingConfig) -> list[Item]:
+    """Return what is to be judged; dialogues in which nobody said a word are left out.
+
+    Raises:
+        InputError: there is nothing, or a seat that no dialogue has is named.
+    """
+    seated = [(record, seat) for record in records if _has_words(record) for seat in _seats(record, config)]
+    single = config.compare is None
+    made = [Item(seat, record) for record, seat in seated] if single else list(_pairs(seated))
+    if made:
+        return made
+    where = f" with a seat named {' or '.join(config.seats)}" if config.seats else ""
+    if single:
+        raise InputError(f"there is no dialogue to rate{where}")
+    raise InputError(f"there is nothing to compare: no task has dialogues of two systems{where}")
+
+
+def side_of(record: RecordedDialogue, seat: int, config: RatingConfig) -> SeatView:
+    """Return what raters see of one side: the dialogue from the seat's eyes, or its last move alone."""
+    try:
+        view = record.view(seat)
+    except BirdenvError:  # of a file of others, or the data are gone
+        view = record.everything(seat)
+    if config.compare != "answers":
+        return view
+    own = [line for line in view.lines if line["seat"] == record.seats[seat] and not line["refused"]]
+    return view._replace(lines=[{**line, "reply": None} for line in own[-1:]])
+
+
+def _has_words(record: RecordedDialogue) -> bool:
+    try:
+        events = record.load()
+    except BirdenvError:
+        return True  # raters are shown why
+    return any(isinstance(event.data, str) and event.data.strip() for event in events if event.agent >= 0)
+
+
+def _seats(record: RecordedDialogue, config: RatingConfig) -> list[int]:
+    if config.seats is None:
+        return [0 if record.arena is None else record.arena.game.evaluated]
+    return [seat for seat, name in enumerate(record.seats) if name in config.seats]
+
+
+def _pairs(seated: Iterable[tuple[RecordedDialogue, int]]) -> Iterable[Item]:
+    """The first dialogue of each system with the first of each other one on the task, and so on."""
+    groups: dict[tuple[str, str, int], dict[str, list[RecordedDialogue]]] = {}
+    for record, seat in seated:
+        systems = groups.setdefault((record.game, record.task, seat), {})
+        systems.setdefault(record.players[seat], []).append(record)
+    for (_, _, seat), systems in groups.items():
+        for one, two in combinations(sorted(systems), 2):
+            for left, right in zip(systems[one], systems[two], strict=False):
+                yield Item(seat, left, right)
+
+
+WINNERS: Final = {
+    "left": "The left one",
+    "right": "The right one",
+    "tie": "Both are equally good",
+    "both_bad": "Both are bad",
+}
+"""What a rater may say of two sides, with the words of the page."""
 
 
 class Ratings:

@@ -5,7 +5,6 @@ A statistic that is not defined on the data says why instead of giving a number.
 
 from birdenv.studies.ratings._agreement import LEVELS, fleiss_kappa, krippendorff_alpha, mean_answer
 from birdenv.studies.ratings._bradley_terry import RankedPlayer, Ranking, rank_players
-from birdenv.studies.ratings._folder import import_judgements, read_folder
 from birdenv.studies.ratings._judgements import (
     BlindChoice,
     Judgements,
@@ -14,13 +13,14 @@ from birdenv.studies.ratings._judgements import (
     listed_judgements,
     read_judgements,
 )
-from birdenv.studies.ratings._plot import rating_plot
-from birdenv.studies.ratings._ratings_report import RatingReport, rating_report
+from birdenv.studies.ratings._ratings_report import RatingReport, rating_plot, rating_report
 from birdenv.studies.ratings._sources import (
+    import_judgements,
     judged_folder,
     rated,
     rated_sources,
     rating_folder,
+    read_folder,
     read_source,
     survey_ratings,
 )

@@ -13,7 +13,7 @@ from typing import Final, Literal, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.statistics import Figure, Interval, bootstrap, resamples, undefined
+from birdenv.statistics import Figure, Interval, bootstrap, percentiles, resamples, undefined
 from birdenv.studies.ratings._judgements import Rating
 
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
@@ -81,8 +81,7 @@ def with_interval(value: float, resampled: _Resampled, number: int, what: str) -
     """
     if number < FEWEST:
         return Figure(value, None, _too_few(number, what))
-    low, high = np.percentile(resampled, [2.5, 97.5])
-    return _with_ends(value, Interval(float(low), float(high)), what)
+    return _with_ends(value, percentiles(resampled), what)
 
 
 def _too_few(number: int, what: str) -> str:

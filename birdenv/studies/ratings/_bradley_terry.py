@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.statistics import Figure, Interval, resamples, undefined
+from birdenv.statistics import Figure, percentiles, resamples, undefined
 from birdenv.studies.ratings._agreement import with_interval
 from birdenv.studies.ratings._judgements import BlindChoice
 
@@ -166,8 +166,7 @@ def _rank(values: npt.NDArray[np.float64], strength: Figure) -> Figure:
     """A rank and its percentiles, where the strength has some: all of them may be one rank."""
     if strength.interval is None:
         return Figure(float(values[0]), None, strength.why)
-    low, high = np.percentile(values[1:], [2.5, 97.5])
-    return Figure(float(values[0]), Interval(float(low), float(high)))
+    return Figure(float(values[0]), percentiles(values[1:]))
 
 
 def _is_tie(each: BlindChoice) -> bool:

@@ -14,10 +14,9 @@ from fastapi.responses import HTMLResponse, Response
 from birdenv.errors import BirdenvError
 from birdenv.report.access import ADMIN_COOKIE, Doors
 from birdenv.report.guarded_app import add_entrance
-from birdenv.studies._forms import refused
-from birdenv.studies._frames import as_json
-from birdenv.studies._headers import study_app
+from birdenv.studies._connection import as_json
 from birdenv.studies._pages import render
+from birdenv.studies._requests import refused, study_app
 from birdenv.studies.replay._recorded_dialogues import RecordedDialogue, Records
 
 _ROWS: Final = 200

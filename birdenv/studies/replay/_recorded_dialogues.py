@@ -96,8 +96,9 @@ class RecordedDialogue(NamedTuple):
 
     def _lines(self, seen: Iterable[tuple[int, Event]], seat: int) -> list[dict[str, Any]]:
         names = dict(enumerate(self.seats))  # what the house did, or a seat that there is not, has no name
+        seats = () if self.arena is None else self.arena.game.seats
         return [
-            {"at": place + 1, "seat": names.get(event.agent, ""), **line(event, seat)}
+            {"at": place + 1, "seat": names.get(event.agent, ""), **line(event, seat, seats)}
             for place, event in seen
         ]
 

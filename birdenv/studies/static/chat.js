@@ -1,5 +1,5 @@
-// The page of a person who waits or talks; lines.js is before it.
 "use strict";
+// The page of a person who waits or talks: the connection, what is heard, what is sent. controls.js is before it.
 
 const status = document.body.dataset.status;
 const pending = new Map(); // moves that the server has not shown us yet, by our number
@@ -12,6 +12,7 @@ let heard = false; // since then, what the server knows
 let leaving = false; // another page comes
 let setup = null;
 let state = null;
+let controls = null;
 let deadline = null;
 let typingSince = null;
 let typingTold = false;
@@ -25,7 +26,7 @@ function connect() {
   socket.onopen = () => {
     opened = Date.now();
     heard = false;
-    byId("line").textContent = "";
+    tell("");
     send({ type: "hello", after });
   };
   socket.onmessage = (message) => {
@@ -34,10 +35,10 @@ function connect() {
   socket.onclose = (event) => {
     if (leaving) return;
     if (event.code >= 4400 && event.code < 4500) {
-      byId("line").textContent = "The connection was refused. Please load this page again.";
+      tell("The connection was refused. Please load this page again.");
       return;
     }
-    byId("line").textContent = "No connection; trying again.";
+    tell("No connection. Trying again …");
     heard = false;
     for (const move of pending.values()) move.sent = false;
     if (opened && Date.now() - opened > 5000) wait = 250;
@@ -65,7 +66,7 @@ function notSent(cid) {
   const move = pending.get(cid);
   if (!move) return;
   move.line.className = "you refused";
-  move.line.firstChild.textContent = "You (not sent: too fast)";
+  move.line.firstChild.textContent = "You (not sent: that was too fast)";
   pending.delete(cid);
 }
 
@@ -85,9 +86,7 @@ async function receive(frame) {
       return;
     }
     setup = frame;
-    showTold(setup);
-    if (setup.actions.some((action) => action.fields.some((field) => field.kind === "code"))) await loadEditor();
-    buildControls();
+    await build();
   } else if (frame.type === "news") {
     for (const event of frame.events) showEvent(event);
     state = frame.state;
@@ -112,6 +111,7 @@ function showEvent(event) {
     pending.delete(event.cid);
   }
   addEvent(event);
+  if (heard && event.who !== "you") noteUnread();
 }
 
 // --- what can be done
@@ -120,8 +120,9 @@ function play(action, data) {
   const cid = crypto.getRandomValues(new Uint32Array(4)).join("-");
   const seconds = typingSince === null ? null : Math.min(86400, (Date.now() - typingSince) / 1000);
   const frame = { type: "move", cid, dialogue: setup.dialogue, action: action.name, data, seconds };
-  const event = { action: action.name, data };
-  pending.set(cid, { frame, sent: false, line: addLine("you", "You (sending)", [make("span", said(event))], "pending") });
+  const isCode = action.fields.length === 1 && action.fields[0].kind === "code";
+  const line = addLine("you pending", "You (sending …)", said({ data, is_code: isCode, said: action.label }));
+  pending.set(cid, { frame, sent: false, line });
   sendPending();
   stopTyping();
 }
@@ -148,132 +149,44 @@ function noteTyping() {
 // The editor of code comes only where there is code; without it a plain text area does.
 function loadEditor() {
   return new Promise((resolve) => {
-    const script = make("script");
-    script.src = "/static/editor.js";
+    const script = el("script", { src: "/static/editor.js" });
     script.onload = script.onerror = resolve;
     document.head.append(script);
   });
 }
 
-function editor(field, send) {
-  const host = make("div", undefined, "code");
-  const schema = setup.instruction.slice(Math.max(0, setup.instruction.search(/CREATE TABLE/i)));
-  const made = window.makeEditor(host, {
-    label: words(field.name),
-    words: [...new Set(schema.match(/[A-Za-z_]\w{2,}/g))],
-    length: field.length,
-    onChange: noteTyping,
-    onSend: send,
-  });
-  Object.defineProperty(host, "value", { get: made.text });
-  return host;
+async function build() {
+  const hasEditor = setup.actions.some((action) => action.place === "editor");
+  if (hasEditor) await loadEditor();
+  const parts = panelsOf(setup);
+  byId("side").replaceChildren(...parts.map(panel));
+  addOpening(setup);
+  buildTabs(parts.map((part) => part.title), hasEditor);
+  controls = new Controls(setup, play, noteTyping);
+  controls.build();
+  if (controls.message && document.activeElement === document.body) controls.message.focus();
 }
 
-function input(field, send) {
-  if (field.kind === "code" && window.makeEditor) return editor(field, send);
-  if (field.kind === "item") {
-    const made = make("select");
-    made.dataset.items = "yes";
-    made.setAttribute("aria-label", field.name);
-    return made;
-  }
-  const isText = field.kind === "text" || field.kind === "code";
-  const made = make(isText ? "textarea" : "input");
-  if (isText) {
-    made.rows = field.kind === "code" ? 6 : 2;
-    made.maxLength = field.length;
-    made.spellcheck = field.kind === "text";
-    if (field.kind === "code") made.className = "code";
-    made.addEventListener("input", noteTyping);
-  } else {
-    made.type = "number";
-    made.min = field.low;
-    made.max = field.high;
-    made.step = field.kind === "integer" ? 1 : "any";
-    made.required = !field.optional;
-  }
-  if (isText) made.placeholder = words(field.name);
-  made.setAttribute("aria-label", words(field.name));
-  return made;
-}
-
-// A number or an item does not tell what it is for, once it is there.
-function labelled(field, box) {
-  if (box.type !== "number" && box.type !== "select-one") return box;
-  const made = make("label", `${words(field.name)} `);
-  made.append(box);
-  return made;
-}
-
-function valueOf(field, box) {
-  if (field.kind === "item") return box.value === "" ? null : JSON.parse(box.value);
-  if (field.kind === "text" || field.kind === "code") return box.value === "" && field.optional ? null : box.value;
-  return box.value === "" ? null : Number(box.value);
-}
-
-function buildControls() {
-  const controls = byId("controls");
-  for (const action of setup.actions) {
-    const form = make("form");
-    form.dataset.action = action.name;
-    form.hidden = true;
-    const button = make("button", words(action.name));
-    const send = () => button.disabled || form.requestSubmit();
-    const boxes = action.fields.map((field) => input(field, send));
-    form.append(...boxes.map((box, place) => labelled(action.fields[place], box)), button, make("span", action.about, "who"));
-    form.addEventListener("submit", (event) => {
-      event.preventDefault();
-      const values = action.fields.map((field, place) => valueOf(field, boxes[place]));
-      const names = action.fields.map((field) => field.name);
-      const data = values.length === 0 ? null : values.length === 1 ? values[0]
-        : Object.fromEntries(names.map((name, place) => [name, values[place]]));
-      play(action, data);
-      for (const [place, field] of action.fields.entries()) if (field.kind === "text") boxes[place].value = "";
-    });
-    for (const [place, field] of action.fields.entries()) {
-      if (boxes[place].shadowRoot) continue; // the editor has keys of its own
-      boxes[place].addEventListener("keydown", (event) => {
-        const sends = field.kind === "code" ? event.ctrlKey || event.metaKey : !event.shiftKey;
-        if (event.key !== "Enter" || !sends || event.isComposing) return;
-        event.preventDefault();
-        send();
-      });
-    }
-    controls.append(form);
-  }
-}
-
-// The items as they are now, with the same one chosen as before if it is still there.
-function showChoices(list) {
-  const items = state.choices.map((item) => JSON.stringify(item));
-  const known = [...list.options].map((option) => option.value);
-  if (items.length === known.length && items.every((item, place) => item === known[place])) return;
-  const chosen = list.value;
-  list.replaceChildren(...state.choices.map((item, place) => {
-    const option = make("option", named(item));
-    option.value = items[place];
-    return option;
-  }));
-  if (items.includes(chosen)) list.value = chosen;
+function tell(words) {
+  byId("line").textContent = words;
 }
 
 function update() {
-  const parts = setup.phases > 1 ? [`part ${state.phase}`] : [];
-  for (const [name, value] of Object.entries(state.gauges)) parts.push(`${words(name)}: ${value}`);
-  byId("gauges").textContent = parts.join(" · ");
-  for (const form of byId("controls").children) {
-    const legal = state.legal.includes(form.dataset.action);
-    if (legal) form.hidden = false; // what the game never allows is not shown
-    form.querySelector("button").disabled = !legal;
-    for (const list of form.querySelectorAll("select[data-items]")) showChoices(list);
-  }
-  byId("line").textContent = state.over ? "The talk is over." : state.legal.length ? "" : "It is your partner's turn.";
+  byId("standing").textContent = state.left;
+  controls.show(state);
+  tell(state.over ? "The conversation is over." : state.legal.length ? "" : `Please wait: it is the turn of the other (${setup.partner}).`);
 }
+
+window.addEventListener("resize", () => { if (byId("log")) byId("log").scrollTop = byId("log").scrollHeight; }); // a keyboard came
+
+document.addEventListener("visibilitychange", () => {
+  if (!document.hidden && byId("log") && byId("log").offsetParent !== null) read();
+});
 
 setInterval(() => {
   if (deadline === null || !byId("left")) return;
   const left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
-  byId("left").textContent = `At most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. Then you can finish and are paid.`;
+  byId("left").textContent = `You wait at most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. If nobody comes, you can finish and are paid.`;
 }, 500);
 
 connect();

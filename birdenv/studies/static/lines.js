@@ -1,106 +1,88 @@
-// Lines of a dialogue, tables, and what a seat knows: for every page that shows them. All text goes in as
-// text: nothing here writes HTML.
 "use strict";
+// Lines of a conversation, and panels beside it: for every page that shows them. parts.js is before it. All text
+// goes in as text: nothing here writes HTML.
 
 const byId = (id) => document.getElementById(id);
 
-function make(tag, text, name) {
-  const made = document.createElement(tag);
-  if (text !== undefined) made.textContent = text;
-  if (name) made.className = name;
-  return made;
-}
-
-function words(name) {
-  return name.replaceAll("_", " ");
-}
-
-function table(rows, names) {
-  const made = make("table");
-  const head = make("tr");
-  for (const name of names) head.append(make("th", name));
-  made.append(head);
-  for (const row of rows) {
-    const line = make("tr");
-    for (const cell of row) line.append(make("td", typeof cell === "object" ? JSON.stringify(cell) : String(cell)));
-    made.append(line);
-  }
-  const box = make("div", undefined, "wide");
-  box.append(made);
-  return box;
-}
-
-function knowledge(value) {
-  if (Array.isArray(value) && value.length && value.every((row) => row && typeof row === "object")) {
-    const names = [...new Set(value.flatMap(Object.keys))];
-    return table(value.map((row) => names.map((name) => row[name] ?? "")), names);
-  }
-  if (value && typeof value === "object") {
-    const made = make("div");
-    for (const [name, part] of Object.entries(value)) {
-      const box = make("p");
-      box.append(make("strong", `${name}: `));
-      if (Array.isArray(part) && part.every((each) => typeof each !== "object")) box.append(part.join("\n"));
-      else if (part && typeof part === "object") box.append(knowledge(part));
-      else box.append(String(part ?? "none"));
-      made.append(box);
-    }
-    return made;
-  }
-  return make("p", value == null ? "" : String(value));
-}
-
-// A reply that is a table of text ("a | b" under a rule) is shown as one; all else as it is.
+/** A reply that is a table of text ("a | b" under a rule) is shown as a table; all else as it is. */
 function reply(text) {
   const lines = text.split("\n");
   const parts = lines.map((line) => line.split(" | "));
-  if (lines.length < 2 || !/^[-+| ]{3,}$/.test(lines[1])) return make("div", text);
+  if (lines.length < 2 || !/^[-+| ]{3,}$/.test(lines[1])) return words(text);
   let end = 2;
   while (end < lines.length && parts[end].length === parts[0].length && (parts[0].length > 1 || !/^\(/.test(lines[end]))) end += 1;
-  const box = make("div");
-  box.append(table(parts.slice(2, end), parts[0]), make("div", lines.slice(end).join("\n")));
-  return box;
+  return [table("Result", parts[0], parts.slice(2, end)), words(lines.slice(end).join("\n"))];
 }
 
+/** What was said or done: words, code, or a sentence about it. */
 function said(event) {
-  if (typeof event.data === "string") return event.data;
-  if (event.data == null) return `[${words(event.action)}]`;
-  const shown = typeof event.data === "object"
-    ? Object.entries(event.data).map(([name, value]) => `${name}: ${named(value)}`).join(", ")
-    : String(event.data);
-  return `[${words(event.action)}] ${shown}`;
+  if (event.data === "") return el("p", { class: "act" }, "(nothing)");
+  if (typeof event.data === "string" && event.who !== "house") return event.is_code ? sql(event.data) : words(event.data);
+  return el("p", { class: "act", dir: "auto" }, visible(event.said ?? ""));
 }
 
-// One of a game's items in a line: "a, 3".
-function named(item) {
-  if (item == null) return "none";
-  return typeof item === "object" ? Object.values(item).map(named).join(", ") : String(item);
-}
-
-function addLine(who, label, parts, kind, list = byId("events")) {
-  const line = make("li", undefined, kind ? `${who} ${kind}` : who);
-  line.append(make("span", label, "who"), ...parts);
+function addLine(who, name, parts, list = byId("events")) {
+  const line = el("li", { class: who }, el("span", { class: "who" }, visible(name)), parts);
   list.append(line);
-  list.scrollTop = list.scrollHeight;
+  list.parentElement.scrollTop = list.parentElement.scrollHeight;
   return line;
 }
 
-function label(event) {
-  const name = event.who === "house" ? "Study" : event.seat ?? (event.who === "you" ? "You" : "Partner");
-  const isNamed = event.action === "message" || typeof event.data !== "string"; // `said` names all else
-  return isNamed ? name : `${name} (${words(event.action)})`;
-}
-
 function addEvent(event, list = byId("events")) {
-  if (event.who === "house") addLine("house", "Study", [make("span", `The talk was ended: ${event.data}.`)], "", list);
-  else addLine(event.who, label(event), [make("span", said(event))], event.refused ? "refused" : "", list);
-  if (event.reply != null) addLine("house", words(event.voice ?? "reply"), [reply(event.reply)], "", list);
+  const name = event.seat || event.name;
+  const did = event.refused ? `${event.done ?? ""} (not done)` : event.done ?? "";
+  addLine(event.refused ? `${event.who} refused` : event.who, `${name} ${did}`.trim(), said(event), list);
+  if (event.reply != null) addLine("house", event.voice ?? "", reply(event.reply), list);
 }
 
-function showTold(told, list = byId("events")) {
-  byId("guide").textContent = told.guide ?? "";
-  byId("knowledge").replaceChildren(knowledge(told.knowledge));
-  byId("instruction").textContent = told.instruction ?? "";
-  byId("details").open = !told.guide || told.knowledge == null;
-  if (told.opening) addLine("partner", told.voice, [make("span", told.opening)], "", list);
+function addOpening(told, list = byId("events")) {
+  if (told.opening) addLine("partner", told.voice, words(told.opening), list);
+}
+
+/** The panels of a seat: what it knows, and the guide first. */
+function panelsOf(told) {
+  const guide = { title: "What to do", text: told.guide, rows: [], tables: [], entries: [], columns: [] };
+  return [...(told.guide ? [guide] : []), ...(told.panels ?? [])];
+}
+
+function panel(part) {
+  const tables = part.tables.map((each) => {
+    const rows = each.columns.map(([name, type, meaning]) => el("tr", {}, el("th", { scope: "row" }, name), el("td", {}, type), el("td", { class: "meaning", dir: "auto" }, meaning)));
+    const count = each.columns.length ? `${each.columns.length} columns` : "";
+    const sample = each.sample ? el("pre", { tabindex: "0", role: "region", "aria-label": `First rows of ${each.name}` }, visible(each.sample)) : "";
+    return folded(each.name, count, [each.columns.length ? table("", ["Column", "Type", "Meaning"], rows) : "", sample], rows);
+  });
+  const entries = part.entries.map(([name, text]) => folded(name, "", [words(text)], []));
+  return el("details", { class: "panel", open: true },
+    el("summary", {}, el("h2", {}, visible(part.title))),
+    part.text ? words(part.text) : "",
+    part.rows.length && !part.action ? table("", part.columns, part.rows) : "",
+    tables.length ? browser(part.title, tables) : "",
+    entries.length ? browser(part.title, entries) : "");
+}
+
+function folded(name, count, body, rows) {
+  const made = el("details", {}, el("summary", {}, el("strong", {}, visible(name)), count ? el("span", { class: "about" }, ` ${count}`) : ""), body);
+  return { made, rows, name: name.toLowerCase(), text: made.textContent.toLowerCase() };
+}
+
+/** A list of folded parts; a few are open, and many can be searched. */
+function browser(title, items) {
+  const few = items.length <= 4 && items.every((item) => !item.rows.length);
+  for (const { made } of items) made.open = few;
+  if (few) return items.map((item) => item.made);
+  const found = el("p", { class: "about", role: "status" });
+  const search = el("input", { type: "search", placeholder: "Search", "aria-label": `Search in: ${title}` });
+  search.addEventListener("input", () => {
+    const asked = search.value.trim().toLowerCase();
+    let count = 0;
+    for (const { made, rows, name, text } of items) {
+      made.hidden = !text.includes(asked);
+      made.open = asked !== "" && !made.hidden;
+      for (const row of rows) row.hidden = !name.includes(asked) && !row.textContent.toLowerCase().includes(asked);
+      if (!made.hidden) count += 1;
+    }
+    found.textContent = asked === "" ? "" : count === 0 ? "Nothing is found." : `Found in ${count} of ${items.length}.`;
+  });
+  return [search, found, items.map((item) => item.made)];
 }

@@ -1,14 +1,15 @@
-// One or two recorded dialogues to judge; lines.js is before it.
 "use strict";
+// One or two recorded dialogues to judge; lines.js is before it.
 
 async function load() {
   const lists = [...document.querySelectorAll("#sides .events")];
   const answer = await fetch("/item");
   const item = await answer.json();
-  byId("side").hidden = !item.told.instruction;
+  const parts = panelsOf(item.told);
+  byId("side").hidden = parts.length === 0;
+  byId("side").append(...parts.map(panel));
   for (const [place, lines] of item.sides.entries()) {
-    if (place === 0) showTold(item.told, lists[0]);
-    else if (item.told.opening) addLine("partner", item.told.voice, [make("span", item.told.opening)], "", lists[place]);
+    addOpening(item.told, lists[place]);
     for (const line of lines) addEvent(line, lists[place]);
     lists[place].scrollTop = 0;
   }

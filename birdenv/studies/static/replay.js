@@ -1,5 +1,5 @@
-// A recorded dialogue, step by step, from the eyes of a seat; lines.js is before it.
 "use strict";
+// A recorded dialogue, step by step, from the eyes of a seat; lines.js is before it.
 
 let record = null;
 
@@ -7,15 +7,27 @@ function shown() {
   return record.views[Number(byId("view").value)];
 }
 
-// The log up to the slider: every line has the place in the log (`at`) at which its seat saw it.
+/** The log up to the slider: every line has the place in the log (`at`) at which its seat saw it. */
 function draw() {
   const at = Number(byId("slider").value);
   byId("place").textContent = `${at} of ${record.count}`;
   byId("events").replaceChildren();
-  showTold(shown().told);
-  byId("side").hidden = !shown().told.instruction && record.private === null;
+  addOpening(shown().told);
   for (const line of shown().lines) if (line.at <= at) addEvent(line);
-  byId("line").textContent = at === 0 ? "Nothing has happened yet." : at === record.count ? "The end." : "";
+  byId("line").textContent = at === 0 ? "Nothing has happened yet: step forward." : at === record.count ? record.end : "";
+  byId("back").disabled = at === 0;
+  byId("forth").disabled = at === record.count;
+}
+
+function drawSide() {
+  const { told } = shown();
+  const parts = panelsOf(told);
+  if (told.instruction) parts.push({ title: "What a program is told in this seat", text: told.instruction, rows: [], columns: [], tables: [], entries: [] });
+  byId("side").replaceChildren(...parts.map(panel));
+  if (told.instruction) byId("side").lastChild.open = false;
+  if (record.private !== null) byId("side").append(el("details", { class: "panel secret" }, el("summary", {}, el("h2", {}, "Private record")), el("pre", { tabindex: "0" }, JSON.stringify(record.private, null, 2))));
+  byId("side").hidden = byId("side").childElementCount === 0;
+  draw();
 }
 
 function step(by) {
@@ -26,22 +38,15 @@ function step(by) {
 async function load() {
   const answer = await fetch(byId("replay").dataset.record);
   record = await answer.json();
-  for (const [place, view] of record.views.entries()) {
-    const option = make("option", view.name);
-    option.value = place;
-    byId("view").append(option);
-  }
+  byId("view").append(...record.views.map((view, place) => el("option", { value: place }, view.name)));
   byId("slider").max = record.count;
-  byId("slider").value = record.count;
-  if (record.private !== null) {
-    byId("private").hidden = false;
-    byId("private").querySelector("pre").textContent = JSON.stringify(record.private, null, 2);
-  }
-  byId("view").addEventListener("change", draw);
+  byId("slider").value = 0;
+  byId("view").addEventListener("change", drawSide);
   byId("slider").addEventListener("input", draw);
   byId("back").addEventListener("click", () => step(-1));
   byId("forth").addEventListener("click", () => step(1));
-  draw();
+  byId("whole").addEventListener("click", () => step(record.count));
+  drawSide();
 }
 
 load();

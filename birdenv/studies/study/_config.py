@@ -96,6 +96,7 @@ class StudyConfig(_Part):
         least_words: words that a person must have written in a dialogue, or it does not count for them.
         hosts: names under which the pages are reached, beside the loopback ones.
         prefix: begins random completion codes.
+        contact: whom people may ask about their payment, such as an address of mail; shown as it is.
     """
 
     title: str = ""
@@ -115,6 +116,7 @@ class StudyConfig(_Part):
     least_words: int = Field(0, ge=0)
     hosts: tuple[str, ...] = ()
     prefix: str = "BIRDENV"
+    contact: str = ""
 
     @model_validator(mode="after")
     def _questions_can_be_asked(self) -> StudyConfig:

@@ -1,10 +1,11 @@
-"""One running dialogue: its rules, its players, and what each seat has been shown so far."""
+"""One running dialogue: its rules, its players, what each seat has been shown so far, and its time limits."""
 
 from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any, Final
 
@@ -13,10 +14,11 @@ from birdenv.dialogue.arena import player_factory
 from birdenv.dialogue.move import as_move
 from birdenv.dialogue.players import AGENTS, USERS
 from birdenv.errors import InfrastructureError
-from birdenv.studies.study._config import HUMAN
+from birdenv.studies.study._config import HUMAN, StudyLimits
 from birdenv.studies.study._records import StoredDialogue
 from birdenv.studies.study._shown import Shown, setup, show
 from birdenv.studies.study._store import Store
+from birdenv.studies.study._waiting_room import Presence
 
 INFRA_ERROR: Final = "infra_error"
 PARTNER_ERROR: Final = "partner error"
@@ -302,3 +304,32 @@ class RunningDialogue:
             seat: show(self._dialogue, seat, self._numbers, before.events)
             for seat, before in self._shown.items()
         }
+
+
+def steady_clock() -> Callable[[], float]:
+    """Return a clock that shows the time of day, and goes on steadily when somebody sets the machine's."""
+    ahead = time.time() - time.monotonic()
+    return lambda: ahead + time.monotonic()
+
+
+def people_gone(
+    room: RunningDialogue, people: Mapping[int, str], presence: Presence, limits: StudyLimits, now: float
+) -> list[str]:
+    """Return those of a dialogue's people who count as gone: away, or idle, for too long."""
+    return [
+        id
+        for seat, id in people.items()
+        if _is_past(presence.away_since(id), limits.away, now)
+        or _is_past(room.idle_since(seat), limits.idle, now)
+    ]
+
+
+def overdue(room: RunningDialogue, limits: StudyLimits, now: float) -> str | None:
+    """Return the status with which a dialogue ends whose time, or whose player's time, is over; else None."""
+    if _is_past(room.thinking_since, limits.idle, now):
+        return PARTNER_ERROR
+    return "time limit" if _is_past(room.stored.started, limits.chat, now) else None
+
+
+def _is_past(since: float | None, limit: float | None, now: float) -> bool:
+    return since is not None and limit is not None and now - since > limit

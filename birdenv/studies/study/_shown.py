@@ -1,12 +1,30 @@
-"""What a seat is shown: what its page is built of, and events as lines. Plain JSON values."""
+"""What a person in a seat is shown: what their page is built of, and events as lines. Plain JSON values."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from typing import Any, Final, NamedTuple
 
-from birdenv.dialogue import Dialogue, Event, Game, Rules
+from birdenv.dialogue import Action, Dialogue, Event, Game, Rules, Seat
 from birdenv.dialogue.event import HOUSE
+from birdenv.dialogue.people import ActionWords, Panel, table_panel
+
+_VOICES: Final = {"judge": "Study", "database": "Database"}
+_PARTNER: Final = "Partner"
+_STUDY: Final = "Study"
+_ENDS: Final = {
+    "completed": "Your conversation is complete.",
+    "no deal": "Your conversation ended without a deal.",
+    "time limit": "The time for your conversation is over.",
+    "event limit": "The conversation is over: no more messages can be sent.",
+    "task limit reached": "The conversation is over: no more moves are possible.",
+    "silence": "The conversation is over: nobody had anything more to say.",
+    "left": "Your partner has left.",
+}
+_ENDED: Final = "Your conversation has ended."
+_SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
 class Shown(NamedTuple):
@@ -18,8 +36,9 @@ class Shown(NamedTuple):
 
 def setup(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
     """Return what the page of a seat is built of. It never changes in a dialogue."""
-    phases = game.seats[seat].phases
-    return {**told(game, rules, seat), "phases": phases, "actions": actions(game, rules, seat)}
+    made = told(game, rules, seat)
+    del made["instruction"]  # for programs: what people need of it stands in panels
+    return {**made, "actions": actions(game, rules, seat)}
 
 
 def show(
@@ -37,15 +56,14 @@ def show(
         {
             "number": len(before) + place,
             "cid": numbers.get(event.time) if event.agent == seat else None,
-            **line(event, seat),
+            **line(event, seat, dialogue.rules.seats),
         }
         for place, event in enumerate(dialogue.heard(seat, len(before)))
     )
     view = dialogue.view(seat)
     state: dict[str, Any] = {
         "legal": list(view.legal),
-        "phase": view.phase,
-        "gauges": dict(view.gauges),
+        "left": left(dialogue.rules, seat),
         "choices": list(view.choices),
         "over": dialogue.is_over,
     }
@@ -54,49 +72,144 @@ def show(
     return Shown((*before, *new), state)
 
 
+def left(rules: Rules, seat: int) -> str:
+    """Return what a seat is told of what runs out, with the part of the conversation that it is in."""
+    words, seats = rules.left_in_words(seat), rules.seats
+    has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
+    return f"Part {rules.phase()}. {words}" if has_parts else words
+
+
 def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
     """Return what a seat is told before the first move. It never changes in a dialogue."""
     said, voice = rules.opening(seat)
+    panels = rules.panels(seat) or _plain_panels(rules, seat)
     return {
         "guide": game.seats[seat].guide,
+        "panels": [asdict(each) for each in panels],
         "instruction": rules.instruction(seat),
-        "knowledge": rules.knowledge(seat),
         "opening": said,
-        "voice": voice,
+        "voice": _voice(game.seats[seat], voice),
+        "partner": _partner(game.seats, seat),
     }
+
+
+def _plain_panels(rules: Rules, seat: int) -> tuple[Panel, ...]:
+    """The knowledge and the instruction, for people in a game that declares no panels."""
+    known, instruction = rules.knowledge(seat), Panel("What you are told", rules.instruction(seat))
+    if isinstance(known, Sequence) and known and all(isinstance(each, Mapping) for each in known):
+        return table_panel("What you know", [dict(each) for each in known]), instruction
+    if isinstance(known, Mapping):
+        entries = tuple((str(name), named(value)) for name, value in known.items())
+        return Panel("What you know", entries=entries), instruction
+    return (instruction,)
 
 
 def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
-    """Return the actions of a seat, from which its controls are made."""
-    scale = rules.scale(seat)
-    return [
-        {
-            "name": action.name,
-            "about": action.about,
-            "fields": [
-                {
-                    "name": each.name,
-                    "kind": each.kind,
-                    "low": each.low,
-                    "high": scale.get(each.name, each.high),
-                    "length": each.max_length,
-                    "optional": each.optional,
-                }
-                for each in action.fields
-            ],
-        }
-        for action in game.seats[seat].actions
-    ]
+    """Return the actions of a seat that may become possible, from which its controls are made."""
+    scale, offered = rules.scale(seat), rules.offered(seat)
+    made = []
+    for action in game.seats[seat].actions:
+        if action.name not in offered:
+            continue
+        words = _words(game.seats[seat], action)
+        labels = {each.name: words.fields.get(each.name, _spelt(each.name)) for each in action.fields}
+        fields = [
+            {
+                "name": each.name,
+                "label": labels[each.name],
+                "kind": each.kind,
+                "low": each.low,
+                "high": scale.get(each.name, each.high),
+                "length": each.max_length,
+                "optional": each.optional,
+            }
+            for each in action.fields
+        ]
+        said = {"label": words.label, "hint": words.hint, "place": words.place, "question": words.question}
+        made.append({"name": action.name, **said, "fields": fields})
+    return made
 
 
-def line(event: Event, seat: int) -> dict[str, Any]:
-    """Return an event that a seat saw, as the line of its page."""
+def _words(seat: Seat, action: Action) -> ActionWords:
+    """The words for an action, with its place; made of its names where the game says none."""
+    words = seat.words.actions.get(action.name) or ActionWords(_spelt(action.name), action.about)
+    if words.place:
+        return words
+    kinds = [each.kind for each in action.fields]
+    place = "message" if kinds == ["text"] else "editor" if kinds == ["code"] else "more"
+    if place == "message" and next(each for each in seat.actions if each.is_text) is not action:
+        place = "more"  # the page has one text box
+    return ActionWords(words.label, words.hint, place, words.done, words.fields, words.question)  # type: ignore[arg-type]
+
+
+def _spelt(name: str) -> str:
+    return name.replace("_", " ").capitalize()
+
+
+def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
+    """Return an event that a seat saw, as the line of its page.
+
+    `said` tells in words what is no text; `done` stands behind the name of one who did more than to write.
+    """
     metadata: Mapping[str, Any] = event.metadata or {}
-    return {
+    reply = metadata.get("reply")
+    made: dict[str, Any] = {
         "who": "house" if event.agent == HOUSE else "you" if event.agent == seat else "partner",
         "action": event.action,
         "data": event.data,
-        "reply": metadata.get("reply"),
+        "reply": reply,
         "voice": metadata.get("sender"),
         "refused": bool(metadata.get("refused")),
     }
+    if event.agent == HOUSE:
+        return made | {"name": _STUDY, "said": ended(str(event.data))}
+    made["name"] = "You" if event.agent == seat else _partner(seats, seat)
+    if reply is not None and seat < len(seats):
+        made |= {"reply": seats[seat].words.reply(str(reply)), "voice": _voice(seats[seat], made["voice"])}
+    mover = seats[event.agent] if event.agent < len(seats) else None
+    action = None if mover is None else mover.by_name.get(event.action)
+    words = ActionWords("") if mover is None or action is None else _words(mover, action)
+    if not isinstance(event.data, str):
+        given = {} if action is None else action.arguments_of(event.data)
+        return made | {"said": _filled(words.done, given) or _raw(event)}
+    plain = event.action == "message" or words.place == "message"
+    is_code = action is not None and [each.kind for each in action.fields] == ["code"]
+    return made | {"done": words.done or ("" if plain else _spelt(event.action).lower()), "is_code": is_code}
+
+
+def ended(status: str, seat: Seat | None = None) -> str:
+    """Return in a sentence how a conversation ended."""
+    own = {} if seat is None else seat.words.ends
+    return own.get(status) or _ENDS.get(status, _ENDED)
+
+
+def _partner(seats: Sequence[Seat], seat: int) -> str:
+    """What a seat calls the other one."""
+    others = [each.name for place, each in enumerate(seats) if place != seat]
+    has_other = others and seat < len(seats)
+    return seats[seat].words.voices.get(others[0], _PARTNER) if has_other else _PARTNER
+
+
+def _voice(seat: Seat, voice: str) -> str:
+    return seat.words.voices.get(voice) or _VOICES.get(voice, _PARTNER)
+
+
+def _filled(done: str, given: Mapping[str, Any]) -> str:
+    """What was done in words; a field that was left out, or is not shown to this seat, is left out."""
+    return _SLOT.sub(lambda slot: named(given.get(slot[1], "")), done).strip()
+
+
+def _raw(event: Event) -> str:
+    said = _spelt(event.action)
+    return said if event.data is None else f"{said}: {named(event.data)}"
+
+
+def named(value: Any) -> str:
+    """Return an item of a game, or another JSON value, in a line: "a, 3"."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, Mapping):
+        return ", ".join(named(each) for each in value.values())
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return ", ".join(map(named, value))
+    return f"{value:g}" if isinstance(value, float) else str(value)

@@ -239,6 +239,10 @@ class Store(Database):
             for seat, cid, event, said in self.rows(sql, dialogue)
         ]
 
+    def move_counts(self) -> dict[str, int]:
+        """Return how many moves each dialogue has."""
+        return dict(self.rows("SELECT dialogue, COUNT(*) FROM move GROUP BY 1"))
+
     def words(self, dialogue: str, seat: int) -> int:
         """Return how many words the one in a seat wrote; refused moves do not count."""
         events = (move.event for move in self.moves(dialogue) if move.seat == seat)

@@ -14,15 +14,21 @@ from birdenv.dialogue import Arena, Move
 from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError
 from birdenv.studies._platform import TAKEN, is_same_visit
-from birdenv.studies.study._answers import read_answer, read_words
+from birdenv.studies._questions import read_answer, read_words
 from birdenv.studies.study._config import PAID, Ending, StudyConfig
 from birdenv.studies.study._deletion import DELETED
 from birdenv.studies.study._loaded_dialogues import LoadedDialogues
 from birdenv.studies.study._records import Person, ProblemReport
-from birdenv.studies.study._running_dialogue import INFRA_ERROR, PARTNER_ERROR, RunningDialogue
+from birdenv.studies.study._running_dialogue import (
+    INFRA_ERROR,
+    PARTNER_ERROR,
+    RunningDialogue,
+    overdue,
+    people_gone,
+    steady_clock,
+)
 from birdenv.studies.study._store import Store
 from birdenv.studies.study._study_game import check_players, keep_settings
-from birdenv.studies.study._time_limits import overdue, people_gone, steady_clock
 from birdenv.studies.study._waiting_room import End, Presence, WaitingRoom
 
 TRIES: Final = 2
@@ -35,10 +41,20 @@ BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 """Ends of dialogues that leave a person alone, and that fill no quota."""
 
 _QUESTIONS: Final = (
-    SurveyQuestion("fluent", "How fluent was your partner's language?"),
-    SurveyQuestion("correct", "How correct was what your partner said and did?"),
-    SurveyQuestion("humanlike", "How much did your partner talk like a person?"),
-    SurveyQuestion("cooperative", "How well did your partner work with you?"),
+    SurveyQuestion("fluent", "How fluent was your partner's language?", low="not fluent", high="very fluent"),
+    SurveyQuestion(
+        "correct",
+        "How correct was what your partner said and did?",
+        low="all of it was wrong",
+        high="all of it was correct",
+    ),
+    SurveyQuestion(
+        "humanlike",
+        "How much did your partner talk like a person?",
+        low="like a machine",
+        high="like a person",
+    ),
+    SurveyQuestion("cooperative", "How well did your partner work with you?", low="badly", high="very well"),
     SurveyQuestion("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
 )
 
@@ -82,7 +98,8 @@ class Study:
     @property
     def title(self) -> str:
         """The study's name on the pages."""
-        return self.config.title or self.arena.game.title or self.arena.game.name
+        game = self.arena.game
+        return self.config.title or game.study_title or game.title or game.name
 
     @property
     def questions(self) -> tuple[SurveyQuestion, ...]:

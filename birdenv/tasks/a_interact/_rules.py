@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, Final
 
 from birdenv.dialogue import Move, Reply, Seat
+from birdenv.dialogue.people import ActionWords, Panel, SeatWords
 from birdenv.grading.interact import Grade
 from birdenv.tasks.a_interact import _messages as messages
-from birdenv.tasks.a_interact._budget import Budget, budget_for
+from birdenv.tasks.a_interact._budget import COSTS, Budget, budget_for
 from birdenv.tasks.a_interact._lookups import look_up
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName
@@ -26,9 +28,46 @@ from birdenv.tasks.sql._actions import (
     Kind,
 )
 from birdenv.tasks.sql._view import BUDGET, SENDERS, TURNS
+from birdenv.tasks.sql._words import ASKING_WORDS
 
 PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
 """By name. The original pipeline (`shell`) has no a-Interact."""
+
+_LABELS: Final[Mapping[str, str]] = {
+    "get_schema": "Read the tables",
+    "get_all_column_meanings": "Read what all columns hold",
+    "get_column_meaning": "Read what one column holds",
+    "get_all_external_knowledge_names": "Read the names of the knowledge",
+    "get_knowledge_definition": "Read one piece of knowledge",
+    "get_all_knowledge_definitions": "Read all knowledge",
+}
+_BUDGET_GUIDE: Final = (
+    "Everything that you do has a price, which its button tells, and is paid from one budget: reading about "
+    "the data, too. Keep enough of it for your SQL."
+)
+_FIELDS: Final = {"table": "Table", "column": "Column", "name": "Its name"}
+
+
+def _words() -> SeatWords:
+    """The words of c-Interact with the prices, and with the tools that read."""
+    actions = {
+        name: replace(each, label=f"{each.label} ({_price(name)})")
+        for name, each in ASKING_WORDS.actions.items()
+    }
+    read = {
+        kind: ActionWords(f"{label} ({_price(kind)})", done=_told(label), fields=_FIELDS)
+        for kind, label in _LABELS.items()
+    }
+    return replace(ASKING_WORDS, actions={**actions, **read})
+
+
+def _price(kind: str) -> str:
+    return f"costs {dict(COSTS)[kind]:g}"  # type: ignore[index]
+
+
+def _told(label: str) -> str:
+    return f"{label[0].lower()}{label[1:]}"
+
 
 SEATS: Final = (
     Seat(
@@ -37,7 +76,8 @@ SEATS: Final = (
         SENDERS,
         {"turns_left": TURNS - 1, "budget": BUDGET},
         phases=2,
-        guide=ASKING_GUIDE,
+        guide=f"{ASKING_GUIDE.rpartition('. ')[0]}. {_BUDGET_GUIDE}",
+        words=_words(),
     ),
     USER_SEAT,
 )
@@ -81,6 +121,12 @@ class AInteractRules(InteractRules):
             return {}
         questions = 0 if self._must_submit else self.budget.questions
         return {"turns_left": questions, "budget": self.budget.left}
+
+    def left_in_words(self, seat: int) -> str:
+        if seat != SYSTEM or self.status:
+            return ""
+        left = f"You have {self.budget.left:g} of {self.budget.total} points of your budget left."
+        return f"{left} Now you can only submit." if self._must_submit else left
 
     def outcome(self) -> dict[str, Any]:
         """Return the public result, with the budget and what was used of it."""
@@ -153,6 +199,10 @@ class AInteractRules(InteractRules):
             return self._end(DONE if query is None else messages.DONE_AND_SPENT)
         self._move_on(sql, grade)
         return self._reply(messages.follow_up(query))
+
+    def _panels(self) -> tuple[Panel, ...]:
+        how = "Read about its tables, columns and knowledge here. What you read comes into the conversation."
+        return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:
         """Every attempt earns what the first would."""

@@ -144,6 +144,7 @@ GAME = Game(
     BirdSettings,
     load,
     title="Question -> SQL, scored by execution accuracy (BIRD)",
+    study_title="Answer a question with SQL",
     read_text=read_markup,
     markup_help=markup_help(("submit_sql", "execute_sql")),
     record_model=BirdRecord,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import lru_cache
 from typing import Any, Final
 
@@ -10,6 +11,7 @@ from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResu
 from birdenv.databases.cache import result_cache
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat
 from birdenv.dialogue.chat import chat_messages
+from birdenv.dialogue.people import Panel
 from birdenv.grading import LEAST_FETCHED, ExGrader, ExVerdict
 from birdenv.tasks.bird._task import BirdTask
 from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_SQL, SYSTEM, Kind
@@ -17,6 +19,7 @@ from birdenv.tasks.sql._past_statements import PastStatements
 from birdenv.tasks.sql._reference_date import today_words
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
 from birdenv.tasks.sql._view import SENDERS, TURNS
+from birdenv.tasks.sql._words import ASKING_WORDS, counted, tables_panel
 
 _OPEN: Final = (SYSTEM,)
 _LEGAL: Final[tuple[Kind, ...]] = ("execute_sql", "submit_sql")
@@ -37,6 +40,11 @@ SEATS: Final = (
         {"turns_left": TURNS - 1},
         phases=2,
         guide="Answer the question with one SQL query. Try statements first; submit once, when you are sure.",
+        words=replace(
+            ASKING_WORDS,
+            voices={**ASKING_WORDS.voices, "user": "Question"},
+            ends={**ASKING_WORDS.ends, "completed": "Your SQL was submitted, and the task is over."},
+        ),
     ),
 )
 
@@ -75,6 +83,8 @@ class BirdRules(Rules):
         self._limits = limits
         self._database: EpisodeDatabase | None = None
         self._past = PastStatements()
+        self._evidence = task.public.evidence.strip() if evidence else ""
+        self._show_schema = show_schema
         self._instruction = _instruction(task, source, evidence, max_turns, show_schema) + today_words(source)
         self._extras = {"candidates": task.public.candidates}
 
@@ -98,6 +108,18 @@ class BirdRules(Rules):
 
     def extras(self, seat: int) -> Mapping[str, Any]:
         return self._extras
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        source, db_id = self._source, self.task.public.db_id
+        schema = source.schema_text(db_id) if self._show_schema else ""
+        about = f"The database is {source.engine}. {today_words(source).strip()}".strip()
+        tables = tables_panel(schema, {}, source.dialect, about)
+        return (*([Panel("Hint", self._evidence)] if self._evidence else []), tables)
+
+    def left_in_words(self, seat: int) -> str:
+        if self.status:
+            return ""
+        return f"You have {counted(self._turns_left, 'step')} left: to run SQL is one, and so is to submit."
 
     def play(self, seat: int, move: Move) -> Reply:
         if move.action == "submit_sql":

@@ -9,13 +9,16 @@ from typing import Any, Final
 from birdenv.databases import DatabaseSource
 from birdenv.dialogue import Move, Reply, Seat
 from birdenv.dialogue.chat import NO_CALL
+from birdenv.dialogue.people import Panel
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import Grade
 from birdenv.tasks.c_interact import _messages as messages
+from birdenv.tasks.interact._knowledge import shown_knowledge
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask
 from birdenv.tasks.sql._actions import ASKING_GUIDE, CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, SYSTEM, USER, Kind
 from birdenv.tasks.sql._view import SENDERS, TURNS
+from birdenv.tasks.sql._words import ASKING_WORDS, counted, knowledge_panel, tables_panel
 from birdenv.users import ASKING_BACK
 
 MAX_EXECUTIONS = 50
@@ -32,6 +35,7 @@ SEATS: Final = (
         {"turns_left": TURNS - 1},
         phases=2,
         guide=ASKING_GUIDE,
+        words=ASKING_WORDS,
     ),
     USER_SEAT,
 )
@@ -89,6 +93,14 @@ class CInteractRules(InteractRules):
             return {}
         return {"turns_left": self.turns_left if self._may_clarify() else 0}
 
+    def left_in_words(self, seat: int) -> str:
+        if seat != SYSTEM or self.status:
+            return ""
+        attempts = f"You have {counted(1 if self._debug else 2, 'attempt')} at the SQL."
+        if self._may_clarify() or not self._has_submitted:
+            return f"You can ask {counted(self.turns_left, 'more question')}. {attempts}"
+        return f"{'The second request. ' if self._phase == 2 else ''}{attempts}"
+
     def play(self, seat: int, move: Move) -> Reply:
         if seat == USER:
             return self._limited(self._heard(move))
@@ -134,6 +146,13 @@ class CInteractRules(InteractRules):
             return self._limited(self._reply(f"{said} {messages.free_refusal(self.profile.free_refusals)}"))
         why_empty = messages.used_up(self.profile, has_submitted=self._has_submitted)
         return self._limited(self._failed("", "malformed", said=f"{said} {why_empty} "))
+
+    def _panels(self) -> tuple[Panel, ...]:
+        private = self.task.private
+        notes, dialect = private.notes, private.brief.dialect
+        entries = shown_knowledge(notes, private.deleted_knowledge)
+        tables = tables_panel(notes.schema, notes.column_meanings, dialect, self._about_database)
+        return tables, knowledge_panel(entries)
 
     def progress_fields(self) -> dict[str, Any]:
         return {

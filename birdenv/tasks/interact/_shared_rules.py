@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from birdenv.databases import Checkpoint, DatabaseSource, Limits
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat
+from birdenv.dialogue.people import Panel
 from birdenv.errors import BenchmarkError
 from birdenv.grading import InteractGrader, reward
 from birdenv.grading.interact import Grade
@@ -22,11 +23,13 @@ from birdenv.tasks.interact._user_seat import (
     briefs_of,
     filter_answer,
     user_instruction,
+    user_panels,
 )
 from birdenv.tasks.interact.profile import PATIENCE, PROFILES, Profile
 from birdenv.tasks.interact.reward_scheme import RewardScheme, told_points
 from birdenv.tasks.sql._actions import ANSWER, ANSWERING_GUIDE, SYSTEM, USER, Kind
 from birdenv.tasks.sql._reference_date import today_words
+from birdenv.tasks.sql._words import ANSWERING_WORDS
 from birdenv.tasks.sql.markup_reading import NO_SQL, expected_sql
 from birdenv.users import UserStyle
 
@@ -37,7 +40,9 @@ _SHARED: Final = RewardScheme()
 _UNGRADED = "SQL received. This task has no published answer, so it is not graded; the episode ends."
 _INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmark; the episode ends."
 
-USER_SEAT: Final = Seat("user", (ANSWER,), ("system", "judge"), phases=3, guide=ANSWERING_GUIDE)
+USER_SEAT: Final = Seat(
+    "user", (ANSWER,), ("system", "judge"), phases=3, guide=ANSWERING_GUIDE, words=ANSWERING_WORDS
+)
 """The user's seat. It counts phases as the system's does: 0 is not used."""
 
 
@@ -84,7 +89,9 @@ class InteractRules(Rules):
         self._accepted: str | None = None
         self._left: Checkpoint | None = None  # by the SQL that was accepted, where it was kept
         self._told_system = ""  # what follows the user's answer, beside what stands after every answer
-        self._instruction = self._begin(patience, source.engine) + today_words(source)
+        today = today_words(source)
+        self._instruction = self._begin(patience, source.engine) + today
+        self._about_database = f"The database is {source.engine}. {today.strip()}".strip()
 
     # --- decided by a game
 
@@ -103,6 +110,10 @@ class InteractRules(Rules):
     @abstractmethod
     def _next_attempt(self) -> tuple[AttemptName, int]:
         """Return the next submission's name, and the attempt by whose reward it is paid (1 or 2)."""
+
+    def _panels(self) -> tuple[Panel, ...]:
+        """Return what a person in the system's seat sees beside the conversation."""
+        return ()
 
     def _standing(self) -> str:
         """Return what every reply after which the episode goes on says at its end."""
@@ -128,6 +139,9 @@ class InteractRules(Rules):
 
     def phase(self) -> int:
         return self._phase
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        return self._panels() if seat == SYSTEM else user_panels(self.task)
 
     def extras(self, seat: int) -> Mapping[str, Any]:
         if seat != SYSTEM:

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from birdenv.dialogue import Move
+from birdenv.dialogue.people import Panel
 from birdenv.dialogue.seat import MAX_TEXT
 from birdenv.tasks.interact._task import CInteractTask
 from birdenv.users import STAGES, Brief, RuleUser, UserStyle
@@ -68,10 +69,23 @@ def user_instruction(task: CInteractTask) -> str:
     return _instruction(task.public.question, task.private.brief)
 
 
+def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
+    """Return the same for a person, beside the conversation."""
+    brief = task.private.brief
+    meant = Panel("Your words", entries=tuple(_meanings(brief).items()))
+    wanted = f"You asked: {task.public.question}\n\nWhat you want: {brief.clear_query}"
+    return (Panel("What you want", wanted), *([meant] if meant.entries else []))
+
+
+def _meanings(brief: Brief) -> dict[str, str]:
+    """What the user means by each open term, in words."""
+    said = {point.term: in_words(point.snippet, brief).text for point in brief.ambiguities}
+    return {term: " ".join(meaning.split()) for term, meaning in said.items()}
+
+
 @lru_cache(maxsize=256)
 def _instruction(question: str, brief: Brief) -> str:
-    meanings = {point.term: in_words(point.snippet, brief).text for point in brief.ambiguities}
-    points = [f"- {term}: {' '.join(meaning.split())}" for term, meaning in meanings.items()]
+    points = [f"- {term}: {meaning}" for term, meaning in _meanings(brief).items()]
     parts = [
         _RULES,
         f"You asked: {question}",

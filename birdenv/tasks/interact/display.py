@@ -17,7 +17,7 @@ _NEVER_SUBMITTED: Final = "malformed"
 
 def _phases(record: Record) -> Sequence[Phase]:
     return [
-        Phase(f"Phase {each['phase']}, attempt {each['attempt']}", str(each["status"]), each["reward"])
+        Phase(f"Phase {each['phase']}, {each['attempt']} attempt", str(each["status"]), each["reward"])
         for each in record.get("attempts", ())
     ]
 

@@ -68,13 +68,14 @@ ANSWER: Final = Action(
 )
 
 ASKING_GUIDE: Final = (
-    "Somebody wants something from a database and said it in too few words. Ask what they mean, in plain "
+    "A customer wants something from a database and said it in too few words. Ask what they mean, in plain "
     "words and one point at a time. Then write the SQL and submit it. If it is wrong, you may mend it; if it "
-    "is right, a second request may come. All that you need to know of the data stands below."
+    "is right, a second request may come. What you can know about the data stands beside the conversation."
 )
 ANSWERING_GUIDE: Final = (
-    "You asked for something in a few words, and your partner asks what you mean. What you want stands "
-    "below. Answer in plain words, tell only what you are asked about, and write no SQL."
+    "You asked a data analyst for something in a few words, and the analyst asks what you mean. What you "
+    "want stands beside the conversation. Answer in plain words, tell only what you are asked about, and "
+    "write no SQL."
 )
 """What people in these seats are told."""
 

@@ -8,9 +8,18 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from birdenv.users._brief import Brief
-from birdenv.users.leak_guard._disguises import backwards, decoded, leet, letters, plain, rot13, visible
 from birdenv.users.leak_guard._secrets import Protected, Secrets, signs
-from birdenv.users.leak_guard._sql_shapes import reference_words, sql_shape
+from birdenv.users.leak_guard._sql_shapes import (
+    backwards,
+    decoded,
+    leet,
+    letters,
+    plain,
+    reference_words,
+    rot13,
+    sql_shape,
+    visible,
+)
 
 CANNED = "Sorry, I would rather not go into that. Please ask about what I meant by my question."
 """What is said instead of an answer that was stopped."""

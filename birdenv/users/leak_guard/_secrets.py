@@ -10,8 +10,13 @@ from typing import Generic, TypeVar
 
 from birdenv.users._brief import Brief
 from birdenv.users.identifiers import is_identifier
-from birdenv.users.leak_guard._disguises import letters, mirrored_and_turned, plain, rot13
-from birdenv.users.leak_guard._sql_shapes import DISGUISED_KEYWORDS
+from birdenv.users.leak_guard._sql_shapes import (
+    DISGUISED_KEYWORDS,
+    letters,
+    mirrored_and_turned,
+    plain,
+    rot13,
+)
 from birdenv.users.sql_in_words import in_words, quoted, read_aloud, respelt, split_words, tokenize
 
 _GOLD_RUN = 6

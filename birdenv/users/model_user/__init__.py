@@ -7,9 +7,14 @@
 Whatever they say passes the leak guard.
 """
 
-from birdenv.users.model_user._one_prompt import OnePromptUser, one_prompt_user
-from birdenv.users.model_user._two_stage import TwoStageUser, llm_user
-from birdenv.users.model_user._worded_rules import WordedRuleUser, worded_rule_user
+from birdenv.users.model_user._players import (
+    OnePromptUser,
+    TwoStageUser,
+    WordedRuleUser,
+    llm_user,
+    one_prompt_user,
+    worded_rule_user,
+)
 
 __all__ = [
     "OnePromptUser",

@@ -11,11 +11,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from birdenv.users._brief import Brief, Call
-from birdenv.users._token_segments import token_segments
-from birdenv.users.segments import Segment, segments
+from birdenv.users.segments import Segment, segments, token_segments
 from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding._gold_parts import telling_parts
-from birdenv.users.understanding.vocabulary._word_forms import clean, content_words, stem, words
+from birdenv.users.understanding._word_forms import clean, content_words, stem, words
 
 _CHOICE = re.compile(r"(?i)\b(labell?ed|unlabell?ed|unanswerable)\s*+\(([^()]*+)\)")
 

@@ -1,15 +1,22 @@
 """The user `llm` with prompts of others: the two calls of the published implementations, word for word.
 
 Nothing is checked between the stages, and nothing is asked again: what the encoder says goes to the decoder,
-and what the decoder says is the answer, which the game's leak guard still looks at.
+and what the decoder says is the answer, which the game's leak guard still looks at. The prompts
+have the published variables.
 """
 
 from __future__ import annotations
 
+import json
+import re
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Final, NamedTuple
 
 from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.errors import InputError
+from birdenv.files import exists, is_directory, read_text
+from birdenv.llm import USER_PROMPTS
 from birdenv.users._brief import Brief
 from birdenv.users.decoder import ASKING_BACK
 from birdenv.users.model_user._encoder import (
@@ -24,7 +31,89 @@ from birdenv.users.model_user._encoder import (
     tagged,
 )
 from birdenv.users.model_user._seat import UserSeat
-from birdenv.users.model_user._user_prompts import filled, published_values, read_user_prompts
+from birdenv.users.segments import token_segments
+
+_FILES: Final = " and ".join(USER_PROMPTS)
+_VARIABLE: Final = re.compile(r"\[\[(\w+)\]\]")
+_ENCODER: Final = ("clarification_Q", "amb_json", "SQL_Glot", "DB_schema", "GT_SQL", "clear_query")
+_DECODER: Final = (*_ENCODER, "Action")
+_KNOWN: Final = dict(zip(USER_PROMPTS, (_ENCODER, _DECODER), strict=True))
+_NEEDED: Final = dict(zip(USER_PROMPTS, (("clarification_Q",), ("clarification_Q", "Action")), strict=True))
+
+
+class UserPrompts(NamedTuple):
+    """The texts for both stages; variables stand in them as `[[name]]`."""
+
+    encoder: str
+    decoder: str
+
+
+def read_user_prompts(folder: Path) -> UserPrompts:
+    """Read `encoder.txt` and `decoder.txt`.
+
+    Raises:
+        InputError: a file is missing or cannot be read; or it has a variable that there is not, or lacks one
+            without which its stage makes no sense.
+    """
+    if not is_directory(folder):
+        raise InputError(f"{folder}: no such folder; --user-prompts takes one with {_FILES}")
+    return UserPrompts(*(_read(folder / name) for name in USER_PROMPTS))
+
+
+def _read(path: Path) -> str:
+    if not exists(path):
+        raise InputError(f"{path}: no such file; --user-prompts needs {_FILES}")
+    text = read_text(path)
+    used, known = set(_VARIABLE.findall(text)), _KNOWN[path.name]
+    for name in sorted(used.difference(known)):
+        raise InputError(f"{path}: there is no variable [[{name}]]; known: {', '.join(known)}")
+    for name in _NEEDED[path.name]:
+        if name not in used:
+            raise InputError(f"{path} lacks the variable [[{name}]]: nothing would depend on it")
+    return text
+
+
+def filled(text: str, values: Mapping[str, str]) -> str:
+    """Return a text with its variables replaced, in one go: what looks like a variable in a value stays.
+
+    >>> filled("Q: [[clarification_Q]]", {"clarification_Q": "Give me [[GT_SQL]]", "GT_SQL": "SELECT 1"})
+    'Q: Give me [[GT_SQL]]'
+    """
+    return _VARIABLE.sub(lambda found: values[found[1]], text)
+
+
+def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[str, str]:
+    """Return the variables for a question, as the published implementations fill them.
+
+    Args:
+        brief: what the user knows now. Its `first_line` says which of the two implementations is meant.
+        first_brief: what it knew in the first phase, whose clear request it keeps.
+        question: what was asked.
+    """
+    is_service = brief.first_line
+    ambiguities = "\n\n".join(
+        f"{name}: \n{json.dumps(value, indent=4)}" for name, value in brief.annotated.items()
+    )
+    clear = first_brief.clear_query or (first_brief.request if is_service else "")
+    return {
+        "clarification_Q": question.strip(),
+        "amb_json": ambiguities or json.dumps({}),
+        "SQL_Glot": _slices(brief.gold, "\n===\n" if is_service else "\n\n\n===\n"),
+        "DB_schema": brief.notes.schema if brief.notes is not None else "",
+        "GT_SQL": ("\n" if is_service else "\n\n").join(brief.gold).strip(),
+        "clear_query": clear,
+    }
+
+
+def _slices(gold: Sequence[str], between: str) -> str:
+    """The slices of the gold SQL, each below the name of its clause."""
+    return between.join(
+        "\n\n".join(f"{_clause(part.clause)}:\n{part.sql}" for part in token_segments([sql])) for sql in gold
+    )
+
+
+def _clause(name: str) -> str:
+    return f"{name} by".upper() if name in ("group", "order") else name.replace("_", " ").upper()
 
 
 class PublishedUser:

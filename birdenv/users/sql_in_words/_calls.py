@@ -43,7 +43,8 @@ def _case(speaker: Speaker, node: Node) -> Phrase:
     branches, default = branches_of(node)
     for at, (condition, outcome) in enumerate(branches):
         test, then = speaker.say(condition), speaker.say(outcome).inside(PREFIX)
-        text = test.text
+        lists = kind_of(condition) == "In" and len(condition.expressions) > 1 and len(branches) > 1
+        text = f"({test.text})" if lists else test.text
         if subject and text:
             verb = "is" if test.literal else "equals"
             text = f"{'it' if at else subject} {verb} {test.inside(LOOSE)}"
@@ -111,7 +112,8 @@ def _entry(speaker: Speaker, column: Node, paths: Sequence[Node]) -> Phrase:
     names = [
         speaker.names.entry(column.name, outer + path.name) or speaker.text(path) for path in paths if path
     ]
-    return Phrase(enumerate_words([f"the {name.removeprefix('the ')}" for name in names]))
+    place = f" of the {speaker.names.words(column.name)}" if speaker.names.are_columns(names) else ""
+    return Phrase(enumerate_words([f"the {name.removeprefix('the ')}" for name in names]) + place)
 
 
 @says("JSONExtract", "JSONExtractScalar")

@@ -80,7 +80,7 @@ _PHRASES: dict[str, dict[int, str]] = {
     "CUME_DIST": {0: "the cumulative share"},
     "ROW_NUMBER": {0: "the running number"},
     "NTILE": {1: "the one of {} equal groups"},
-    "AGE": {2: "the time between {} and {}"},
+    "AGE": {1: "the age since {}", 2: "the age at {}, counted from {}"},
     "CONCAT": {},
 }
 

@@ -102,6 +102,7 @@ class Names:
     """
 
     def __init__(self, identifiers: frozenset[str] = frozenset(), notes: BriefNotes | None = None) -> None:
+        self._identifiers = identifiers
         self._spellings = _best_spellings(identifiers)
         self._notes = notes
 
@@ -126,6 +127,18 @@ class Names:
         if not meaning or notes is None:
             return words
         return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, notes)
+
+    def are_columns(self, words: Sequence[str]) -> bool:
+        """Return whether a column is called by any of these words."""
+        if self._notes is None:
+            return False
+        return not _columns_in_words(self._notes, self._identifiers).isdisjoint(words)
+
+
+@lru_cache(maxsize=64)
+def _columns_in_words(notes: BriefNotes, identifiers: frozenset[str]) -> frozenset[str]:
+    names = Names(identifiers, notes)
+    return frozenset(map(names.spelt_out, notes.columns))
 
 
 def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:

@@ -175,13 +175,17 @@ class Wording:
 
         return _WORD.sub(replace, template)
 
+    def may_say(self, word: str) -> bool:
+        """Return whether a word is none of the names that must not be said."""
+        return word.lower() not in self._taken
+
     @property
     def cases(self) -> str:
         """What is counted where no table is in sight."""
         return self._counted or self.say("cases")
 
     def _free(self, word: str) -> str:
-        if word.lower() not in self._taken:
+        if self.may_say(word):
             return word
         for synonym in _SYNONYMS.get(word.lower(), ()):
             if not self._taken.intersection(synonym.replace("-", " ").split()):

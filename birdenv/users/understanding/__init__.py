@@ -6,7 +6,7 @@
 * or nothing that can be made out: the user asks back ("unclear").
 
 `understand_parts` takes a message with several questions apart. Three files decide whether one is refused:
-`_choice` (the order of the decisions, and what a mistake costs), `vocabulary/_scope` (phrases), and
+`_choice` (the order of the decisions, and what a mistake costs), `_phrases` (`scope.txt`), and
 `_ranking`, a linear model of all that the question may be about. Its weights are in `weights.json`;
 `birdenv_baselines.user_questions.train` makes them.
 """

@@ -14,12 +14,16 @@ from birdenv.users.sql_in_words import tokenize
 from birdenv.users.understanding._candidate_words import (
     all_stems,
     beside_terms,
+    clause_kinds,
     clear_stems,
+    kinds_of_sql,
+    kinds_said,
     literals_of,
     meaning_stems,
     names_of,
     noted_stems,
     numbers_in,
+    settled_kinds,
     sibling_stems,
     spoken_stems,
     stems_in,
@@ -27,9 +31,14 @@ from birdenv.users.understanding._candidate_words import (
     stems_of,
     tables_joined,
 )
-from birdenv.users.understanding._changes import KINDS_OF_CHANGE, SAID_OF_CHANGE, changes
-from birdenv.users.understanding._gold_parts import bare_text, is_set_to, telling_parts
-from birdenv.users.understanding._kinds import clause_kinds, kinds_of_sql, kinds_said, settled_kinds
+from birdenv.users.understanding._gold_parts import (
+    KINDS_OF_CHANGE,
+    SAID_OF_CHANGE,
+    bare_text,
+    changes,
+    is_set_to,
+    telling_parts,
+)
 from birdenv.users.understanding._left_open import (
     attributed,
     kept,
@@ -39,8 +48,8 @@ from birdenv.users.understanding._left_open import (
     single_figure,
     unused_columns,
 )
-from birdenv.users.understanding.vocabulary._scope import KINDS, PLAIN_KINDS
-from birdenv.users.understanding.vocabulary._word_forms import clean, stem, words
+from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS
+from birdenv.users.understanding._word_forms import clean, stem, words
 
 GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 

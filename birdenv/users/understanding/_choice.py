@@ -11,9 +11,7 @@ from birdenv.users.segments import Segment
 from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
-from birdenv.users.understanding._question import SHORT_NAME, Question, called, questions_in, take_apart
-from birdenv.users.understanding._ranking import Evidence, Weights, evidence, load_weights, probabilities
-from birdenv.users.understanding.vocabulary._scope import (
+from birdenv.users.understanding._phrases import (
     PLAIN_KINDS,
     Said,
     asks_for_output,
@@ -21,7 +19,10 @@ from birdenv.users.understanding.vocabulary._scope import (
     is_out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding.vocabulary._word_forms import (
+from birdenv.users.understanding._question import SHORT_NAME, Question, called, questions_in, take_apart
+from birdenv.users.understanding._ranking import Evidence, evidence, probabilities
+from birdenv.users.understanding._weights import Weights, load_weights
+from birdenv.users.understanding._word_forms import (
     FRAME_STEMS,
     GENERIC_STEMS,
     clean,

@@ -13,7 +13,7 @@ from birdenv.users._brief import Brief
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
 from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
 from birdenv.users.understanding._left_open import mentioned_in
-from birdenv.users.understanding.vocabulary._word_forms import (
+from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     MEASURE_WORDS,
     NAMING_STEMS,

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from birdenv.users.understanding._question import is_tag
-from birdenv.users.understanding.vocabulary._word_forms import (
+from birdenv.users.understanding._word_forms import (
     FRAME_STEMS,
     clean,
     content_words,

@@ -6,11 +6,10 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from birdenv.users._phrases import any_of
 from birdenv.users.understanding._candidates import FIELDS
 from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
-from birdenv.users.understanding.vocabulary._scope import Said
-from birdenv.users.understanding.vocabulary._word_forms import (
+from birdenv.users.understanding._phrases import Said, any_of
+from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
     STOP_WORDS,

@@ -6,71 +6,34 @@ thing that it asks for; beside them, what the runs of words of the question spea
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
-from importlib import resources
-from importlib.resources.abc import Traversable
+from functools import lru_cache
 from operator import add, mul
 from typing import NamedTuple, TypeAlias
 
-from birdenv.users.understanding._candidates import FACETS, FIELDS, GROUPS, Candidate
+from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._index import Index
+from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import NOTHING, SHORT_NAME, Overlap, Question, called, overlap
-from birdenv.users.understanding._runs import RunWeights, facet_scores
-from birdenv.users.understanding.vocabulary._scope import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
-from birdenv.users.understanding.vocabulary._word_forms import GENERIC_STEMS, stem
+from birdenv.users.understanding._weights import (
+    FAMILIES,
+    PLACE_OF,
+    WORD_FEATURES,
+    Weights,
+    facet_scores,
+)
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, stem
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
 
-_FAMILIES = ("point", "aside", "part", "open")
 _FAMILY = {"non_critical": "aside", "part": "part", "open": "open", "said": "open"}
-_WORDS = (
-    "covers_term",
-    *FIELDS,
-    "whole_term",
-    "near_best",
-    "second",
-    "only",
-    "named",
-    "literal",
-)
-_OPEN = ("restricted", "unexplained", "unknown", "condition", "condition_unknown", "point_named")
-_CONDITION = ("unknown", "only_one", "only_one_unknown")
-_PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
-_REFUSE = (
-    "always",
-    "identifier",
-    "unknown",
-    "nothing_known",
-    "long",
-    "plain_kind",
-    "best",
-    *SPEAKS_FOR_REFUSING,
-)
-_ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
-
-FEATURES: tuple[str, ...] = (
-    *(f"group:{name}" for name in GROUPS),
-    *(f"{family}:{name}" for family in _FAMILIES for name in _WORDS),
-    *(f"open:{name}" for name in _OPEN),
-    *(f"condition:{name}" for name in _CONDITION),
-    *(f"plain:{name}" for name in _PLAIN),
-    *(f"asked_and_settled:{kind}" for kind in KINDS),
-    *(f"asked_not_settled:{kind}" for kind in KINDS),
-    *(f"refuse:{name}" for name in _REFUSE),
-    *(f"ask_back:{name}" for name in _ASK),
-)
-"""The names of all features, in the order of the weights."""
-
-_AT = {name: place for place, name in enumerate(FEATURES)}
-_START = {family: _AT[f"{family}:covers_term"] for family in _FAMILIES}
-_NEAR, _NAMED, _LITERAL = map(_WORDS.index, ("near_best", "named", "literal"))
-_NOT_ASKED = (_AT["plain:not_asked"], 1.0)
+_START = {family: PLACE_OF[f"{family}:covers_term"] for family in FAMILIES}
+_NEAR, _NAMED, _LITERAL = map(WORD_FEATURES.index, ("near_best", "named", "literal"))
+_NOT_ASKED = (PLACE_OF["plain:not_asked"], 1.0)
 _FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 
 
@@ -165,7 +128,7 @@ def _in_common(
         if value:
             yield place, value / found.total
     if covered > 0.95:
-        yield start + _WORDS.index("whole_term"), 1.0
+        yield start + WORD_FEATURES.index("whole_term"), 1.0
     yield start + _NEAR, near
     if near < 1:
         yield start + _NEAR + 1, 1.0
@@ -256,7 +219,7 @@ def _explained(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
 
 
 def _numbers(first: str, values: Iterable[float]) -> Vector:
-    return [(place, float(value)) for place, value in enumerate(values, _AT[first]) if value]
+    return [(place, float(value)) for place, value in enumerate(values, PLACE_OF[first]) if value]
 
 
 def _named_at_length(candidate: Candidate, question: Question) -> bool:
@@ -313,8 +276,8 @@ def _standing(candidate: Candidate) -> CandidateEvidence:
     if candidate.group != "open":
         for kind in KINDS:
             how = "and" if kind in candidate.kinds else "not"
-            asked[kind].append((_AT[f"asked_{how}_settled:{kind}"], 1.0))
-    return CandidateEvidence([(_AT[f"group:{candidate.group}"], 1.0)], asked)
+            asked[kind].append((PLACE_OF[f"asked_{how}_settled:{kind}"], 1.0))
+    return CandidateEvidence([(PLACE_OF[f"group:{candidate.group}"], 1.0)], asked)
 
 
 def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
@@ -324,38 +287,6 @@ def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
         for one, beside in zip(standing(index), found.beside, strict=False)
     ]
     return whole + found.beside[-2:]
-
-
-@dataclass(frozen=True, eq=False)
-class Weights:
-    """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
-
-    values: tuple[float, ...]
-    runs: Mapping[str, tuple[tuple[int, float], ...]]
-    known: frozenset[str]
-
-    @cached_property
-    def of_runs(self) -> RunWeights:
-        """The weights of the runs as they are added up."""
-        return RunWeights(self.runs)
-
-
-@cache
-def load_weights() -> Weights:
-    """Read the package's weights."""
-    return weights_in(resources.files(__package__).joinpath("weights.json"))
-
-
-def weights_in(file: Traversable) -> Weights:
-    """Read a file of weights."""
-    data = json.loads(file.read_text(encoding="utf-8"))
-    runs: dict[str, list[tuple[int, float]]] = {}
-    for place, name in enumerate(FACETS):
-        for run, hundredths in data["runs"].get(name, {}).items():
-            runs.setdefault(run, []).append((place, hundredths / 100))
-    known = frozenset(data["words"].split()).union(*(run.split() for run in runs))
-    values = tuple(data["features"].get(name, 0.0) for name in FEATURES)
-    return Weights(values, {run: tuple(said) for run, said in runs.items()}, known)
 
 
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:

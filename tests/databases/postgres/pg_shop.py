@@ -8,7 +8,7 @@ from typing import Any
 
 from birdenv.databases import EpisodeDatabase, Limits, QueryError, QueryResult, Result
 from birdenv.databases.postgres import PostgresServer, PostgresSource, find_dumps, load_dump
-from birdenv.databases.postgres.server._data_folder import ADMIN
+from birdenv.databases.postgres.server._paths import ADMIN
 
 SHOP = """
 CREATE TYPE mood AS ENUM ('calm', 'cross');

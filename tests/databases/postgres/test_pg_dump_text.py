@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.databases.postgres.loading._dump_text import DumpPiece, pieces, read_dump
+from birdenv.databases.postgres.loading._dump_file import DumpPiece, pieces, read_dump
 from birdenv.errors import InputError
 
 HERE = Path("some.sql")

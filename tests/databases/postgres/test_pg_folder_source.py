@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from birdenv.databases import QueryResult, open_source
-from birdenv.databases._dump_places import DUMP_FOLDERS
+from birdenv.databases._protocols import DUMP_FOLDERS
 from birdenv.databases.postgres import (
     PostgresFolderSource,
     PostgresServer,
@@ -18,7 +18,7 @@ from birdenv.databases.postgres import (
     find_dumps,
     load_dump,
 )
-from birdenv.databases.postgres.server._data_folder import ADMIN
+from birdenv.databases.postgres.server._paths import ADMIN
 from birdenv.errors import InputError
 
 TABLE = "CREATE TABLE plant (id integer, name text); INSERT INTO plant VALUES {};"

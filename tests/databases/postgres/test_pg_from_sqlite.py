@@ -22,7 +22,7 @@ from birdenv.databases.postgres import (
     templates,
     verify_template,
 )
-from birdenv.databases.postgres.server._data_folder import ADMIN
+from birdenv.databases.postgres.server._paths import ADMIN
 from birdenv.errors import InputError
 
 Convert = Callable[..., Loaded]

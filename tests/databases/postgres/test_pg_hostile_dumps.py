@@ -24,7 +24,7 @@ from birdenv.databases.postgres import (
     templates,
     verify_template,
 )
-from birdenv.databases.postgres.loading._database_names import loading_name
+from birdenv.databases.postgres.loading._templates import loading_name
 from birdenv.errors import InputError
 
 TRAP = """

@@ -14,7 +14,7 @@ import pytest
 
 from birdenv import execute_sql, submit_sql
 from birdenv.databases.postgres import Cluster
-from birdenv.databases.postgres.server._data_folder import pid_file
+from birdenv.databases.postgres.server._paths import pid_file
 from birdenv.demo import DEMO_C_INTERACT_FILE
 from birdenv.dialogue import make_game
 from birdenv.envs import BirdSqlEnv, CInteractEnv

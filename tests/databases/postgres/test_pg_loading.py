@@ -23,9 +23,9 @@ from birdenv.databases.postgres import (
     templates,
     verify_template,
 )
-from birdenv.databases.postgres.loading._database_names import LONGEST_NAME
-from birdenv.databases.postgres.server._binaries import find_binaries
-from birdenv.databases.postgres.server._data_folder import ADMIN
+from birdenv.databases.postgres.loading._templates import LONGEST_NAME
+from birdenv.databases.postgres.server._paths import ADMIN
+from birdenv.databases.postgres.server._programs import find_binaries
 from birdenv.errors import InputError
 
 PREAMBLE = """--

@@ -11,7 +11,7 @@ from postgres_server import start_postgres
 
 from birdenv.databases import Limits, QueryError, QueryResult
 from birdenv.databases.postgres import PostgresDatabase, PostgresServer, PostgresSource, find_server
-from birdenv.databases.postgres.server._data_folder import ADMIN
+from birdenv.databases.postgres.server._paths import ADMIN
 
 pytestmark = pytest.mark.contains("quota")
 
@@ -42,7 +42,7 @@ DEAF = (
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """As with a gigabyte, but sooner."""
-    for module in ("_disk_quota", "_session"):
+    for module in ("_connection", "_session"):
         monkeypatch.setattr(f"birdenv.databases.postgres.{module}.MOST_GROWTH", MOST)
 
 

@@ -17,9 +17,8 @@ import pytest
 from postgres_server import PASSWORD, start_postgres
 
 from birdenv.databases.postgres import Cluster, PostgresServer, ServerError, find_server
-from birdenv.databases.postgres.server._account import ServerAccount
-from birdenv.databases.postgres.server._binaries import Binaries, find_binaries
 from birdenv.databases.postgres.server._paths import server_place, with_reachable_programs
+from birdenv.databases.postgres.server._programs import Binaries, ServerAccount, find_binaries
 from birdenv.errors import InputError
 
 USER = """
@@ -343,7 +342,7 @@ def test_a_user_without_a_name_is_told(cache: Path, public_python: str) -> None:
 def test_a_machine_without_the_package_is_told_how_to_get_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, has_old_programs: bool
 ) -> None:
-    monkeypatch.setattr("birdenv.databases.postgres.server._binaries._PACKAGE", "an_old_package")
+    monkeypatch.setattr("birdenv.databases.postgres.server._programs._PACKAGE", "an_old_package")
     if has_old_programs:
         programs = tmp_path / "an_old_package" / "pginstall" / "bin"
         programs.mkdir(parents=True)

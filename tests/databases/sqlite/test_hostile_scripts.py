@@ -10,7 +10,7 @@ from growth import LINEAR, growth
 
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import SqliteDatabase
-from birdenv.databases.sqlite._create_text import read_table_text
+from birdenv.databases.sqlite._schema import read_table_text
 from birdenv.sql import LONGEST_SQL, split_statements
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) AS c FROM n"

@@ -9,8 +9,7 @@ import pytest
 from database_files import write_database
 
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
-from birdenv.databases.sqlite import LocalSource
-from birdenv.databases.sqlite.guard import _statement_guard
+from birdenv.databases.sqlite import LocalSource, _statement_guard
 
 COUNTED = "WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT {n})"
 WIDE = "hex(zeroblob(250)) || (x * 7919)"

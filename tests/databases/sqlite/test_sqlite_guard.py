@@ -19,10 +19,10 @@ from image_kinds import let_images_grow
 
 from birdenv.databases import Limits, QueryError, QueryResult, SqliteSource
 from birdenv.databases.sqlite import LocalSource
+from birdenv.databases.sqlite._authorizer_rules import HARMLESS, rule_of
+from birdenv.databases.sqlite._deadline import NEVER, Deadline
 from birdenv.databases.sqlite._process_database import ProcessDatabase
-from birdenv.databases.sqlite.guard._authorizer_rules import HARMLESS, rule_of
-from birdenv.databases.sqlite.guard._deadline import NEVER, Deadline
-from birdenv.databases.sqlite.guard._statement_guard import StatementGuard
+from birdenv.databases.sqlite._statement_guard import StatementGuard
 from birdenv.databases.sqlite.images._protocol import ImageKind
 
 STRANGE = frozenset({"load_extension", "fts3_tokenizer"})

@@ -10,9 +10,8 @@ import pytest
 from database_files import write_database
 
 from birdenv.databases import Limits, QueryError
-from birdenv.databases.sqlite import LocalSource
-from birdenv.databases.sqlite.guard import _statement_guard
-from birdenv.databases.sqlite.guard._watchdog import watchdog
+from birdenv.databases.sqlite import LocalSource, _statement_guard
+from birdenv.databases.sqlite._deadline import watchdog
 
 ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 

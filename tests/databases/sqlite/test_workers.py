@@ -19,7 +19,7 @@ from birdenv.databases import Checkpoint, EpisodeDatabase, Limits, QueryError, Q
 from birdenv.databases.sqlite import _process_database as pool
 from birdenv.databases.sqlite._process_database import _read
 from birdenv.errors import InfrastructureError
-from birdenv.processes import memory
+from birdenv.processes import pool as process_pool
 from birdenv.processes.child import ANSWER
 from birdenv.processes.messages import unpacked
 from birdenv.processes.process import ChildProcess
@@ -395,7 +395,7 @@ def test_where_memory_runs_out_an_episode_that_writes_is_told(
     with source.open("shop", LIMITS) as writing, source.open("shop", LIMITS) as late:
         writing.execute("DELETE FROM orders")
         (tmp_path / "meminfo").write_text("MemTotal: 8000000 kB\nMemAvailable: 100000 kB\n")
-        monkeypatch.setattr(memory, "_MACHINE", tmp_path / "meminfo")
+        monkeypatch.setattr(process_pool, "_MACHINE", tmp_path / "meminfo")
         with pytest.raises(InfrastructureError, match="97 MiB left"):
             late.execute("DELETE FROM customers")
         assert value(late, CUSTOMERS) == 3, "it has written nothing"

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from birdenv.databases import DatabaseState, Limits
-from birdenv.grading.interact._state_differences import changed_objects, first_difference
+from birdenv.grading.interact._management import changed_objects, first_difference
 
 ADD = "INSERT INTO item VALUES (5, 'cap', 0.5)"
 

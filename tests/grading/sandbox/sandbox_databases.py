@@ -7,7 +7,7 @@ from pathlib import Path
 
 from birdenv.databases import EpisodeDatabase, Limits, SqliteSource
 from birdenv.grading.sandbox import SandboxLimits, run_test_cases
-from birdenv.grading.sandbox import _case_report as reports
+from birdenv.grading.sandbox import _runner as reports
 
 SHOP = """
 CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL);

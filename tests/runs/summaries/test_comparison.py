@@ -198,3 +198,19 @@ def test_one_database_has_no_interval_over_databases(tmp_path: Path) -> None:
     assert found["interval_over_databases"] is None
     assert found["p_over_databases"] is None
     assert "One database" in comparison_text(made, everything=True)
+
+
+def test_runs_with_different_users_say_so(tmp_path: Path) -> None:
+    rule = {"kind": "rule", "style": "plain", "digest": "1"}
+    a, b, c, d = (
+        recorded(tmp_path / name, [True] * 4, **config)
+        for name, config in (
+            ("a", {"user_facts": rule}),
+            ("b", {"user_facts": {**rule, "style": "terse", "digest": "2"}}),
+            ("c", {"user_facts": rule}),
+            ("d", {}),
+        )
+    )
+    assert compare([a, b]).notes == ("A and B had different users: style (plain and terse)",)
+    assert compare([a, c]).notes == ()
+    assert compare([a, d]).notes == ("A and B may have had different users: B does not record its user",)

@@ -16,9 +16,10 @@ from birdenv.users.understanding._candidate_words import sibling_stems
 from birdenv.users.understanding._candidates import FACETS
 from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._phrases import is_never_answered, is_out_of_scope
 from birdenv.users.understanding._question import take_apart
-from birdenv.users.understanding._ranking import FEATURES, evidence, load_weights
-from birdenv.users.understanding.vocabulary._scope import is_never_answered, is_out_of_scope
+from birdenv.users.understanding._ranking import evidence
+from birdenv.users.understanding._weights import FEATURES, load_weights
 
 
 @cache

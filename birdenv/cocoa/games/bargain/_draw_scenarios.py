@@ -10,7 +10,7 @@ from birdenv.cocoa.files import Attribute, Scenario
 from birdenv.cocoa.games._scenario_tasks import column, new_id
 from birdenv.cocoa.games.bargain._listings import LISTINGS, Listing
 
-DISCOUNTS: Final = (0.92, 0.76, 0.6)
+DISCOUNTS: Final[tuple[float, ...]] = (0.92, 0.76, 0.6)
 """The buyer's target as a share of the price, as CoCoA's files have it (its paper: 0.9, 0.7, 0.5)."""
 
 _ATTRIBUTES: Final = (

@@ -1,34 +1,166 @@
-"""Bargain as a registered game."""
+"""Bargain (CraigslistBargain, He et al. 2018): its rules, and the registered game."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, Field, field_validator
+import pydantic
+from pydantic import BaseModel, field_validator
 
 from birdenv.cocoa.files import Scenario
-from birdenv.cocoa.games._display import knowledge_display
-from birdenv.cocoa.games._measures import BARGAIN
+from birdenv.cocoa.games._measures import BARGAIN, knowledge_display
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
-from birdenv.cocoa.games._settings import SchemaSettings
+from birdenv.cocoa.games._shared_rules import (
+    MESSAGE,
+    MESSAGE_WORDS,
+    MOST_EVENTS,
+    ScenarioSettings,
+    SchemaSettings,
+    TwoSeats,
+)
 from birdenv.cocoa.games.bargain._draw_scenarios import DISCOUNTS, generate
-from birdenv.cocoa.games.bargain._listings import LISTINGS, read_listings
-from birdenv.cocoa.games.bargain._rules import MOST_PRICE, SEATS, BargainRules
-from birdenv.dialogue import Game
+from birdenv.cocoa.games.bargain._listings import LISTINGS, MOST_PRICE, read_listings
+from birdenv.dialogue import Action, Field, Game, Move, Reply, Seat
+from birdenv.dialogue.people import ActionWords, Panel, SeatWords
 from birdenv.files import file_identity
+
+NO_DEAL: Final = -0.5
+"""The reward of both seats without a deal, as in CoCoA's training."""
+
+OFFER: Final = Action(
+    "offer",
+    (Field("price", "number", 0, MOST_PRICE), Field("sides", optional=True, empty=True)),
+    "Offer a deal at a price that you agreed on, with what comes with it. Only once.",
+)
+ACCEPT: Final = Action("accept", (), "Accept the offer: the deal is made.")
+REJECT: Final = Action("reject", (), "Reject the offer: it ends without a deal.")
+QUIT: Final = Action("quit", (), "Walk away: it ends without a deal.")
+
+ROLES: Final = ("buyer", "seller")
+GUIDE: Final = {
+    "buyer": "You want to buy what is advertised. Talk with the seller, and get it as close to your "
+    "target as you can; below it is even better. ",
+    "seller": "You want to sell what is advertised. Talk with the buyer, and sell as close to your "
+    "target as you can; above it is even better. ",
+}
+_HOW: Final = (
+    "When you agree on a price, one of you makes an offer of it and the other accepts it. Nobody but you "
+    "knows your target: do not tell it."
+)
+
+_ACTION_WORDS: Final = {
+    MESSAGE.name: MESSAGE_WORDS,
+    OFFER.name: ActionWords(
+        "Make an offer",
+        "Offer the price that you agreed on. You can do this only once.",
+        done="offered {price} dollars {sides}",
+        fields={"price": "Price in dollars", "sides": "What comes with it (or nothing)"},
+        question="Only one offer can be made. Make this offer?",
+    ),
+    ACCEPT.name: ActionWords(
+        "Accept the offer", done="accepted the offer", question="Accept the offer? Then the deal is made."
+    ),
+    REJECT.name: ActionWords(
+        "Reject the offer", done="rejected the offer", question="Reject the offer? It ends without a deal."
+    ),
+    QUIT.name: ActionWords("Walk away", done="walked away", question="Walk away? It ends without a deal."),
+}
+_ENDS: Final = {
+    "completed": "The offer was accepted: you have a deal.",
+    "no deal": "The conversation ended without a deal.",
+    "event limit": "The conversation is over without a deal: no more messages can be sent.",
+}
+_POINTS: Final = (
+    "You earned {points} points: 1 is for your own target, 0 for the middle between both targets, and -1 for "
+    "the other's."
+)
+
+
+def _seat(role: str, other: str) -> Seat:
+    actions = (MESSAGE, OFFER, ACCEPT, REJECT, QUIT)
+    words = SeatWords(_ACTION_WORDS, {"buyer": "Buyer", "seller": "Seller"}, _ENDS, _POINTS)
+    gauges = {"events_left": MOST_EVENTS}
+    return Seat(role, actions, (other, "judge"), gauges, guide=GUIDE[role] + _HOW, words=words)
+
+
+SEATS: Final = (_seat("buyer", "seller"), _seat("seller", "buyer"))
+
+
+def margins(price: float, buyer_target: float, seller_target: float) -> tuple[float, float] | None:
+    """Return the margins of buyer and seller: own target 1, midpoint 0, the other's target -1.
+
+    None if the targets coincide: then margins are not defined.
+    """
+    half = (seller_target - buyer_target) / 2
+    if not half:
+        return None
+    seller = (price - (seller_target + buyer_target) / 2) / half
+    return 0.0 - seller, 0.0 + seller  # and no -0.0
+
+
+class BargainRules(TwoSeats):
+    """One episode. It ends when an offer is accepted or rejected, or one walks away."""
+
+    seats = SEATS
+
+    def __init__(self, scenario: Scenario, settings: ScenarioSettings) -> None:
+        by_role = {kb["personal"]["Role"]: kb for kb in scenario.kbs}  # the role is the truth, not the place
+        if set(by_role) != set(ROLES):
+            raise ValueError("one seat must be the buyer, and the other the seller")
+        super().__init__([by_role[role] for role in ROLES], settings.cross_talk, settings.max_events)
+        self._targets = [float(kb["personal"]["Target"]) for kb in self.kbs]
+        self._offer: tuple[int, dict[str, Any]] | None = None
+
+    def legal(self, seat: int) -> tuple[str, ...]:
+        if self._offer is None:
+            return ("message", "offer", "quit")
+        return ("message", "quit") if self._offer[0] == seat else ("accept", "reject", "quit")
+
+    def scale(self, seat: int) -> Mapping[str, float]:
+        return {"price": 2.0 * self.kbs[seat]["item"]["Price"]}
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        item, target = self.kbs[seat]["item"], self.kbs[seat]["personal"]["Target"]
+        facts = [item["Title"], f"{item['Category']}, advertised for {item['Price']} dollars"]
+        about = "\n".join([*facts, "", *item["Description"]])
+        return Panel("Your target", f"{target} dollars"), Panel("Advertisement", about)
+
+    def instruction(self, seat: int) -> str:
+        kb = self.kbs[seat]
+        item, target = kb["item"], kb["personal"]["Target"]
+        headline = f"{item['Title']} ({item['Category']}), {item['Price']} dollars"
+        about = [headline, *item["Description"], f"Your target: {target} dollars."]
+        return "\n".join([GUIDE[ROLES[seat]] + _HOW, "", *about])
+
+    def decide(self, seat: int, move: Move) -> Reply:
+        if move.action == "offer":
+            terms = {"price": move.data["price"], "sides": move.data.get("sides") or ""}
+            self._offer = seat, terms
+            return Reply(data=terms)
+        self.status = "completed" if move.action == "accept" else "no deal"
+        made = margins(self._offer[1]["price"], *self._targets) if self._offer else None
+        self.rewards = (made or (0.0, 0.0)) if move.action == "accept" else (NO_DEAL, NO_DEAL)
+        return Reply()
+
+    def stop(self, status: str) -> None:
+        super().stop(status)
+        self.rewards = (NO_DEAL, NO_DEAL)
+
+    def outcome(self) -> dict[str, Any]:
+        return {"reward": int(self.status == "completed"), "offer": self._offer[1] if self._offer else None}
 
 
 class _Personal(BaseModel):
     Role: Literal["buyer", "seller"]
-    Target: Annotated[float, Field(strict=True, ge=0, le=MOST_PRICE)]
+    Target: Annotated[float, pydantic.Field(strict=True, ge=0, le=MOST_PRICE)]
 
 
 class _Item(BaseModel):
     Title: str
     Category: str
-    Price: Annotated[float, Field(strict=True, gt=0, le=MOST_PRICE)]
+    Price: Annotated[float, pydantic.Field(strict=True, gt=0, le=MOST_PRICE)]
     Description: list[str]
 
 
@@ -42,12 +174,12 @@ class Knowledge(BaseModel):
 class BargainSettings(SchemaSettings):
     """Settings of Bargain."""
 
-    discounts: tuple[float, ...] = Field(
+    discounts: tuple[float, ...] = pydantic.Field(
         DISCOUNTS,
         min_length=1,
         description="The buyer's targets, as shares of the price, where generated.",
     )
-    listings: str | None = Field(
+    listings: str | None = pydantic.Field(
         None, description="File of advertisements to generate scenarios from; default: ours."
     )
 
@@ -87,6 +219,7 @@ GAME = Game(
     BargainSettings,
     load,
     title="Agree on a price (CraigslistBargain)",
+    study_title="Agree on a price",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=BARGAIN,

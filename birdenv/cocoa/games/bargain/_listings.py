@@ -9,8 +9,9 @@ from typing import Any, Final, NamedTuple
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from birdenv.cocoa.files._values import read_list
-from birdenv.cocoa.games.bargain._rules import MOST_PRICE
 from birdenv.files import read_records
+
+MOST_PRICE: Final = 1e7
 
 
 class Listing(NamedTuple):

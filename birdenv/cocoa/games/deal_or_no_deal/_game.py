@@ -1,19 +1,132 @@
-"""DealOrNoDeal as a registered game. Its dialogues are not ours to ship: scenarios are drawn."""
+"""DealOrNoDeal (Lewis et al. 2017): its rules, and the registered game, whose scenarios are drawn."""
 
 from __future__ import annotations
 
 from random import Random
 from typing import Annotated, Any, Final
 
-from pydantic import BaseModel, Field
+import pydantic
+from pydantic import BaseModel
 
 from birdenv.cocoa.files import Scenario
-from birdenv.cocoa.games._display import knowledge_display
-from birdenv.cocoa.games._measures import DEAL_OR_NO_DEAL
+from birdenv.cocoa.games._measures import DEAL_OR_NO_DEAL, knowledge_display
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks, column, new_id
-from birdenv.cocoa.games._settings import ScenarioSettings
-from birdenv.cocoa.games.deal_or_no_deal._rules import MOST_OF_ONE, POINTS, SEATS, THINGS, DealRules
-from birdenv.dialogue import Game
+from birdenv.cocoa.games._shared_rules import MESSAGE, MESSAGE_WORDS, MOST_EVENTS, ScenarioSettings, TwoSeats
+from birdenv.dialogue import Action, Event, Field, Game, Move, Reply, Seat
+from birdenv.dialogue.people import ActionWords, Panel, SeatWords, table_panel
+
+THINGS: Final = ("book", "hat", "ball")
+MOST_OF_ONE: Final = 10
+POINTS: Final = 10
+"""What everything is worth to each seat."""
+
+SELECT: Final = Action(
+    "select",
+    tuple(Field(thing, "integer", 0, MOST_OF_ONE) for thing in THINGS),
+    "Say which things you take. The other does not see it until both have selected.",
+)
+QUIT: Final = Action("quit", (), "Walk away: nobody gets anything.")
+GUIDE: Final = (
+    "You and your partner divide some books, hats and balls. Each thing is worth other points to each of "
+    "you, and you see your own only. Talk until you agree who takes what; then both say what they take. "
+    "If the two shares do not fit together, nobody gets points."
+)
+
+_WORDS: Final = SeatWords(
+    {
+        MESSAGE.name: MESSAGE_WORDS,
+        SELECT.name: ActionWords(
+            "Say what you take",
+            "Say it when you have agreed. Your partner does not see it until both of you have said it.",
+            done="said what to take",
+            fields={"book": "Books", "hat": "Hats", "ball": "Balls"},
+            question="Take these? You cannot change it any more.",
+        ),
+        QUIT.name: ActionWords(
+            "Walk away", done="walked away", question="Walk away? Then nobody gets anything."
+        ),
+    },
+    {"agent_0": "Partner", "agent_1": "Partner"},
+    {
+        "completed": "Your shares fit together.",
+        "no deal": "You have no deal: somebody walked away, or your shares do not fit together.",
+        "event limit": "The conversation is over without a deal: no more messages can be sent.",
+    },
+)
+
+
+def _seat(name: str, other: str) -> Seat:
+    gauges = {"events_left": MOST_EVENTS}
+    return Seat(name, (MESSAGE, SELECT, QUIT), (other, "judge"), gauges, guide=GUIDE, words=_WORDS)
+
+
+SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
+
+
+class DealRules(TwoSeats):
+    """One episode. It ends when both have selected, or one walks away."""
+
+    seats = SEATS
+
+    def __init__(self, scenario: Scenario, settings: ScenarioSettings) -> None:
+        super().__init__(scenario.kbs, settings.cross_talk, settings.max_events)
+        self._values = [{item["Name"]: int(item["Value"]) for item in kb} for kb in self.kbs]
+        self._counts, others = ({item["Name"]: int(item["Count"]) for item in kb} for kb in self.kbs)
+        self._claims: list[dict[str, int] | None] = [None, None]
+        if self._counts != others or set(self._counts) != set(THINGS):
+            raise ValueError(f"both lists need the same counts of {', '.join(THINGS)}")
+
+    def legal(self, seat: int) -> tuple[str, ...]:
+        return ("message", "select", "quit") if self._claims == [None, None] else ("select", "quit")
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        things = [
+            {"": item["Name"], "how many": item["Count"], "points each": item["Value"]}
+            for item in self.kbs[seat]
+        ]
+        return (table_panel("Things", things),)
+
+    def instruction(self, seat: int) -> str:
+        lines = [f"{item['Count']} x {item['Name']}, {item['Value']} points each" for item in self.kbs[seat]]
+        return "\n".join([GUIDE, "", "What there is, and what it is worth to you:", *lines])
+
+    def decide(self, seat: int, move: Move) -> Reply:
+        if move.action == "quit":
+            self.status = "no deal"
+            return Reply()
+        if any(move.data[thing] > count for thing, count in self._counts.items()):
+            there = ", ".join(f"{thing} {count}" for thing, count in self._counts.items())
+            return Reply(f"Not done: there are not so many. There are: {there}.", refused=True)
+        self._claims[seat] = dict(move.data)
+        if None not in self._claims:
+            fits = self._fits()
+            self.status = "completed" if fits else "no deal"
+            self.rewards = (self._points(0), self._points(1)) if fits else (0.0, 0.0)
+        return Reply()
+
+    def shown(self, seat: int, event: Event) -> Event | None:
+        """The other's share is seen by nobody before the end."""
+        hidden = event.action == "select" and event.agent != seat
+        return event._replace(data=None) if hidden else event
+
+    def outcome(self) -> dict[str, Any]:
+        return {
+            "reward": {str(seat): int(reward) for seat, reward in enumerate(self.rewards)},
+            "item_split": list(self._claims),
+            "valid_deal": self._fits(),
+            "agreed": None not in self._claims,
+        }
+
+    def _fits(self) -> bool:
+        mine, theirs = self._claims
+        if mine is None or theirs is None:
+            return False
+        return all(mine[thing] + theirs[thing] == count for thing, count in self._counts.items())
+
+    def _points(self, seat: int) -> float:
+        claim = self._claims[seat] or {}
+        return float(sum(self._values[seat][thing] * taken for thing, taken in claim.items()))
+
 
 _LEAST_THINGS: Final = 5
 _MOST_THINGS: Final = 7
@@ -25,8 +138,8 @@ class Kind(BaseModel):
     """One kind of things: how many there are, and what one is worth to the seat."""
 
     Name: str
-    Count: Annotated[int, Field(strict=True, ge=0, le=MOST_OF_ONE)]
-    Value: Annotated[int, Field(strict=True, ge=0, le=_MOST_VALUE)]
+    Count: Annotated[int, pydantic.Field(strict=True, ge=0, le=MOST_OF_ONE)]
+    Value: Annotated[int, pydantic.Field(strict=True, ge=0, le=_MOST_VALUE)]
 
 
 class DealSettings(ScenarioSettings):
@@ -84,6 +197,7 @@ GAME = Game(
     DealSettings,
     load,
     title="Divide books, hats and balls (DealOrNoDeal)",
+    study_title="Divide some things",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=DEAL_OR_NO_DEAL,

@@ -1,21 +1,119 @@
-"""MutualFriends as a registered game."""
+"""MutualFriends (He et al. 2017): its rules, and the registered game."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Final
 
-from pydantic import Field, field_validator
+import pydantic
+from pydantic import field_validator
 
 from birdenv.cocoa.files import Scenario, Schema
-from birdenv.cocoa.games._display import knowledge_display
-from birdenv.cocoa.games._measures import MUTUAL_FRIENDS
+from birdenv.cocoa.games._measures import MUTUAL_FRIENDS, knowledge_display
 from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
-from birdenv.cocoa.games._settings import SchemaSettings
-from birdenv.cocoa.games.mutual_friends._draw_scenarios import ALPHAS, generate
-from birdenv.cocoa.games.mutual_friends._rules import MOST_ITEMS, SEATS, MutualFriendsRules
-from birdenv.cocoa.games.mutual_friends._schema import SCHEMA
-from birdenv.dialogue import Game
+from birdenv.cocoa.games._shared_rules import (
+    MESSAGE,
+    MESSAGE_WORDS,
+    MOST_EVENTS,
+    ScenarioSettings,
+    SchemaSettings,
+    TwoSeats,
+)
+from birdenv.cocoa.games.mutual_friends._draw_scenarios import ALPHAS, SCHEMA, generate
+from birdenv.dialogue import Action, Field, Game, Move, Reply, Seat
+from birdenv.dialogue.people import ActionWords, Panel, SeatWords, table_panel
 from birdenv.errors import InputError
+
+MOST_ITEMS: Final = 20
+"""Friends in one list, at most."""
+
+SELECT: Final = Action(
+    "select", (Field("item", "item"),), "Select the friend of yours that you think is on both lists."
+)
+GUIDE: Final = (
+    "You and your partner each have a list of friends. Exactly one friend is on both lists. Talk with your "
+    "partner to find out who it is, and choose that friend. You succeed when both of you have chosen the "
+    "same friend. Do not read out your whole list: ask, tell and answer as you would in a chat."
+)
+_WORDS: Final = SeatWords(
+    {
+        MESSAGE.name: MESSAGE_WORDS,
+        SELECT.name: ActionWords(
+            "Choose this friend",
+            "Choose the friend that you think is on both lists. You may choose again.",
+            "panel",
+            done="chose {item}",
+        ),
+    },
+    {"agent_0": "Partner", "agent_1": "Partner"},
+    {
+        "completed": "You and your partner chose the same friend. Well done!",
+        "event limit": "The conversation is over: no more messages can be sent.",
+    },
+    points="",
+)
+_LEAD: Final = (
+    "You and your partner each have a list of friends. Exactly one friend, equal in all attributes, is on "
+    "both lists. Find out which by messages. `message` says something; `select` selects one of your friends "
+    "and may be repeated, and your partner sees it. You both win when your last selections are equal."
+)
+
+
+def _seat(name: str, other: str) -> Seat:
+    gauges = {"events_left": MOST_EVENTS}
+    return Seat(
+        name,
+        (MESSAGE, SELECT),
+        (other, "judge"),
+        gauges,
+        waits=True,
+        items=MOST_ITEMS,
+        guide=GUIDE,
+        words=_WORDS,
+    )
+
+
+SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
+
+
+class MutualFriendsRules(TwoSeats):
+    """One episode. It ends when the last selections of both seats are equal."""
+
+    seats = SEATS
+
+    def __init__(self, scenario: Scenario, settings: ScenarioSettings) -> None:
+        super().__init__(scenario.kbs, settings.cross_talk, settings.max_events)
+        self._names = [attribute.name for attribute in scenario.attributes]
+        self._selected: list[Any] = [None, None]
+        if not all(0 < len(kb) <= MOST_ITEMS and all(map(self._is_item, kb)) for kb in self.kbs):
+            raise ValueError(f"a list has 1 to {MOST_ITEMS} friends, with text for {', '.join(self._names)}")
+
+    def _is_item(self, item: Any) -> bool:
+        return all(isinstance(item.get(name), str) for name in self._names)
+
+    def legal(self, seat: int) -> tuple[str, ...]:
+        return self.seats[seat].kinds
+
+    def choices(self, seat: int) -> Sequence[Any]:
+        return self.kbs[seat]  # type: ignore[no-any-return]
+
+    def panels(self, seat: int) -> tuple[Panel, ...]:
+        friends = [{name: item[name] for name in self._names} for item in self.kbs[seat]]
+        return (table_panel("Your friends", friends, SELECT.name),)
+
+    def instruction(self, seat: int) -> str:
+        rows = [self._names, *([item[name] for name in self._names] for item in self.kbs[seat])]
+        return "\n".join([_LEAD, "", "Your friends:", *(" | ".join(row) for row in rows)])
+
+    def decide(self, seat: int, move: Move) -> Reply:
+        self._selected[seat] = move.data
+        if self._selected[0] == self._selected[1]:
+            self.status, self.rewards = "completed", (1.0, 1.0)
+        return Reply()
+
+    def outcome(self) -> dict[str, Any]:
+        return {"reward": int(self.rewards[0])}
+
 
 _LEAST_ALPHA: Final = 0.001
 _MOST_ALPHA: Final = 1000
@@ -25,10 +123,18 @@ _MOST_ALPHA: Final = 1000
 class MutualFriendsSettings(SchemaSettings):
     """Settings of MutualFriends."""
 
-    cross_talk: bool = Field(True, description="Both may speak at any time; else not twice in a row.")
-    items: tuple[int, int] = Field((5, 12), description="Least and largest number of friends in a list.")
-    attributes: tuple[int, int] = Field((3, 3), description="Least and largest number of attributes.")
-    alphas: tuple[float, ...] = Field(ALPHAS, min_length=1, description="How evenly values are spread.")
+    cross_talk: bool = pydantic.Field(
+        True, description="Both may speak at any time; else not twice in a row."
+    )
+    items: tuple[int, int] = pydantic.Field(
+        (5, 12), description="Least and largest number of friends in a list."
+    )
+    attributes: tuple[int, int] = pydantic.Field(
+        (3, 3), description="Least and largest number of attributes."
+    )
+    alphas: tuple[float, ...] = pydantic.Field(
+        ALPHAS, min_length=1, description="How evenly values are spread."
+    )
 
     @field_validator("items", "attributes", mode="after")
     @classmethod
@@ -77,6 +183,7 @@ GAME = Game(
     MutualFriendsSettings,
     load,
     title="Find the one friend that you both have (MutualFriends)",
+    study_title="Find the friend that you both have",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=MUTUAL_FRIENDS,

@@ -14,7 +14,7 @@ from typing import Final
 import psycopg
 from psycopg import sql
 
-from birdenv.databases.postgres._disk_quota import LOCK_BYTES
+from birdenv.databases.postgres._connection import LOCK_BYTES
 from birdenv.databases.postgres._privileges import (
     CLOSE_DATABASES,
     CONTENTS_OWNER,
@@ -24,7 +24,7 @@ from birdenv.databases.postgres._privileges import (
 )
 from birdenv.databases.postgres._session import Session, open_session
 from birdenv.databases.postgres.clones._admin_connection import AdminConnection
-from birdenv.databases.postgres.clones._template_copies import TemplateCopies
+from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer
 
 _READERS: Final = "birdenv_reader"

@@ -15,7 +15,7 @@ from contextlib import suppress
 from typing import Any, Final, TypeVar
 
 from birdenv.databases.postgres.clones._clone_factory import Clone, CloneFactory, Login
-from birdenv.databases.postgres.clones._template_copies import TemplateCopies
+from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.errors import BirdenvError
 

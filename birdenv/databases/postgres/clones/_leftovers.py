@@ -15,8 +15,8 @@ import psycopg
 from psycopg import sql
 
 from birdenv.databases.postgres.clones._memory_tablespace import MEMORY, drop_memory
-from birdenv.databases.postgres.loading._database_names import LOADING
 from birdenv.databases.postgres.loading._loading import drop_unfinished
+from birdenv.databases.postgres.loading._templates import LOADING
 from birdenv.databases.postgres.server._server import PostgresServer
 
 _FOUND: Final = """

@@ -1,20 +1,48 @@
-"""The clone that one episode has for itself, and its session there."""
+"""The clone that one episode has for itself, and its session there.
+
+A `Snapshot` is what the clone holds at one moment, kept as a database of its own that nobody works in.
+"""
 
 from __future__ import annotations
 
 import secrets
+import weakref
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
-from birdenv.databases._fetching import Allowance, RowSink
-from birdenv.databases._results import QueryError, QueryResult, Result
-from birdenv.databases.postgres._disk_quota import DiskQuota
+from birdenv.databases._results import Allowance, Checkpoint, QueryError, QueryResult, Result, RowSink
+from birdenv.databases.postgres._connection import DiskQuota
 from birdenv.databases.postgres._session import Session, SessionRefusedError, late
 from birdenv.databases.postgres.clones._clone_factory import Clone, open_clone
 from birdenv.databases.postgres.clones._clone_pool import ClonePool
+from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.sql import may_write
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Snapshot(Checkpoint):
+    """A checkpoint on PostgreSQL, for any episode of this process on the same template.
+
+    The database that it stands for is dropped when nothing refers to the value any more; so it cannot be
+    pickled. `pages` is empty, and `size` is that of the database on the server's disk.
+    """
+
+    version: TemplateCopies
+    clone: Clone | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a checkpoint of a PostgreSQL database belongs to the process that made it")
+
+
+def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
+    """The checkpoint that a clone, in which nobody works any more, stands for; without one, the template."""
+    made = Snapshot(copies, size, {}, clone)
+    if clone is not None:
+        weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops everything at its end
+    return made
+
 
 _ENDED: Final = "; the session was ended, and what it had not committed is lost"
 _NAME: Final = "birdenv_query"

@@ -12,7 +12,7 @@ from birdenv.databases._results import QueryError
 from birdenv.databases.postgres._session import Session
 from birdenv.databases.postgres.clones._clone_factory import open_reading
 from birdenv.databases.postgres.clones._clone_pool import ClonePool
-from birdenv.databases.postgres.clones._template_copies import TemplateCopies
+from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 
 _MOST_KEPT: Final = 16  # sessions of this process that nobody uses at the moment

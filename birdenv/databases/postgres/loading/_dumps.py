@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from birdenv.databases.postgres.loading._dump_file import Fault, reset, run_file, run_piece
-from birdenv.databases.postgres.loading._dump_text import DumpPiece
+from birdenv.databases.postgres.loading._dump_file import DumpPiece, Fault, reset, run_file, run_piece
 from birdenv.databases.postgres.loading._loading import Filled, Loaded, load
 from birdenv.databases.postgres.server._server import PostgresServer
 from birdenv.errors import InputError

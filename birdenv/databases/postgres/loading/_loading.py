@@ -17,8 +17,16 @@ from typing import TYPE_CHECKING, Any, Final
 
 from psycopg import sql
 
-from birdenv.databases.postgres.loading._database_names import LOADING, database_name, loading_name
-from birdenv.databases.postgres.loading._templates import Stamp, differences, row_counts, stamped, templates
+from birdenv.databases.postgres.loading._templates import (
+    LOADING,
+    Stamp,
+    database_name,
+    differences,
+    loading_name,
+    row_counts,
+    stamped,
+    templates,
+)
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError
 

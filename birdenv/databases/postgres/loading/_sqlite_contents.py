@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.databases.postgres.loading._column_types import PLAIN, came_from_postgres, column_type
-from birdenv.databases.postgres.loading._database_names import shortened
+from birdenv.databases.postgres.loading._templates import shortened
 from birdenv.sql import quoted
 
 

@@ -1,24 +1,66 @@
-"""Template databases on a server: each says in its comment what it holds, so that a run can check it.
+"""Template databases on a server, what they and their copies are called, and what their comments say.
 
-The comment is JSON: `{"birdenv": 1, "db_id": ..., "digest": ..., "source": ..., "tables": {name: rows}}`.
+A template says in its comment what it holds, so that a run can check it. The comment is JSON: `{"birdenv": 1,
+"db_id": ..., "digest": ..., "source": ..., "tables": {name: rows}}`. PostgreSQL cuts names at 63 bytes
+without asking.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from psycopg import sql
 from pydantic import BaseModel, ConfigDict, ValidationError
 
-from birdenv.databases.postgres.loading._database_names import PREFIX, PUBLISHED, database_name
+from birdenv.databases._results import ContentId
+from birdenv.databases.postgres._privileges import HAND_OVER, HIDE_THE_SERVER, ONLY_READING
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:
     import psycopg
+
+
+LONGEST_NAME: Final = 63
+"""Bytes of UTF-8; PostgreSQL's NAMEDATALEN - 1."""
+
+PREFIX: Final = "birdenv_"
+LOADING: Final = "birdenv_loading_"
+"""How the names of databases begin that are not whole yet, and of the roles that fill them."""
+
+PUBLISHED: Final = "_template"
+"""How the names of templates end on the servers of BIRD-Interact's authors."""
+
+_ROOM_FOR_MORE: Final = 16  # what the names of copies add
+
+
+def database_name(db_id: str) -> str:
+    """The name of the template database for a benchmark's database; different ids give different names."""
+    return shortened(f"{PREFIX}{db_id}", LONGEST_NAME - _ROOM_FOR_MORE)
+
+
+def loading_name(db_id: str) -> str:
+    """The name of the same database while it is being loaded."""
+    return f"{LOADING}{_digest(db_id)}"
+
+
+def shortened(name: str, longest: int = LONGEST_NAME) -> str:
+    """The name, or if it is too long its beginning and a digest of all of it.
+
+    A short name that looks like a shortened one gets a digest too, so that the two never meet.
+    """
+    if len(name.encode()) <= longest and not re.search(r"~[0-9a-f]{12}$", name):
+        return name
+    kept = name.encode()[: longest - 13].decode(errors="ignore")
+    return f"{kept}~{_digest(name)}"
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 _COLUMNS: Final = """
@@ -185,3 +227,32 @@ def _stamp(comment: str | None) -> Stamp | None:
     except (ValueError, ValidationError):
         return None
     return stamp if stamp.birdenv == _FORMAT else None
+
+
+_MADE_BY: Final = "\0".join((HAND_OVER, HIDE_THE_SERVER, ONLY_READING))
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateCopies(ContentId):
+    """`template`: the database that was loaded. `master`: its copy that clones are made from, to which nobody
+    connects. `reading`: the copy that episodes share while they only read."""
+
+    db_id: str
+    template: str
+    master: str
+    reading: str
+
+
+def shared_copies(template: Template) -> TemplateCopies:
+    """What they are called; other contents, and other ways of making them, give other names."""
+    identity = "\0".join((template.name, template.stamp.digest, _MADE_BY))
+    digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
+    return TemplateCopies(
+        template.stamp.db_id, template.name, f"birdenv-master-{digest}", f"birdenv-reading-{digest}"
+    )
+
+
+def needed_names(server: PostgresServer) -> set[str]:
+    """The names of all shared databases for the templates that are there now."""
+    all_copies = [shared_copies(template) for template in templates(server).values()]
+    return {name for copies in all_copies for name in (copies.master, copies.reading)}

@@ -19,21 +19,19 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-from birdenv.databases.postgres.server._binaries import Binaries, find_binaries
-from birdenv.databases.postgres.server._data_folder import (
+from birdenv.databases.postgres.server._paths import (
     ADMIN,
     last_words,
+    lock,
     machine_session,
     make_data,
     pid_file,
     remove_stale_locks,
-)
-from birdenv.databases.postgres.server._paths import (
-    lock,
     server_place,
     wait_for_lock,
     with_reachable_programs,
 )
+from birdenv.databases.postgres.server._programs import Binaries, find_binaries
 from birdenv.errors import InputError
 from birdenv.files import file_errors
 

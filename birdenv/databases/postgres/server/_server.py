@@ -4,7 +4,8 @@
     with server.connect("postgres") as connection: ...
     server.close()
 
-`server_choice` says which server `find_server` would take here, without starting or asking it.
+`server_choice` says which server `find_server` would take here, without starting or asking it. Connection
+strings are checked, and shown without what is secret in them.
 """
 
 from __future__ import annotations
@@ -12,16 +13,74 @@ from __future__ import annotations
 import os
 import re
 import time
+from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import unquote
 
-from birdenv.databases.postgres.server._binaries import find_binaries
 from birdenv.databases.postgres.server._cluster import Cluster
-from birdenv.databases.postgres.server._dsn import read_dsn
+from birdenv.databases.postgres.server._programs import find_binaries
 from birdenv.errors import InfrastructureError, InputError
 
 if TYPE_CHECKING:
     import psycopg
+
+
+_SECRET_KEYS: Final = re.compile(r"pass|secret|key|token")
+_SHOWN_KEYS: Final = ("user", "host", "hostaddr", "port", "dbname")
+_IN_A_URI: Final = re.compile(r"\w+://[^:/?#@]*:(?P<secret>.*)@", re.DOTALL)
+_BAD_DSN: Final = (
+    "the DSN is not a connection string of PostgreSQL: expected postgresql://user@host:port/database or "
+    "'host=... port=... user=... dbname=...' (it is not shown here, because it may hold a password)"
+)
+_AMBIGUOUS_PASSWORD: Final = (
+    "the DSN is ambiguous: its password holds characters with a meaning of their own; write them as %XX "
+    "(@ as %40, / as %2F, : as %3A, ? as %3F), or leave the password out and set PGPASSWORD"
+)
+_DEFAULT_CONNECT_SECONDS: Final = "10"
+
+
+@dataclass(frozen=True, slots=True)
+class Dsn:
+    """A connection string that libpq can read."""
+
+    text: str
+    shown: str
+    """What may be printed of it."""
+    secrets: tuple[str, ...]
+    """What must not be, the longest first."""
+    connect_seconds: str
+    """How long to wait for a connection: what it says itself, or 10."""
+
+    def without_secrets(self, message: str) -> str:
+        """A message with every secret replaced by stars."""
+        for secret in self.secrets:
+            message = message.replace(secret, "***")
+        return message
+
+
+def read_dsn(dsn: str) -> Dsn:
+    """Check a connection string. Raises `InputError`, which does not show it, if libpq cannot read it."""
+    import psycopg
+    from psycopg.conninfo import conninfo_to_dict
+
+    if "\0" in dsn:
+        raise InputError(_BAD_DSN)
+    try:
+        parts = {key: str(value) for key, value in conninfo_to_dict(dsn).items() if value is not None}
+    except (psycopg.Error, UnicodeError, ValueError):
+        raise InputError(_BAD_DSN) from None
+    written = _IN_A_URI.match(dsn)
+    if written and unquote(written["secret"]) != parts.get("password", ""):
+        raise InputError(_AMBIGUOUS_PASSWORD)
+    shown = " ".join(f"{key}={parts[key]}" for key in _SHOWN_KEYS if key in parts)
+    secrets = sorted((value for key, value in parts.items() if _SECRET_KEYS.search(key) and value), key=len)
+    return Dsn(
+        dsn,
+        shown or "(defaults of libpq)",
+        tuple(secrets[::-1]),
+        parts.get("connect_timeout", _DEFAULT_CONNECT_SECONDS),
+    )
 
 
 DSN_VARIABLE: Final = "BIRDENV_DSN"

@@ -17,7 +17,7 @@ from samples import examples
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult
 from birdenv.databases._results import Checkpoint
 from birdenv.databases.sqlite import LocalSource, SqliteDatabase, _source
-from birdenv.databases.sqlite.images import _memory_map, _scratch
+from birdenv.databases.sqlite.images import _image_kinds, _scratch
 
 SCHEMA = """
 CREATE TABLE people (id INTEGER PRIMARY KEY, name TEXT, photo BLOB);
@@ -181,7 +181,7 @@ def test_where_the_system_does_not_show_its_page_tables(
     with opened(place, kind) as database, opened(place, kind) as other:
         database.run([CHANGES["shrunk and grown"]])
         by_tables = checkpoint_of(database)
-        monkeypatch.setattr(_memory_map.PrivateMemory, "_marked", lambda *_: None)
+        monkeypatch.setattr(_image_kinds.PrivateMemory, "_marked", lambda *_: None)
         compared = checkpoint_of(database)
         assert compared.pages.items() <= by_tables.pages.items()
         assert other.restore(compared) is None

@@ -16,7 +16,7 @@ from plain_copy import Answer, PlainCopy, answer
 
 from birdenv.databases import DatabaseState, Limits, QueryError, QueryResult, Result, SqliteSource
 from birdenv.databases.sqlite import LocalSource, SqliteDatabase, _source
-from birdenv.databases.sqlite.images import _mapped_image, _scratch, _sqlite_library, trial
+from birdenv.databases.sqlite.images import _image_kinds, _scratch, _sqlite_library, trial
 from birdenv.errors import InputError
 
 Opened = Callable[..., SqliteDatabase]
@@ -321,7 +321,7 @@ MAPPED = pytest.mark.skipif(bool(why_not("memory-map")), reason=why_not("memory-
 
 
 def test_without_the_library_files_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_mapped_image, "library", lambda: None)
+    monkeypatch.setattr(_image_kinds, "library", lambda: None)
     path = write_database(tmp_path, "town", SCHEMA)
     assert "cannot be called by this Python" in trial(path, "memory-map")
     with LocalSource(tmp_path, None, "auto").open("town") as database:

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from birdenv.databases.sqlite.images import _memory_map
-from birdenv.databases.sqlite.images._memory_map import PrivateMemory, is_supported
+from birdenv.databases.sqlite.images import _image_kinds
+from birdenv.databases.sqlite.images._image_kinds import PrivateMemory, is_supported
 
 pytestmark = pytest.mark.skipif(not is_supported(), reason="files cannot be mapped privately here")
 
@@ -110,7 +110,7 @@ def test_a_page_table_that_is_cut_off_is_not_believed(file: Path, monkeypatch: p
     memory = PrivateMemory(file, 0)
     try:
         memory.write(PAGE, b"x")
-        monkeypatch.setattr(_memory_map, "_PAGEMAP_BYTES", 2)
+        monkeypatch.setattr(_image_kinds, "_PAGEMAP_BYTES", 2)
         assert changes(memory) == {PAGE: b"x" + CONTENT[PAGE + 1 : 2 * PAGE]}
     finally:
         memory.free()

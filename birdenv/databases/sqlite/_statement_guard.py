@@ -1,0 +1,234 @@
+"""What watches a connection while a statement runs: SQLite's authorizer, its progress handler, the clock.
+
+The authorizer is asked about every action while SQLite compiles a statement, nested ones included (views,
+triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`); `_authorizer_rules` has the answers.
+While the statement runs, the progress handler looks at the clock, and so does the watchdog. What they cannot
+stop ends with this process, which is a worker.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Final
+
+from birdenv.databases._results import ErrorKind
+from birdenv.databases.sqlite._authorizer_rules import HARMLESS, LIST_OF_FILES, rule_of
+from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry, watchdog
+
+LARGEST_VALUE: Final = 10_000_000
+"""Bytes of one text or blob, at most, and of one row of a table."""
+
+_WHOLE_INDEX: Final = 1_000_000_000
+"""The same where a module stores a whole index as one value: SQLite's own bound."""
+
+_MODULES_OF_WHOLE_INDEXES: Final = frozenset({"fts3", "fts4"})
+_TICK_INSTRUCTIONS: Final = 10_000  # steps of SQLite's virtual machine between two looks at the clock
+
+SPILLED_BYTES: Final = 2**30
+"""What one statement may write for sorting, and for tables that it makes up while it runs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Why the guard said no; `on_a_copy`: a private copy would allow it."""
+
+    sentence: str
+    on_a_copy: bool
+    kind: ErrorKind = "denied"
+
+
+_SPILLED = Refusal(
+    f"stopped: the statement wrote more than {SPILLED_BYTES >> 20} MiB of temporary files (sorting, joining)",
+    False,
+    "too_large",
+)
+
+
+class StatementGuard:
+    """The rules and the clock of one connection; `start` and `finish` enclose each statement.
+
+    Args:
+        connection: the connection.
+        private: it is an episode's own, which may write; else reading is all that is allowed.
+        lists_files: the paths of open files may be read with SQL.
+        virtual_tables: their names in lower case, where the schema does not change.
+        modules: those of the virtual tables of a private copy.
+        file_bytes: what a statement may write to the database's own file.
+
+    Attributes:
+        deadline: of the statement that runs.
+        refusal: the first one of the statement that ran last.
+        expired: by which clock it was late, also when nothing could stop it.
+        attaches: it may have attached a database.
+        wants_temporary: the room for temporary tables has to be bounded before it may run.
+        has_temporary: that room is bounded.
+    """
+
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        *,
+        private: bool,
+        lists_files: bool = True,
+        virtual_tables: frozenset[str] = frozenset(),
+        modules: Iterable[str] = (),
+        file_bytes: int = 0,
+    ) -> None:
+        self._connection = connection
+        self._most_written = SPILLED_BYTES + file_bytes
+        self._virtual_tables = virtual_tables
+        self._lists_files = lists_files
+        self._private = private
+        self._reading = not private
+        self._trusted = False
+        self.deadline: Deadline | None = None
+        self._soonest = NEVER  # at which the statement that runs can be late
+        self._written: tuple[Deadline, int | None] | None = None  # by this process, at the first look
+        self._spilled: Deadline | None = None  # of the statement that wrote too much
+        self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
+        self._may_vary = False
+        self.expired: Expiry | None = None
+        self.attaches = False
+        self.refusal: Refusal | None = None
+        self.wants_temporary = self.has_temporary = False
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LARGEST_VALUE)
+        for module in modules:
+            self._make_room_for(module)
+        connection.set_authorizer(self._authorize)
+        connection.set_progress_handler(self._tick, _TICK_INSTRUCTIONS)
+
+    @property
+    def is_repeatable(self) -> bool:
+        """Whether the statement that ran last gives the same whenever it runs on the same contents.
+
+        SQLite asks when it compiles: so the connection must keep no statements compiled. For virtual tables
+        that is not enough: it asks about what they compile for themselves perhaps once for many statements.
+        So what reads one is not repeatable.
+        """
+        return not (self._private or self._may_vary)
+
+    def start(self, deadline: Deadline, *, reading: bool) -> None:
+        """Start the clock for a statement; `reading` narrows a private copy's rules to reading."""
+        self._reading = reading or not self._private
+        self.refusal = None
+        self.expired = None
+        self._may_vary = self.attaches = self.wants_temporary = False
+        self.deadline = deadline
+        self._soonest = deadline.soonest
+        watchdog.begin(self)
+
+    def finish(self) -> float:
+        """Note that the statement is over, however it ended; return the time by `time.monotonic`."""
+        now = time.monotonic()
+        if now > self._soonest:
+            with self._lock:  # the watchdog may be about to interrupt
+                self._look_at_clocks()
+                self._soonest = NEVER
+        self._soonest = NEVER
+        watchdog.end()
+        return now
+
+    def interrupt_if_late(self, now: float) -> None:
+        self._look_at_written()
+        if now <= self._soonest:
+            return
+        with self._lock:
+            if now > self._soonest and self._look_at_clocks():
+                self._connection.interrupt()
+
+    def _look_at_written(self) -> None:
+        """Find out whether the statement that runs has written too much; its own ticks stop it then."""
+        deadline = self.deadline
+        if deadline is None or self._trusted:
+            return
+        written = _written_bytes()
+        if self._written is None or self._written[0] is not deadline:
+            self._written = deadline, written
+        elif written is not None and written - (self._written[1] or 0) > self._most_written:
+            self._spilled = deadline
+
+    def _look_at_clocks(self) -> bool:
+        """Return whether the statement that runs is late."""
+        if self.expired is None and self.deadline is not None:
+            self.expired = self.deadline.expiry()
+        return self.expired is not None
+
+    @contextmanager
+    def trusted(self) -> Iterator[None]:
+        """No rules and no clock inside: for statements of ours that run no text of others."""
+        self._trusted = True
+        try:
+            self.start(Deadline(NEVER, NEVER), reading=False)
+            yield
+        finally:
+            self.finish()
+            self._trusted = False
+
+    @contextmanager
+    def within(self, deadline: Deadline) -> Iterator[None]:
+        """The rules of a private copy, and the clock: for statements of ours that may run text of others.
+
+        Such as connecting a virtual table: its module reads tables of its own then, which may be views, and
+        prepares to write to them, which those who only read may not do themselves.
+        """
+        try:
+            self.start(deadline, reading=False)
+            self._reading = False
+            yield
+        finally:
+            self.finish()
+            self.refusal = None
+
+    def _tick(self) -> bool:
+        """Look at the clock; return whether the statement has to stop."""
+        is_late = time.monotonic() > self._soonest and self._look_at_clocks()
+        if self._spilled is not None and self._spilled is self.deadline:
+            self.refusal = self.refusal or _SPILLED
+        return is_late or self.refusal is not None
+
+    def _authorize(
+        self, action: int, first: str | None, second: str | None, database: str | None, _inside: str | None
+    ) -> int:
+        rule = rule_of(action, first, second)  # asked about every column of every statement
+        if self._virtual_tables and (first or "").lower() in self._virtual_tables:
+            self._may_vary = True
+        if rule is HARMLESS or self._trusted:
+            return sqlite3.SQLITE_OK
+        if first == LIST_OF_FILES and not self._lists_files:
+            self._refuse(f"the table {first} is not allowed here: use PRAGMA database_list")
+            return sqlite3.SQLITE_DENY
+        if rule.on_a_copy:
+            self._refuse(rule.on_a_copy)
+            return sqlite3.SQLITE_DENY
+        if self._reading and rule.reading:
+            self._refuse(rule.reading, on_a_copy=True)
+            return sqlite3.SQLITE_DENY
+        self._may_vary = self._may_vary or not rule.is_repeatable
+        if action == sqlite3.SQLITE_INSERT and database == "temp" and not self.has_temporary:
+            self.wants_temporary = True
+            return sqlite3.SQLITE_DENY
+        self.attaches = self.attaches or action == sqlite3.SQLITE_ATTACH
+        if action == sqlite3.SQLITE_CREATE_VTABLE:
+            self._make_room_for(second or "")
+        return sqlite3.SQLITE_OK
+
+    def _refuse(self, sentence: str, *, on_a_copy: bool = False) -> None:
+        self.refusal = self.refusal or Refusal(sentence, on_a_copy)
+
+    def _make_room_for(self, module: str) -> None:
+        if module.lower() in _MODULES_OF_WHOLE_INDEXES:
+            self._connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _WHOLE_INDEX)
+
+
+def _written_bytes() -> int | None:
+    """Return the bytes that this process has written to any file; None where the kernel does not tell."""
+    try:
+        with open("/proc/self/io", "rb") as told:  # noqa: PTH123 (often)
+            return int(told.read().split(b"wchar: ")[1].split()[0])
+    except (OSError, IndexError):
+        return None

@@ -1,0 +1,290 @@
+"""Private images of a database file, and opening one in the best way that works here.
+
+There are two ways to make one; both start from the same bytes and never write to the file:
+
+* `memory-map`: the file mapped privately into memory and handed to SQLite; pages are copied when written.
+  Every mapping of the same file shares the pages that nobody wrote, with each other and with the system's
+  file cache. Room to grow behind the file costs nothing until it is used.
+* `copy`: a plain copy in the scratch folder.
+
+`auto` takes the first that works here. What an image has changed can be taken out as a `Checkpoint` and put
+into another image of the same file, made in either way.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import errno
+import mmap
+import os
+import shutil
+import sqlite3
+import sys
+from collections.abc import Iterator
+from ctypes import c_int, c_int64, c_size_t, c_void_p
+from functools import cache
+from pathlib import Path
+
+from birdenv.databases._results import Checkpoint
+from birdenv.databases.sqlite.images._protocol import (
+    CONNECT_OPTIONS,
+    GROWTH_BYTES,
+    HEADER_BYTES,
+    LARGEST_PAGE,
+    PIECE,
+    WAL_FORMAT,
+    Image,
+    ImageKind,
+    bound_growth,
+    within,
+)
+from birdenv.databases.sqlite.images._scratch import new_folder, remove_folder
+from birdenv.databases.sqlite.images._sqlite_library import (
+    READ_ONLY,
+    connect_privately,
+    connect_with_handle,
+    defend,
+    deserialize,
+    library,
+    serialized,
+)
+from birdenv.errors import InputError
+
+_MAP_FIXED = 0x10
+_MAP_NORESERVE = 0x4000  # Linux; elsewhere memory is not reserved anyway
+_FAILED = c_void_p(-1).value
+_PAGE = mmap.PAGESIZE
+_PAGEMAP_BYTES = 8  # of one page in /proc/self/pagemap
+_IN_MEMORY, _SWAPPED, _OF_A_FILE = 1 << 63, 1 << 62, 1 << 61
+
+
+def is_supported() -> bool:
+    """Whether this platform can map files privately at a place of its own: 64-bit Linux and macOS."""
+    return sys.platform in ("linux", "darwin") and sys.maxsize > 2**32
+
+
+@cache
+def _libc() -> ctypes.CDLL:
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.mmap.argtypes = [c_void_p, c_size_t, c_int, c_int, c_int, c_int64]
+    libc.mmap.restype = c_void_p
+    libc.munmap.argtypes = [c_void_p, c_size_t]
+    libc.munmap.restype = c_int
+    return libc
+
+
+class PrivateMemory:
+    """`size` bytes of a file at `address`, writable, with room for `capacity` bytes; the file never changes.
+
+    The file must not be truncated while it is mapped. Raises `OSError` if it cannot be mapped.
+    """
+
+    def __init__(self, path: Path, room: int) -> None:
+        self._path = path
+        descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            self.size = os.fstat(descriptor).st_size
+            self.capacity = -(-(self.size + room) // _PAGE) * _PAGE
+            flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS
+            flags |= _MAP_NORESERVE if sys.platform == "linux" else 0
+            self.address = _map(None, self.capacity, flags, -1)
+            try:
+                _map(self.address, self.size, mmap.MAP_PRIVATE | _MAP_FIXED, descriptor)
+            except OSError:
+                self.free()
+                raise
+        finally:
+            os.close(descriptor)
+
+    def write(self, offset: int, data: bytes) -> None:
+        """Put `data` at `offset`; raises `ValueError` outside the capacity."""
+        if not 0 <= offset <= offset + len(data) <= self.capacity:
+            raise ValueError(f"{len(data)} bytes at {offset} are outside of {self.capacity}")
+        ctypes.memmove(self.address + offset, data, len(data))
+
+    def written(self, size: int) -> Iterator[tuple[int, bytes]]:
+        """Offset and bytes of every memory page in the first `size` bytes that may differ from the file.
+
+        Known from the page tables where the system shows them (Linux), without looking at the contents;
+        elsewhere by comparing all of it with the file. Raises `OSError` if the file cannot be read for that.
+        """
+        marked = self._marked(-(-size // _PAGE))
+        if marked is None:
+            yield from self._compared(size)
+            return
+        for page in marked:
+            yield page * _PAGE, self._page(page * _PAGE, size)
+
+    def free(self) -> None:
+        """Give the memory back; nothing may use it any more. Once is enough."""
+        if self.address:
+            _libc().munmap(self.address, self.capacity)
+            self.address = 0
+
+    def _page(self, start: int, size: int) -> bytes:
+        return ctypes.string_at(self.address + start, min(_PAGE, size - start))
+
+    def _marked(self, pages: int) -> Iterator[int] | None:
+        """Which of the first pages are no longer the file's; None if the page tables are not shown."""
+        try:
+            with Path("/proc/self/pagemap").open("rb", buffering=0) as table:
+                table.seek(self.address // _PAGE * _PAGEMAP_BYTES)
+                entries = memoryview(table.read(pages * _PAGEMAP_BYTES)).cast("Q")
+        except (OSError, TypeError):  # TypeError: cut off within an entry
+            return None
+        if len(entries) < pages:
+            return None
+        return (
+            page
+            for page, entry in enumerate(entries)
+            if entry & (_IN_MEMORY | _SWAPPED) and not entry & _OF_A_FILE
+        )
+
+    def _compared(self, size: int) -> Iterator[tuple[int, bytes]]:
+        with self._path.open("rb") as file:
+            for start in range(0, size, _PAGE):
+                page = self._page(start, size)
+                if page != file.read(_PAGE).ljust(len(page), b"\0")[: len(page)]:
+                    yield start, page
+
+
+def _map(address: int | None, size: int, flags: int, descriptor: int) -> int:
+    found: int | None = _libc().mmap(address, size, mmap.PROT_READ | mmap.PROT_WRITE, flags, descriptor, 0)
+    if found is None or found == _FAILED:
+        number = ctypes.get_errno()
+        raise OSError(number, errno.errorcode.get(number, "cannot map the file"))
+    return found
+
+
+class CopiedImage:
+    kind: ImageKind = "copy"
+
+    def __init__(self, path: Path, start: Checkpoint | None) -> None:
+        self._source = path
+        self._folder = new_folder()
+        self.file: Path | None = self._folder / path.name
+        self._file = self.file
+        try:
+            shutil.copyfile(path, self._file)
+            with self._file.open("r+b") as file:
+                for offset, page in (start.pages if start else {}).items():
+                    file.seek(offset)
+                    file.write(page)
+                if start is not None:
+                    file.truncate(start.size)
+                file.seek(WAL_FORMAT.start)
+                file.write(b"\1\1")
+            # Without locks there is no WAL mode: what is committed is in the file, and anybody may read it.
+            self.connection = connect_privately(f"{self._file.as_uri()}?nolock=1")
+        except BaseException:
+            remove_folder(self._folder)
+            raise
+        try:
+            self.connection.execute("PRAGMA synchronous = OFF").close()
+            with path.open("rb") as file:
+                bound_growth(self.connection, file.read(HEADER_BYTES), path.stat().st_size)
+        except BaseException:
+            self.close()
+            raise
+
+    def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
+        return self._file.stat().st_size, within(most_bytes, self._changed())
+
+    def _changed(self) -> Iterator[tuple[int, bytes]]:
+        with self._file.open("rb") as now, self._source.open("rb") as before:
+            start = 0
+            while piece := now.read(PIECE):
+                if piece != before.read(PIECE):
+                    yield start, piece
+                start += len(piece)
+
+    def committed(self) -> sqlite3.Connection:
+        return sqlite3.connect(f"{self._file.as_uri()}?mode=ro&immutable=1", uri=True, **CONNECT_OPTIONS)  # type: ignore[no-any-return]
+
+    def close(self) -> None:
+        self.connection.close()
+        remove_folder(self._folder)
+
+    def __del__(self) -> None:
+        if hasattr(self, "connection"):
+            self.close()
+
+
+class MappedImage:
+    kind: ImageKind = "memory-map"
+    file: Path | None = None
+
+    def __init__(self, path: Path, start: Checkpoint | None) -> None:
+        found = library()
+        if found is None or not is_supported():
+            raise OSError("SQLite's own functions cannot be called by this Python, or its memory not mapped")
+        self._library = found
+        self._memory = PrivateMemory(path, GROWTH_BYTES)
+        try:
+            self.connection, self._handle = connect_with_handle(found, **CONNECT_OPTIONS)
+            defend(found, self._handle)
+        except BaseException:
+            self._memory.free()
+            raise
+        try:
+            for offset, page in (start.pages if start else {}).items():
+                self._memory.write(offset, page)
+            self._memory.write(WAL_FORMAT.start, b"\1\1")
+            size = start.size if start else self._memory.size
+            deserialize(found, self._handle, self._memory.address, size, self._memory.capacity)
+        except BaseException:
+            self.close()
+            raise
+
+    def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
+        _, size = serialized(self._library, self._handle)
+        return size, within(most_bytes, self._memory.written(size))
+
+    def committed(self) -> sqlite3.Connection:
+        address, size = serialized(self._library, self._handle)
+        connection, handle = connect_with_handle(self._library, **CONNECT_OPTIONS)
+        try:
+            deserialize(self._library, handle, address, size, size, READ_ONLY)
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    def close(self) -> None:
+        self.connection.close()  # first: it may still write while it rolls back
+        self._memory.free()
+
+    def __del__(self) -> None:
+        if hasattr(self, "connection"):
+            self.close()
+
+
+def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = None) -> Image:
+    """Open a private image of a file, as it is or as `start` says.
+
+    Raises:
+        OSError, sqlite3.Error: it cannot be made.
+        InputError: there is no room for its file.
+        ValueError: the start does not fit.
+    """
+    size = path.stat().st_size
+    if start is not None and start.size > size + GROWTH_BYTES + LARGEST_PAGE:
+        raise ValueError(f"a checkpoint of {start.size} bytes does not fit into an image of {path.name}")
+    if kind == "copy":
+        return CopiedImage(path, start)
+    try:
+        return MappedImage(path, start)
+    except (OSError, sqlite3.OperationalError):
+        if kind != "auto":
+            raise
+    return CopiedImage(path, start)  # SQLite's functions or memory maps are out of reach on this platform
+
+
+def trial(path: Path, kind: ImageKind) -> str:
+    """Return why images of `path` cannot be made this way here, in a few words; empty if they can."""
+    try:
+        image = open_image(path, kind)
+    except (OSError, sqlite3.Error, InputError) as error:
+        return str(error)
+    image.close()
+    return ""

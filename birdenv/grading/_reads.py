@@ -1,0 +1,81 @@
+"""What a query reads, by its text: does it read any table, the clock, random numbers?
+
+A query that reads no table has spelled its rows out. Where the engine does not say that a statement is
+repeatable, the clock and random numbers are asked about in golds: SQLite says it of queries on the file as it
+is, never of what writes or comes after, nor of any date function; PostgreSQL says it of nothing. They are
+never asked about in predictions: SQL can hide what it reads.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final
+
+from birdenv.sql import may_change, quiet_parser
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@lru_cache(maxsize=4096)
+def reads_clock(sql: str) -> bool:
+    """Tell whether the result may change from one run to the next, by the text and on the safe side.
+
+    `'now'` counts wherever it stands. The answers are remembered: ask about the benchmark's own SQL only.
+    """
+    return may_change(sql)
+
+
+FAILED_AS_DOUBTFUL: Final = "failed_as_doubtful"
+"""The flag of a submission that would have passed but for the setting `fail_doubtful`."""
+
+SPELLED_OUT: Final = "the rows are right, but the query reads no table: they are spelled out"
+
+_LONGEST: Final = 20_000  # characters of a submission that is looked at
+
+
+def spells_out(sql: str, gold: str, dialect: str) -> bool:
+    """Return whether a query reads no table although the gold reads some."""
+    return reads_no_table(sql, dialect) and not reads_no_table(gold, dialect)
+
+
+def reads_no_table(sql: str, dialect: str = "postgres") -> bool:
+    """Return whether a query reads nothing but what it writes down itself; False if that is not clear.
+
+    >>> reads_no_table("WITH x AS (VALUES (1), (2)) SELECT * FROM x"), reads_no_table("SELECT 1 FROM t")
+    (True, False)
+    """
+    import sqlglot
+    from sqlglot import exp
+
+    if len(sql) > _LONGEST:
+        return False
+    try:
+        with quiet_parser():
+            tree = sqlglot.parse_one(sql, read=dialect)
+    except (sqlglot.errors.SqlglotError, RecursionError):
+        return False
+    if not isinstance(tree, exp.Query | exp.Values):
+        return False
+    ctes = list(tree.find_all(exp.CTE))
+    return all(_is_written_down(table, ctes) for table in tree.find_all(exp.Table))
+
+
+def _is_written_down(table: exp.Table, ctes: list[exp.CTE]) -> bool:
+    """Whether a table is a function, such as `generate_series`, or the result of a WITH that it can see."""
+    from sqlglot import exp
+
+    if isinstance(table.this, exp.Func) or table.db:
+        return not table.db
+    above: set[int] = set()
+    node: Any = table
+    while (node := node.parent) is not None:
+        above.add(id(node))
+    for cte in ctes:
+        clause = cte.parent
+        if clause is None or cte.alias_or_name.lower() != table.name.lower():
+            continue
+        is_own_body = id(cte) in above
+        if id(clause.parent) in above and (not is_own_body or clause.args.get("recursive")):
+            return True
+    return False

@@ -1,0 +1,215 @@
+"""Cells as they are compared: two values count as the same exactly when their canonical forms are equal.
+
+Numbers of every type (bool, int, float, Decimal) meet by value: integral ones as `int`, so `-0.0` is 0, and
+NaN equals NaN. NULL equals only NULL. Text and bytes are exact, and text is never read as a number. Dates and
+times are exact by type, those with a time zone in UTC. Arrays and JSON objects become tagged tuples with
+sorted keys: the hashable form of canonical JSON, where `true` is not 1.
+
+Switches make a comparison forgive how text and dates are written. All are off unless asked for. They work on
+the values, before any comparison: both results are rewritten, and the rules stay as they are.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+import unicodedata
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+from decimal import Decimal
+from itertools import chain
+from operator import itemgetter
+from typing import Any, Final, TypeAlias
+
+from birdenv.databases import QueryResult, Row
+
+CanonicalRow: TypeAlias = tuple[Hashable, ...]
+
+NAN: Final = ("number", "nan")
+"""What every NaN becomes; no other cell has this canonical form."""
+
+PLAIN_TYPES: Final = frozenset(
+    {type(None), bool, int, float, Decimal, str, bytes, date, datetime, time, timedelta}
+)
+"""Types whose values, when Python calls them equal, are also equal in canonical form."""
+
+_EXACT_TYPES: Final = frozenset({type(None), int, str, bytes})
+_LARGEST_EXPONENT: Final = 400  # a Decimal beyond this stays a Decimal: as an int it could fill the memory
+
+
+def cell_types(rows: Iterable[Row]) -> set[type]:
+    """The Python types of all cells."""
+    return set(map(type, chain.from_iterable(rows)))
+
+
+def projected(rows: Iterable[Row], columns: Sequence[int]) -> Iterator[Row]:
+    """Each row's cells in these columns, in this order."""
+    if len(columns) == 1:
+        return zip(map(itemgetter(*columns), rows))
+    return map(itemgetter(*columns), rows) if columns else (() for _ in rows)
+
+
+def canonical_row(row: Sequence[Any]) -> CanonicalRow:
+    """The canonical form of each cell."""
+    return tuple(map(canonical_cell, row))
+
+
+def canonical_rows(rows: Sequence[Row]) -> list[CanonicalRow]:
+    """The canonical form of each row; rows that are canonical already are not copied."""
+    if not rows or cell_types(rows) <= _EXACT_TYPES:
+        return list(rows)
+    columns = [list(map(itemgetter(i), rows)) for i in range(len(rows[0]))]
+    for i, column in enumerate(columns):
+        if not set(map(type, column)) <= _EXACT_TYPES:
+            columns[i] = list(map(canonical_cell, column))
+    return list(zip(*columns, strict=True))
+
+
+def canonical_cell(cell: Any) -> Hashable:
+    """The canonical form of one cell (see the module's first lines)."""
+    if type(cell) in _EXACT_TYPES:
+        return cell  # type: ignore[no-any-return]
+    if isinstance(cell, float):
+        return _canonical_float(cell)
+    if isinstance(cell, int):
+        return int(cell)
+    if isinstance(cell, Decimal):
+        return _canonical_decimal(cell)
+    if isinstance(cell, (bytearray, memoryview)):
+        return bytes(cell)
+    if isinstance(cell, datetime):
+        return in_utc(cell)
+    if isinstance(cell, (list, tuple)):
+        return ("array", tuple(map(_nested, cell)))
+    if isinstance(cell, dict):
+        return ("object", tuple((str(key), _nested(cell[key])) for key in sorted(cell, key=str)))
+    return _hashable(cell)
+
+
+def in_utc(moment: datetime) -> datetime:
+    """The same moment in UTC; unchanged without a time zone, or where UTC would leave the calendar."""
+    if moment.utcoffset() is None:
+        return moment
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        return moment
+
+
+def _hashable(cell: Any) -> Hashable:
+    """The cell itself if it can be hashed, else its type and text."""
+    try:
+        hash(cell)
+    except TypeError:
+        return (type(cell).__name__, repr(cell))
+    return cell  # type: ignore[no-any-return]
+
+
+def _nested(cell: Any) -> Hashable:
+    return ("boolean", cell) if isinstance(cell, bool) else canonical_cell(cell)
+
+
+def _canonical_float(number: float) -> Hashable:
+    if math.isnan(number):
+        return NAN
+    return int(number) if number.is_integer() else number
+
+
+def _canonical_decimal(number: Decimal) -> Hashable:
+    if number.is_nan():
+        return NAN
+    if number.is_infinite():
+        return math.copysign(math.inf, number)
+    if not number:
+        return 0
+    if abs(number.adjusted()) <= _LARGEST_EXPONENT and number == number.to_integral_value():
+        return int(number)
+    return number
+
+
+_DATE: Final = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
+_MOMENT: Final = re.compile(
+    r"(\d{4}-\d\d-\d\d)[ T](\d\d:\d\d)(?::(\d\d)(?:\.(\d{1,6})\d*)?)?\s?(Z|[+-]\d\d(?::?\d\d)?)?",
+    re.ASCII,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Normalisation:
+    """What does not count. `trim`: space around text. `casefold`: upper and lower case. `nfc`: how composed
+    characters are encoded. `dates`: how a date is written: a date, its ISO text and midnight of that day are
+    the same, and so are a timestamp and its ISO text."""
+
+    trim: bool = False
+    casefold: bool = False
+    nfc: bool = False
+    dates: bool = False
+
+    @property
+    def is_exact(self) -> bool:
+        return self == EXACT
+
+
+EXACT: Final = Normalisation()
+
+
+def normalised(result: QueryResult, normalisation: Normalisation) -> QueryResult:
+    """The result as it is compared; the very same if nothing is loose. Arrays and JSON are gone into."""
+    if normalisation.is_exact:
+        return result
+    rows = [tuple(_loosened(cell, normalisation) for cell in row) for row in result.rows]
+    return QueryResult(result.columns, rows, truncated=result.truncated)
+
+
+def _loosened(cell: Any, normalisation: Normalisation) -> Any:
+    if isinstance(cell, str):
+        return _text(cell, normalisation)
+    if isinstance(cell, date) and normalisation.dates:  # a datetime is one
+        return _iso(cell)
+    if isinstance(cell, (list, tuple)):
+        return [_loosened(item, normalisation) for item in cell]
+    if isinstance(cell, dict):
+        return {key: _loosened(value, normalisation) for key, value in cell.items()}
+    return cell
+
+
+def _text(text: str, normalisation: Normalisation) -> str:
+    if normalisation.trim:
+        text = text.strip()
+    if normalisation.dates and text[:4].isdigit() and (written := _iso_of_text(text)) is not None:
+        return written
+    if normalisation.casefold:
+        text = text.casefold()
+    return unicodedata.normalize("NFC", text) if normalisation.nfc else text
+
+
+def _iso(moment: date) -> str:
+    """A date, or a timestamp at midnight: the day. Other timestamps: with their time, in UTC if they have a
+    time zone."""
+    if not isinstance(moment, datetime):
+        return moment.isoformat()
+    zone = ""
+    if moment.utcoffset() is not None:
+        moment, zone = moment.astimezone(UTC).replace(tzinfo=None), "+00:00"
+    if not zone and (moment.hour, moment.minute, moment.second, moment.microsecond) == (0, 0, 0, 0):
+        return moment.date().isoformat()
+    return moment.isoformat(sep=" ") + zone
+
+
+def _iso_of_text(text: str) -> str | None:
+    """What the text says, written as `_iso` does; None if it is no date and no timestamp."""
+    try:
+        if _DATE.fullmatch(text):
+            return date.fromisoformat(text).isoformat()
+        match = _MOMENT.fullmatch(text)
+        if match is None:
+            return None
+        day, minute, second, fraction, zone = match.groups()
+        zone = {None: "", "Z": "+00:00"}.get(zone, zone)
+        if len(zone) == 3:
+            zone += ":00"
+        fraction = f".{fraction:0<6}" if fraction else ""
+        return _iso(datetime.fromisoformat(f"{day}T{minute}:{second or '00'}{fraction}{zone}"))
+    except (ValueError, OverflowError):
+        return None

@@ -1,0 +1,275 @@
+"""Do the rows of two results agree? The default rule (multiset), BIRD's official one (set), and `ordered`.
+
+The line of reason in a `Comparison` quotes the gold: it is for graders and reports, never for an agent.
+
+In the mode `ordered`, row order counts where the gold has an ORDER BY in its outermost query. It is a metric
+beside EX. In c-Interact and a-Interact, order counts where the task says so: `Conditions.order` in
+`_interact_rows`. Here, the keys are the output columns that the outermost ORDER BY sorts by; sqlglot is
+imported when they are first asked for.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from birdenv.databases import QueryResult, Row
+from birdenv.grading.compare._cells import CanonicalRow, canonical_row, canonical_rows
+from birdenv.grading.compare._explain import emptiness, explain, shape_fault, show
+from birdenv.grading.compare._tolerance import Agreement, are_plain, compare_numbers, has_nan, unmatched
+
+if TYPE_CHECKING:
+    from sqlglot import exp
+
+
+@dataclass(frozen=True, slots=True)
+class RowsComparison:
+    """Whether two results agree; if not, `reason` says why in one line.
+
+    `flags`: `both_empty`, `gold_empty` (no row, or nothing but NULLs), `dup_only` (the same rows, repeated
+    differently), `colorder_only`, `order_only` (comparisons with order), `float_only` (the rows agree but for
+    numbers that are not whole: within the tolerance if `equal`, beyond it if not), `extra_columns`
+    (`compare_superset`), `columns_unsearched` (a cap ended the search for columns).
+
+    `expected`, `returned`: the first row of each side without a partner on the other, as text, where known.
+    """
+
+    equal: bool
+    reason: str
+    flags: tuple[str, ...] = ()
+    expected: str = ""
+    returned: str = ""
+
+
+def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
+    """The default EX: equal as multisets of rows with positional columns, in any row order.
+
+    Cells are canonical (`_cells.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree
+    within max(1e-6, 1e-9 * max(|a|, |b|)), text is exact and never a number. Column names do not matter.
+
+    A prediction that was cut never agrees: its rows are more than it shows.
+    """
+    flags = emptiness(gold, pred)
+    fault = shape_fault(gold, pred)
+    if fault:
+        return RowsComparison(False, fault, flags, *_first_rows(gold, pred))
+    plain = are_plain(gold.rows) and are_plain(pred.rows)
+    missing, extra = unmatched(gold.rows, pred.rows, plain)
+    if not missing and not extra:
+        return RowsComparison(True, "", flags)
+    agreement = compare_numbers(missing, extra)
+    if agreement is Agreement.FULL:
+        return RowsComparison(True, "", (*flags, "float_only"))
+    gold_rows, pred_rows = gold.rows, pred.rows
+    if not plain or has_nan(missing) or has_nan(extra):
+        gold_rows, pred_rows = canonical_rows(gold_rows), canonical_rows(pred_rows)
+    reason, why = explain(gold_rows, pred_rows, missing, extra, agreement)
+    return RowsComparison(False, reason, flags + why, _first(missing), _first(extra))
+
+
+def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
+    """BIRD's official EX (mini_dev evaluation_ex.py): Python equality of the two sets of row tuples.
+
+    So duplicates and row order do not matter, floats are exact, and two empty results agree whatever their
+    columns. Ours: cells that cannot be hashed (arrays, JSON) are compared as JSON text with sorted keys,
+    where the official script fails; a result that was cut never agrees.
+    """
+    flags = emptiness(gold, pred)
+    if gold.truncated or pred.truncated:
+        return RowsComparison(False, shape_fault(gold, pred), flags)
+    expected = _row_set(gold.rows)
+    extra = next((row for row in hashable_rows(pred.rows) if row not in expected), None)
+    returned = _row_set(pred.rows)
+    if extra is None and len(returned) == len(expected):
+        return RowsComparison(True, "", flags)
+    missing = next((row for row in hashable_rows(gold.rows) if row not in returned), None)
+    rows = ("" if missing is None else show(missing), "" if extra is None else show(extra))
+    reason = shape_fault(gold, pred)
+    if not reason and len(expected) != len(returned):
+        reason = f"{len(expected)} distinct rows expected, {len(returned)} returned"
+    return RowsComparison(
+        False, reason or "first differing row: expected {}, returned {}".format(*rows), flags, *rows
+    )
+
+
+def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
+    """The distinct rows as the set rule sees them."""
+    try:
+        return set(rows)
+    except TypeError:
+        return set(map(_hashable_row, rows))
+
+
+def hashable_rows(rows: Iterable[Row]) -> Iterable[tuple[Hashable, ...]]:
+    """The rows one by one, cells that cannot be hashed as JSON text."""
+    return map(_hashable_row, rows)
+
+
+def _first(rows: Sequence[Row]) -> str:
+    return show(rows[0]) if rows else ""
+
+
+def _first_rows(gold: QueryResult, pred: QueryResult) -> tuple[str, str]:
+    """The first rows that cannot have a partner, of results that `shape_fault` objects to."""
+    if len(gold.columns) != len(pred.columns):
+        return _first(gold.rows), _first(pred.rows)
+    if not gold.truncated and len(pred.rows) > len(gold.rows):
+        _, extra = unmatched(gold.rows, pred.rows)
+        return "", _first(extra)
+    return "", ""
+
+
+def _hashable_row(row: Row) -> tuple[Hashable, ...]:
+    try:
+        hash(row)
+    except TypeError:
+        return tuple(map(_json_if_unhashable, row))
+    return row
+
+
+def _json_if_unhashable(cell: Any) -> Hashable:
+    try:
+        hash(cell)
+    except TypeError:
+        return json.dumps(cell, sort_keys=True, default=str)
+    return cell  # type: ignore[no-any-return]
+
+
+def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
+    """As `compare_multiset`, and in the gold's order if the gold's outermost query has ORDER BY.
+
+    Rows that the gold's sort keys leave tied may stand in any order among themselves.
+
+    `dialect`: `sqlite` or `postgres`. Flags: `order_only` where nothing but the order differs;
+    `order_unchecked` where the rows stand in another order but the sort keys cannot all be found in the
+    output, so that ties cannot be told: then the multiset decides.
+    """
+    comparison = compare_multiset(gold, pred)
+    if not comparison.equal or len(gold.rows) < 2:
+        return comparison
+    expected, returned = list(map(canonical_row, gold.rows)), list(map(canonical_row, pred.rows))
+    if all(_agree([row], [other]) for row, other in zip(expected, returned, strict=True)):
+        return comparison
+    keys = sort_keys(gold_sql, dialect, gold.columns)
+    if keys is None:
+        return comparison
+    if not keys.is_complete:
+        return RowsComparison(True, "", (*comparison.flags, "order_unchecked"))
+    for start, end in _ties(expected, keys.places):
+        if not _agree(expected[start:end], returned[start:end]):
+            place = next(i for i in range(start, end) if expected[i] != returned[i])
+            reason = (
+                f"rows in another order: row {place + 1} should be {show(expected[place])}, "
+                f"and is {show(returned[place])}"
+            )
+            return RowsComparison(False, reason, (*comparison.flags, "order_only"))
+    return comparison
+
+
+def _ties(rows: Sequence[CanonicalRow], keys: Sequence[int]) -> Iterator[tuple[int, int]]:
+    """Runs of rows with the same sort keys, numbers within the tolerance, as (start, end)."""
+    start = 0
+    values = [tuple(row[key] for key in keys) for row in rows]
+    for place in range(1, len(rows) + 1):
+        if place == len(rows) or not _agree([values[place - 1]], [values[place]]):
+            yield start, place
+            start = place
+
+
+def _agree(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> bool:
+    return gold == pred or compare_numbers(gold, pred) is Agreement.FULL
+
+
+_LONGEST_PARSED: Final = 100_000  # characters
+
+
+class SortKeys(NamedTuple):
+    """Places among the columns of the result, and whether they are all the keys that there are."""
+
+    places: list[int]
+    is_complete: bool
+
+
+@lru_cache(maxsize=512)  # of golds
+def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | None:
+    """The sort keys of a query whose result has these columns; None without ORDER BY in its outermost query.
+
+    `dialect`: `sqlite` or `postgres`. The keys of what sqlglot cannot parse are not known.
+    """
+    from sqlglot import exp
+
+    tree = _parsed(sql, dialect)
+    if tree is None:
+        return SortKeys([], is_complete=False)
+    while isinstance(tree, exp.Subquery) and tree.args.get("order") is None:
+        tree = tree.this
+    order = tree.args.get("order")
+    if order is None:
+        return None
+    leftmost = tree
+    while isinstance(leftmost, (exp.SetOperation, exp.Subquery)):
+        leftmost = leftmost.this
+    outputs = leftmost.expressions if isinstance(leftmost, exp.Select) else []
+    if len(outputs) != len(columns) or any(output.is_star for output in outputs):
+        outputs = []
+    places = [_place(ordered.this, outputs, columns) for ordered in order.expressions]
+    return SortKeys([place for place in places if place is not None], None not in places)
+
+
+def _parsed(sql: str, dialect: str) -> Any:
+    """The syntax tree of one query; None if it is none, or cannot be parsed."""
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    if len(sql) > _LONGEST_PARSED:
+        return None
+    try:
+        trees = sqlglot.parse(sql, dialect=dialect)
+    except (SqlglotError, RecursionError):
+        return None
+    tree = trees[0] if len(trees) == 1 else None
+    return tree if isinstance(tree, (exp.Query, exp.Subquery)) else None
+
+
+def _place(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
+    """Which output column a sort key is: by its number, its name, or the same expression."""
+    from sqlglot import exp
+
+    if isinstance(key, exp.Literal) and key.is_int:
+        number = int(key.this)
+        return number - 1 if 1 <= number <= len(columns) else None
+    is_name = isinstance(key, exp.Column)
+    if is_name and not key.table and (named := _named(key.name, columns)) is not None:
+        return named
+    wanted = _lowered(key)
+    for place, output in enumerate(outputs):
+        inner = output.unalias()
+        if _lowered(inner) == wanted:
+            return place
+        same_name = is_name and isinstance(inner, exp.Column) and inner.name.lower() == key.name.lower()
+        if same_name and not (inner.table and key.table):
+            return place
+    if is_name and not outputs:  # SELECT *: by the names that the database gave the columns
+        return _named(key.name, columns)
+    return None
+
+
+def _named(name: str, columns: Sequence[str]) -> int | None:
+    """The place of the only column of this name."""
+    places = [place for place, column in enumerate(columns) if column.lower() == name.lower()]
+    return places[0] if len(places) == 1 else None
+
+
+def _lowered(tree: exp.Expression) -> exp.Expression:
+    """The expression with its names in lower case and without quotes, and no literal changed."""
+    from sqlglot import exp
+
+    copy = tree.copy()
+    for name in copy.find_all(exp.Identifier):
+        name.set("this", name.this.lower())
+        name.set("quoted", False)
+    return copy

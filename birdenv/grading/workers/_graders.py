@@ -1,0 +1,190 @@
+"""Grading one prediction in a worker: by EX, by EM and ESM, or as c-Interact does; checking a gold."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from typing import Any, Final, cast
+
+from birdenv.databases import DatabaseSource, Limits
+from birdenv.grading._answer_cleaning import Cleaned
+from birdenv.grading._gold_check import GoldCheck
+from birdenv.grading._second_run import with_second_run
+from birdenv.grading._verdict import ExVerdict
+from birdenv.grading.compare._metrics import Metric
+from birdenv.grading.em_esm._pair_rules import PairRules, PairVerdict, RunQuery
+from birdenv.grading.interact._job import Grade, GradingJob
+from birdenv.grading.workers._graded import ExSettings, Graded, GradingSettings, OwnedServer, PairSettings
+from birdenv.grading.workers._grading import Grading, places_of
+
+_DEFAULT_LIMITS: Final = Limits()
+
+
+class ExGrader:
+    """Grades predictions against golds, every query on its own freshly opened database.
+
+    Grading runs in worker processes. Where a time limit ended a statement, the pair is graded once more,
+    alone and with twice the limit, before that is the verdict. Rows that cannot be compared within 30 s of
+    processor time do not agree. One grader may be used by several threads.
+
+    Args:
+        source: the databases.
+        limits: of each statement.
+        clean: take away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out.
+        metrics: beside EX.
+        fail_doubtful: a prediction that reads no table fails, by every metric, if the gold reads some.
+    """
+
+    def __init__(
+        self,
+        source: DatabaseSource,
+        limits: Limits = _DEFAULT_LIMITS,
+        clean: bool = False,
+        metrics: Sequence[Metric] = (),
+        *,
+        fail_doubtful: bool = False,
+    ) -> None:
+        self._limits = limits
+        settings = ExSettings(clean, tuple(metrics), fail_doubtful)
+        self._under = lru_cache(maxsize=2)(lambda limits: ex_grading(source, limits, settings))
+
+    def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
+        """Return whether the prediction returns what any of the golds returns, and why not.
+
+        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. Values
+        that are nested too deeply to be compared are an error of the prediction's.
+
+        Raises:
+            InputError: the database cannot be opened.
+            InfrastructureError: there is no memory for grading, nor was in a new worker; or no worker can be
+                started.
+        """
+        job = (db_id, tuple(golds), prediction)
+        return with_second_run(
+            lambda limits: cast(ExVerdict, self._under(limits).do([job])[0].found),
+            self._limits,
+            lambda verdict: verdict.was_late,
+        )
+
+
+def ex_grading(source: DatabaseSource, limits: Limits, settings: ExSettings) -> Grading:
+    """Return what does jobs of (database, golds, prediction)."""
+
+    def uncompared(reason: str) -> ExVerdict:
+        return ExVerdict(False, False, reason, "wrong_result", metrics=dict.fromkeys(settings.metrics, 0.0))
+
+    return Grading(GradingSettings(places_of(source), limits, settings), uncompared, source)
+
+
+class InteractGrader:
+    """Grades c-Interact submissions under any rules, in worker processes; may be used by several threads."""
+
+    def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
+        self._limits = limits
+        self._under = lru_cache(maxsize=2)(
+            lambda limits: Grading(
+                GradingSettings(places_of(source), limits, "interact"), _uncompared, source
+            )
+        )
+
+    def grade(self, job: GradingJob, prediction: str) -> Grade:
+        """Grade one submission.
+
+        What the prediction leaves in an open transaction is lost, and counts as not done (under strict
+        rules). `base_pred` is the prediction's too: where it fails, the prediction fails. Where a limit ended
+        a statement, everything runs once more, alone and with twice the limit, before that is the verdict.
+        Rows that cannot be compared within 30 s of processor time do not agree.
+
+        Raises:
+            InputError: the database cannot be opened.
+            InfrastructureError: there is no memory for grading, nor was in a new worker; or no worker can be
+                started.
+        """
+        if not prediction.strip():
+            return Grade(False, "no_submission", "no SQL was submitted")
+        if not job.gold:
+            return Grade(False, "infra_error", "there is no gold SQL")
+        graded = with_second_run(
+            lambda limits: self._under(limits).do([(job, prediction)])[0], self._limits, _was_late
+        )
+        grade: Grade = graded.found
+        return grade
+
+
+def _was_late(graded: Graded) -> bool:
+    """Whether a limit may have made the grade what it is."""
+    return graded.was_late or (graded.state_was_late and graded.found.status == "infra_error")
+
+
+def _uncompared(reason: str) -> Grade:
+    return Grade(False, "wrong_result", reason)
+
+
+class PairGrader:
+    """Grades pairs in worker processes; may be used by several threads if `run` may.
+
+    Args:
+        run: runs a query; None where ESM is not wanted.
+        dialect: `sqlite` or `postgres`.
+        rules: what is worked out, and how.
+    """
+
+    def __init__(self, run: RunQuery | None, dialect: str, rules: PairRules | None = None) -> None:
+        self.rules = rules or PairRules()
+        self.dialect = dialect
+        if self.rules.esm and run is None:
+            raise ValueError("ESM needs a database")
+
+        def answer(question: Any) -> Any:
+            assert run is not None
+            sql, db_id = question
+            return run(sql, db_id)
+
+        settings = PairSettings(self.rules, run is not None)
+        self._grading = Grading(
+            GradingSettings(OwnedServer(dialect), Limits(), settings), lambda reason: reason, answer=answer
+        )
+
+    def is_none(self, cleaned: Cleaned) -> bool:
+        """Return whether a side says that the question has no answer in SQL."""
+        return cleaned.sql in self.rules.nones
+
+    def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
+        """The verdict by the first row that fits, as em / esm / bucket (`-`: None; `key`: EM keys equal):
+
+        1 both None: pass / pass / ok. 2 prediction empty: - / - / skipped. 3 gold empty: - / - / skipped.
+        4 gold None: fail / fail / mismatch. 5 prediction None: fail / fail / mismatch. 6 ESM off: key / - /
+        skipped. 7 gold no single query: key / - / non_select. 8 prediction no single query: key / fail /
+        non_select. 9 gold too slow: key / - / timeout. 10 gold fails: key / - / gold_fail. 11 prediction too
+        slow: key / fail / timeout. 12 prediction fails: key / fail / pred_fail. 13 result too large: key / -
+        or fail by side / other_error. 14 no answer: key / - / other_error. 15 results agree: key / pass / ok.
+        16 results differ: key / fail / mismatch.
+
+        A metric that is off is None in every row, and with ESM off the bucket is always `skipped`. The gold
+        runs first; the database says that something is no plain query with the error kind `denied`.
+        """
+        found = self._grading.do([(gold, pred, db_id)])[0].found
+        if isinstance(found, str):
+            sides = Cleaned(gold, ()), Cleaned(pred, ())
+            return PairVerdict(*sides, "other_error", found, keys=(gold, pred))
+        return cast(PairVerdict, found)
+
+
+def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _DEFAULT_LIMITS) -> GoldCheck:
+    """Run a gold twice, each time on a fresh database, and compare it with itself in every mode.
+
+    `superset` is left out where the result is empty: it never agrees there. Values that are nested too deeply
+    to be compared are a failure under `gold`. Where a time limit ended a run, both run once more, alone and
+    with twice the limit.
+
+    Raises:
+        InputError: the database cannot be opened.
+    """
+
+    def run(limits: Limits) -> tuple[GoldCheck, bool]:
+        settings = GradingSettings(places_of(source), limits, "gold")
+        grading = Grading(settings, lambda reason: GoldCheck({"gold": reason}, 0.0), source)
+        graded = grading.do([(db_id, sql)])[0]
+        return graded.found, graded.was_late
+
+    return with_second_run(run, limits, lambda found: found[1])[0]

@@ -1,0 +1,108 @@
+"""Whole dialogues of a folder, of a run or of another kind, as CoCoA, OpenAI and Potato take them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import inf
+from pathlib import Path
+from typing import Any, Final, Literal, TypeAlias
+
+from birdenv.dialogue.games import find_game
+from birdenv.dialogue.transcript import Example
+from birdenv.files import exists
+from birdenv.plugins import load_plugin, plugins
+from birdenv.runs._run_folder import run_folder
+from birdenv.runs.export._episodes import exported_episodes, played_settings
+from birdenv.runs.summaries.recorded_run import read_run
+
+FOLDERS: Final = "birdenv.dialogue_folders"
+"""Entry points to a `DialogueFolder`; each is named like the file by which its folders are known."""
+
+
+@dataclass(frozen=True, slots=True)
+class DialogueFolder:
+    """A kind of folder that holds dialogues and is no run.
+
+    Attributes:
+        rows: returns the finished dialogues of a folder, like `dialogue_rows`.
+        game: returns the name of the game and its settings.
+    """
+
+    rows: Callable[[Path, DialogueFormat, float | None], Iterable[Mapping[str, Any]]]
+    game: Callable[[Path], tuple[str, dict[str, Any]]]
+
+
+def dialogue_folder(path: Path) -> DialogueFolder | None:
+    """Return the kind of a folder; None for a run, and for what is no folder of dialogues at all.
+
+    Raises:
+        InputError: the package of this kind cannot be imported.
+    """
+    for file, entry in plugins(FOLDERS).items():
+        if exists(path / file):
+            found: DialogueFolder = load_plugin(entry)
+            return found
+    return None
+
+
+def whole_dialogues(
+    folder: Path, form: DialogueFormat, min_reward: float | None = None
+) -> Iterable[Mapping[str, Any]]:
+    """Return the dialogues of a run, or of another kind of folder, in a format of `dialogue_rows`."""
+    kind = dialogue_folder(folder)
+    if kind is None:
+        return dialogue_rows(run_folder(folder), form, min_reward)
+    return kind.rows(folder, form, min_reward)
+
+
+def played_game(folder: Path) -> tuple[str, dict[str, Any]]:
+    """Return the name of the game whose dialogues are in a folder, and the game's settings.
+
+    Raises:
+        InputError: the folder cannot be read.
+    """
+    kind = dialogue_folder(folder)
+    if kind is not None:
+        return kind.game(folder)
+    config = read_run(run_folder(folder)).config
+    return str(config["game"]), played_settings(config)
+
+
+DialogueFormat: TypeAlias = Literal["cocoa", "openai", "potato"]
+DIALOGUE_FORMATS: Final[tuple[DialogueFormat, ...]] = ("openai", "potato")
+"""Those that `birdenv export` writes itself."""
+
+
+def dialogue_rows(
+    folder: Path, form: DialogueFormat, min_reward: float | None = None
+) -> Iterator[dict[str, Any]]:
+    """Yield the dialogues of a run, in the order of its tasks.
+
+    Args:
+        folder: the run's folder.
+        form: `cocoa`: the dialogue as it was recorded, with the keys of CoCoA's `examples.json`; `openai`:
+            the messages and tools of the evaluated seat, as fine-tuning takes them; `potato`: an item to
+            annotate, with both seats' words.
+        min_reward: leaves out dialogues in which the evaluated seat earned less.
+
+    Raises:
+        InputError: the run cannot be read.
+    """
+    least = -inf if min_reward is None else min_reward
+    if form == "openai":
+        for episode in exported_episodes(folder):
+            if episode.reward < least:
+                continue
+            yield {"messages": episode.messages, "tools": episode.tools}
+        return
+    run = read_run(folder)
+    seats = find_game(str(run.config.get("game"))).seat_names
+    for record in run.records:
+        if "example" in record and record["reward"] >= least:
+            if form == "cocoa":
+                yield record["example"]
+                continue
+            example = Example.from_json(record["example"])
+            repeat = f"/{record['repeat']}" if "repeat" in record else ""
+            yield example.annotation_item(seats, f"{example.uuid}{repeat}")

@@ -1,0 +1,209 @@
+"""The figures of a user as text, and what is known of it for the summaries of runs.
+
+The package has the figures of its own users. Those of others are kept in `results/users`, a file a user.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from birdenv.errors import InputError
+from birdenv.files import exists, read_json, write_text
+from birdenv.runs._run_folder import folder_name
+from birdenv.runs.user_evaluation._leak_measurement import Leaks
+from birdenv.runs.user_evaluation._questions import OUTCOMES, Judged
+from birdenv.statistics import between, wilson
+
+_CLASSES = {
+    "labelled": "labelled",
+    "unlabelled": "unlabelled",
+    "unanswerable": "refusals",
+    "extraction": "refusals",
+}
+_CALLS = ("labelled", "unlabelled", "unanswerable", "unclear", "not said")
+_SHOWN = 12
+
+
+def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
+    """Say how the questions of each class, style and hand were answered.
+
+    The intervals are Wilson's 95 % intervals; questions count as independent.
+
+    Args:
+        judged: the judged questions.
+        worst: how many of the answers with wrong content are printed.
+    """
+    parts = [_table("class", judged, lambda one: _CLASSES[one.question.kind]), _confusion(judged)]
+    for head in ("style", "hand"):
+        if len({getattr(one.question, head) for one in judged}) > 1:
+            parts.append(_table(head, judged, _group(head)))
+    wrong = [one for one in judged if one.outcome == "wrong"][:worst]
+    if wrong:
+        parts.append("\n".join(["answers with wrong content:", *map(_example, wrong)]))
+    return "\n\n".join(parts)
+
+
+def _group(head: str) -> Callable[[Judged], str]:
+    return lambda one: f"{_CLASSES[one.question.kind]}, {getattr(one.question, head) or '-'}"
+
+
+def _table(head: str, judged: Iterable[Judged], group: Callable[[Judged], str]) -> str:
+    counts: dict[str, Counter[str]] = {}
+    for one in judged:
+        counts.setdefault(group(one), Counter())[one.outcome] += 1
+    width = max(14, *(len(name) for name in counts))
+    titles = " ".join(f"{outcome:>10}" for outcome in OUTCOMES)
+    lines = [f"{head:<{width}} {'n':>5} {titles}  right, 95 %      wrong, 95 %"]
+    for name, found in sorted(counts.items()):
+        total = sum(found.values())
+        cells = " ".join(f"{100 * found[outcome] / total:>10.1f}" for outcome in OUTCOMES)
+        lines.append(
+            f"{name:<{width}} {total:>5} {cells}  {between(wilson(found['right'], total))}"
+            f"  {between(wilson(found['wrong'], total))}"
+        )
+    return "\n".join(lines)
+
+
+def _confusion(judged: Sequence[Judged]) -> str:
+    """What the questions of a class were taken for, in percent, and what was told or stopped."""
+    counts: dict[str, Counter[str]] = {}
+    for one in judged:
+        counts.setdefault(_CLASSES[one.question.kind], Counter())[one.heard.call or "not said"] += 1
+    calls = [call for call in _CALLS if any(found[call] for found in counts.values())]
+    lines = [f"{'taken for':<14} {'n':>5} " + " ".join(f"{call:>12}" for call in calls)]
+    for name, found in sorted(counts.items()):
+        total = found.total()
+        cells = " ".join(f"{100 * found[call] / total:>12.1f}" for call in calls)
+        lines.append(f"{name:<14} {total:>5} {cells}")
+    refusals = [one for one in judged if one.question.is_refused]
+    told = sum(one.outcome == "wrong" for one in refusals)
+    stopped = sum(bool(one.heard.guard) for one in judged)
+    lines += [
+        "",
+        f"told something that should be refused: {_share(told, len(refusals))}",
+        f"answers that the leak guard stopped: {_share(stopped, len(judged))}",
+    ]
+    return "\n".join(lines)
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} of {total}, {between(wilson(count, total)).strip()} %" if total else "no question"
+
+
+def _example(one: Judged) -> str:
+    return f"  {one.question.instance_id}: {one.question.question}\n      {one.heard.text}"
+
+
+_FOLDER = Path("results/users")
+_WITH_MODEL = ("llm", "llm-one-prompt", "rule+llm")
+_FILE = Path(__file__).parent / "known_figures.json"
+_SAME = {"rule:cooperative": "rule"}
+
+
+def class_figures(judged: Sequence[Judged]) -> dict[str, Any]:
+    """Return the number of questions of each class, and of those answered right and with wrong content."""
+    counts: dict[str, Counter[str]] = {}
+    for one in judged:
+        name = "refusals" if one.question.is_refused else one.question.kind
+        counts.setdefault(name, Counter()).update(["questions", one.outcome])
+    return {
+        name: {key: found[key] for key in ("questions", "right", "half", "wrong")}
+        for name, found in sorted(counts.items())
+    }
+
+
+@lru_cache(maxsize=1)
+def _known() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
+    return found
+
+
+def user_name(user: str, model: str | None) -> str:
+    """Return a user's spec with the model that `--user-model` gave it."""
+    return f"{user}:{model}" if model and user in _WITH_MODEL else user
+
+
+def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
+    """Keep what was measured of a user, beside what was before.
+
+    Returns the file; None for a user of the package, whose figures are known.
+
+    Args:
+        user: its spec, with its model.
+        figures: `questions` and `classes`, or `leaks`.
+
+    Raises:
+        InputError: the file cannot be written.
+    """
+    if _SAME.get(user, user) in _known()["users"]:
+        return None
+    path = _file_of(user)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InputError(f"{path.parent}: cannot be made: {error.strerror}") from None
+    kept = {"user": user, **_kept(user), **figures}
+    write_text(path, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
+    return path
+
+
+def leak_figures(leaks: Leaks) -> dict[str, int]:
+    """Return what a user told to questions that name nothing, and how much there was to tell."""
+    names = ("points", "points_told", "parts", "parts_told")
+    return {name: getattr(leaks, name) for name in names}
+
+
+def user_line(user: str) -> str:
+    """Say in a line who the user of a run was, and how well it answers.
+
+    Args:
+        user: the user's spec with its model, such as `rule` or `llm:MODEL`.
+    """
+    classes = _known()["users"].get(_SAME.get(user, user))
+    if classes is not None:
+        return f"User {user}, on {_known()['questions']}: {_shares(classes)}"
+    kept = _kept(user)
+    said = []
+    try:
+        if "classes" in kept:
+            said.append(f"on {kept['questions']}: {_shares(kept['classes'])}")
+        if "leaks" in kept:
+            of = kept["leaks"]
+            told = f"{of['points_told']} of {of['points']} points, {of['parts_told']} of {of['parts']} parts"
+            said.append(f"to questions that name nothing it told {told} of the SQL")
+    except (KeyError, TypeError, AttributeError, ZeroDivisionError):
+        said = []
+    return f"User {user}, {'; '.join(said)}" if said else _not_measured(user)
+
+
+def _not_measured(user: str) -> str:
+    return f"User {user}: not measured; birdenv users eval --user {user}"
+
+
+def _kept(user: str) -> dict[str, Any]:
+    """What was measured of a user; nothing if the file cannot be read: a summary does not fail for it."""
+    path = _file_of(user)
+    try:
+        found = read_json(path) if exists(path) else {}
+    except InputError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _file_of(user: str) -> Path:
+    return _FOLDER / f"{folder_name([user], 'user')}.json"
+
+
+def _shares(classes: Mapping[str, Mapping[str, int]]) -> str:
+    return ", ".join(
+        f"{name} {_percent(of, 'right')} right, {_percent(of, 'wrong')} wrong" for name, of in classes.items()
+    )
+
+
+def _percent(of: Mapping[str, int], outcome: str) -> str:
+    return f"{100 * of[outcome] / of['questions']:.0f} %"

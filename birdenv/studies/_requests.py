@@ -1,0 +1,209 @@
+"""Requests to every application of the room: forms, cookies, limits of rates, and pages of refusal."""
+
+from __future__ import annotations
+
+import logging
+import sqlite3
+import time
+from collections.abc import Callable, Iterable
+from contextlib import AbstractAsyncContextManager
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import parse_qsl, urlsplit
+
+from fastapi import FastAPI, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.exceptions import HTTPException
+
+from birdenv.report.access import Doors, is_own_origin
+from birdenv.report.guarded_app import guarded_app
+from birdenv.studies._pages import render
+from birdenv.studies._platform import MTURK_HOSTS
+
+_MOST_ADDRESSES: Final = 10_000
+
+
+class Bucket:
+    """A limit of rates: so many at once, and so many a second after that."""
+
+    def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._burst, self._rate, self._clock = burst, rate, clock
+        self._left = burst
+        self._at = clock()
+
+    def take(self) -> bool:
+        """Take one; False if there are too many."""
+        now = self._clock()
+        self._left = min(self._burst, self._left + (now - self._at) * self._rate)
+        self._at = now
+        if self._left < 1:
+            return False
+        self._left -= 1
+        return True
+
+    @property
+    def is_full(self) -> bool:
+        """True when it is as good as new."""
+        return self._left + (self._clock() - self._at) * self._rate >= self._burst
+
+
+class Newcomers:
+    """Limits how many new people come in from one address.
+
+    Args:
+        most: people in a minute; None for any number.
+        clock: seconds.
+    """
+
+    def __init__(self, most: int | None, clock: Callable[[], float] = time.monotonic) -> None:
+        self._most = most
+        self._clock = clock
+        self._buckets: dict[str, Bucket] = {}
+
+    def take(self, address: str) -> bool:
+        """Let one in from an address; False if too many came."""
+        if self._most is None:
+            return True
+        if len(self._buckets) >= _MOST_ADDRESSES:
+            self._buckets = {each: bucket for each, bucket in self._buckets.items() if not bucket.is_full}
+        if len(self._buckets) >= _MOST_ADDRESSES:
+            return False  # a flood from everywhere
+        bucket = self._buckets.setdefault(address, Bucket(self._most, self._most / 60, self._clock))
+        return bucket.take()
+
+
+_NOT_KEPT: Final = "Nothing can be kept at the moment. Please try again in a minute."
+_log = logging.getLogger("birdenv.studies")
+
+
+def study_app(
+    title: str,
+    host: str,
+    names: Iterable[str] = (),
+    lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
+) -> FastAPI:
+    """Return an application without pages, as `guarded_app`, whose refusals are pages."""
+    further: dict[str, Any] = {} if lifespan is None else {"lifespan": lifespan}
+    static = Path(__file__).parent / "static"
+    app = guarded_app(title, host, names, static=static, form_hosts=MTURK_HOSTS, **further)
+
+    @app.exception_handler(HTTPException)
+    async def refused(request: Request, error: HTTPException) -> Response:
+        shown = render("refused", title=title, problem=error.detail, back=_page_before(request))
+        return HTMLResponse(shown, error.status_code)
+
+    @app.exception_handler(sqlite3.Error)
+    async def not_kept(request: Request, error: sqlite3.Error) -> Response:
+        _log.error("%s could not be answered: %s", request.url.path, error)
+        shown = render("refused", title=title, problem=_NOT_KEPT, back=_page_before(request))
+        return HTMLResponse(shown, 503)
+
+    return app
+
+
+def _page_before(request: Request) -> str:
+    """Our own page that led here, with what a platform told it; else the first one."""
+    headers = request.headers
+    referer = headers.get("referer")
+    if not is_own_origin(referer, headers.get("host")):
+        return "/"
+    parts = urlsplit(referer or "")
+    return f"{parts.path}?{parts.query}" if parts.path == "/" and parts.query else "/"
+
+
+_MAX_BODY: Final = 2**16
+_MOST_FIELDS: Final = 200
+_YEAR: Final = 365 * 24 * 3600
+_REFUSED: Final = "This page is not for you. Open the study's link again."
+
+
+def refused() -> HTTPException:
+    """Return the answer to one who may not do this."""
+    return HTTPException(403, _REFUSED)
+
+
+async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]]:
+    """Return the person who sent a form of their own page, and its fields.
+
+    Raises:
+        HTTPException: the form is not from there, or too large.
+    """
+    person = doors.person(request.cookies.get(doors.cookie))
+    fields = await read_fields(request)
+    if person is None or not doors.is_form_of(person, fields.get("form", "")):
+        raise refused()
+    return person, fields
+
+
+async def read_fields(request: Request) -> dict[str, str]:
+    """Return the fields of a form of our own origin.
+
+    Raises:
+        HTTPException: the form is from another origin, or too large.
+    """
+    if not is_own_origin(request.headers.get("origin"), request.headers.get("host")):
+        raise refused()
+    body = b""
+    async for chunk in request.stream():
+        body += chunk
+        if len(body) > _MAX_BODY:
+            raise HTTPException(413, "too large")
+    try:
+        pairs = parse_qsl(
+            body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS
+        )
+    except ValueError:
+        raise HTTPException(413, "too many fields") from None
+    return dict(pairs)
+
+
+def back(path: str = "/") -> Response:
+    """Return the way back to a page after a form."""
+    return RedirectResponse(path, 303)
+
+
+def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Response:
+    """Return a response with the cookie of a person."""
+    response.set_cookie(
+        doors.cookie,
+        doors.token(id),
+        max_age=_YEAR,
+        httponly=True,
+        samesite="lax",
+        secure=request.url.scheme == "https",
+    )
+    return response
+
+
+def asked(action: str) -> Response:
+    """Return the page that asks before another person takes the place of the one in this browser."""
+    return HTMLResponse(render("replace", title="Another person's link", action=action))
+
+
+def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
+    """Add the link with which a person goes on in another browser."""
+
+    @app.get("/link/{end}")
+    async def link(request: Request, end: str) -> Response:
+        id = person(end)
+        before = doors.person(request.cookies.get(doors.cookie))
+        if before is not None and before != id and is_known(before):
+            return asked(f"/link/{end}")
+        return signed_in(back(), doors, id, request)
+
+    @app.post("/link/{end}")
+    async def replace(request: Request, end: str) -> Response:
+        id = person(end)
+        await read_fields(request)
+        return signed_in(back(), doors, id, request)
+
+    def person(end: str) -> str:
+        id = doors.person_of_link(end)
+        if id is None or not is_known(id):
+            raise refused()
+        return id
+
+
+def address_of(request: Request) -> str:
+    """Return the address that a request came from; behind a proxy on this machine, the one that it names."""
+    return "" if request.client is None else request.client.host

@@ -1,0 +1,202 @@
+"""Users with a model: `llm` (two calls, BIRD-Interact §3.1), `llm-one-prompt` and `rule+llm`.
+
+The decoder of `llm` is given the granted SQL and the dialogue, never the gold or the clear request: it cannot
+tell what it was not told. `llm-one-prompt` is one call that is told everything, as in the older protocol.
+Under `rule+llm` rules decide what is granted and how it is said; the model only words it better.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from birdenv.dialogue import Move, Player, PlayerContext, View
+from birdenv.dialogue.players import AGENTS, PlayerSpec, plays
+from birdenv.llm import models_of
+from birdenv.users._brief import Brief
+from birdenv.users._rule_player import rule_player
+from birdenv.users.decoder import ASKING_BACK, OUT_OF_SCOPE
+from birdenv.users.leak_guard._leak_guard import CANNED
+from birdenv.users.model_user._encoder import (
+    UNANSWERABLE,
+    ModelReading,
+    annotated_points,
+    first_line,
+    makes_the_choice,
+    other_points,
+    read_choice,
+    shares_a_word,
+)
+from birdenv.users.model_user._published import PublishedUser
+from birdenv.users.model_user._seat import UserSeat, knows_a_request
+
+_NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
+_SENSES: Final = (
+    re.compile(r"\b(?:at least|more|above|over|greater|higher|minimum|exceed\w*|after|later|since|longer)\b"),
+    re.compile(r"\b(?:at most|less|below|under|fewer|lower|maximum|before|earlier|until|up to|shorter)\b"),
+    re.compile(r"\b(?:more than|above|over|exceed\w*|less than|below|under|fewer than)\b"),
+    re.compile(r"n't\b|\b(?:not?|never|none|without|except\w*|exclud\w*|other than|all but)\b"),
+)
+"""What must not change: upwards, downwards, without the bound itself, and what is left out."""
+
+
+class WordedRuleUser:
+    """Answers as the rule-based user does, in a model's words. What is refused is refused without a model.
+
+    Words that lack a number of the answer or have another one, or that turn it round, are not used.
+    """
+
+    def __init__(self, model: str, context: PlayerContext) -> None:
+        self._seat = UserSeat(model, context)
+        self._rules = rule_player("", context)
+        self.usage = self._seat.usage
+        self.faults = self._seat.faults
+
+    def move(self, view: View) -> Move:
+        """Answer the last question."""
+        seat = self._seat
+        made = self._rules.move(view)
+        granted, plain = made.trace["granted"], made.data
+        if not granted:
+            return seat.answer(plain, **made.trace)
+        values = {"question": seat.question(view), "answer": plain}
+        text = seat.guarded("wording", seat.brief(view), granted, plain, plain, **values)
+        if set(_NUMBER.findall(text)) != set(_NUMBER.findall(plain)):
+            seat.fault("other numbers")
+            text = plain
+        elif _senses(text) != _senses(plain):
+            seat.fault("other sense")
+            text = plain
+        return seat.answer(text, **made.trace)
+
+    def remember(self, view: View, move: Move) -> None:
+        """Let the rules know what was asked; the words are the model's no more."""
+        self._rules.move(view)
+
+
+def _senses(text: str) -> list[bool]:
+    return [sense.search(text.casefold()) is not None for sense in _SENSES]
+
+
+@plays("c-interact", "a-interact")
+def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
+    """Make the user `rule+llm:MODEL`.
+
+    Raises:
+        InputError: the model cannot be used, or the game has no such seat.
+    """
+    return WordedRuleUser(argument, context)
+
+
+class OnePromptUser:
+    """Tells a model the clear request, the annotations and the gold SQL, and passes its words on.
+
+    Only the leak guard of the game's rules stands between them and the agent: it measures such a user.
+    """
+
+    def __init__(self, model: str, context: PlayerContext) -> None:
+        self._seat = UserSeat(model, context)
+        self.usage = self._seat.usage
+        self.faults = self._seat.faults
+
+    def move(self, view: View) -> Move:
+        """Answer the last question."""
+        seat = self._seat
+        brief = seat.brief(view)
+        text = seat.said(
+            "one_prompt",
+            question=seat.question(view),
+            dialogue=seat.dialogue(view),
+            clear=brief.clear_query,
+            annotated=annotated_points(brief),
+            gold=brief.gold,
+        )
+        if not text:
+            seat.fault("nothing said")
+        return seat.answer(text)
+
+    def remember(self, view: View, move: Move) -> None:
+        """Keep nothing: the view tells all."""
+
+
+@plays("c-interact", "a-interact")
+def one_prompt_user(argument: str, context: PlayerContext) -> OnePromptUser:
+    """Make the user `llm-one-prompt:MODEL`.
+
+    Raises:
+        InputError: the model cannot be used, or the game has no such seat.
+    """
+    return OnePromptUser(argument, context)
+
+
+_AGAIN = "That is none of the choices. Reply with exactly one of them, with an id from the lists."
+
+
+class TwoStageUser:
+    """Decides what a question is about, then words the answer."""
+
+    def __init__(self, model: str, context: PlayerContext) -> None:
+        self._seat = UserSeat(model, context)
+        self.usage = self._seat.usage
+        self.faults = self._seat.faults
+
+    def move(self, view: View) -> Move:
+        """Answer the last question."""
+        seat = self._seat
+        brief, question = seat.brief(view), seat.question(view)
+        reading = self._read(brief, question)
+        text = OUT_OF_SCOPE
+        if reading.point is not None:
+            text = seat.guarded(
+                "decoder",
+                brief,
+                reading.granted,
+                CANNED,
+                ASKING_BACK if brief.first_line else CANNED,
+                question=question,
+                dialogue=seat.dialogue(view),
+                term=reading.point.term,
+            )
+        return seat.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
+
+    def remember(self, view: View, move: Move) -> None:
+        """Keep nothing: the view tells all."""
+
+    def _read(self, brief: Brief, question: str) -> ModelReading:
+        if not question.strip():
+            return UNANSWERABLE
+        annotated, others = annotated_points(brief), other_points(brief)
+        if makes_the_choice(question, brief.request, annotated + others):
+            self._seat.fault("told what to choose")
+            if brief.converses:
+                return UNANSWERABLE
+        values = {"question": question, "annotated": annotated, "others": others}
+        line = first_line if brief.first_line else str
+        said = self._seat.ask("encoder", **values)
+        reading = read_choice(line(said), annotated, others)
+        if reading is None:
+            self._seat.fault("no such choice")
+            before = {"role": "assistant", "content": said}
+            said = self._seat.ask("encoder", before, {"role": "user", "content": _AGAIN}, **values)
+            reading = read_choice(line(said), annotated, others)
+        if reading is None:
+            self._seat.fault("no choice after two tries")
+            return UNANSWERABLE
+        if reading.call == "labelled" and reading.point and not shares_a_word(question, reading.point, brief):
+            self._seat.fault("granted without a shared word")
+        return reading
+
+
+def llm_user(argument: str, context: PlayerContext) -> Player:
+    """Make the user `llm:MODEL`; in a game without ambiguous requests it plays by tool calls, as agents do.
+
+    Raises:
+        InputError: the model or the prompts cannot be used.
+    """
+    models = models_of(context.models)
+    if models.settings.user_prompts is not None:
+        return PublishedUser(argument, context, models.settings.user_prompts)
+    if knows_a_request(context):
+        return TwoStageUser(argument, context)
+    factory, _ = PlayerSpec("llm", AGENTS).load()
+    return factory(argument, context)

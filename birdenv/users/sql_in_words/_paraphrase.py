@@ -1,0 +1,174 @@
+"""A snippet in words, with the form of its sentence: parsed where it can be, long formulas in steps.
+
+Of what sqlglot cannot parse, such as a remark, the names and literals are said in their order.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from string import ascii_uppercase
+from typing import Literal, TypeAlias
+
+from birdenv.users._brief import Brief, BriefNotes
+from birdenv.users.sql_in_words._clauses import hidden_names
+from birdenv.users.sql_in_words._names import (
+    Names,
+    counted_noun,
+    plain_sources,
+    respelt,
+    spoken_tables,
+)
+from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, split_words, tokenize
+from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, Wording, quoted
+from birdenv.users.sql_in_words._words import Speaker, kind_of
+
+Form: TypeAlias = Literal["noun", "condition", "addition", "selection", "arrangement", "request"]
+"""How words fit into a sentence: "I mean ..", "I mean that ..", "and also ..", "only where ..",
+"sorted by ..", "show .."."""
+
+_REQUESTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE", "VALUES"})
+_CLAUSES = frozenset(
+    """FROM GROUP ORDER LIMIT OFFSET UNION INTERSECT EXCEPT JOIN LEFT RIGHT INNER FULL CROSS NATURAL ON USING
+    WINDOW RETURNING SET FETCH PARTITION""".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Paraphrase:
+    """A snippet in words, the form of its sentence, and the names that were kept back."""
+
+    text: str
+    form: Form
+    hidden: frozenset[str]
+
+
+def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
+    """Return a snippet in words; of `identifiers` (the schema's names) only those in it may be said.
+
+    >>> verbalise("b.PricePerKg - 0.25 * ABS(b.DiscountPct) AS NetPrice")
+    'the price per kg minus 0.25 times the absolute value of the discount pct'
+    """
+    return read_aloud(snippet, identifiers).text
+
+
+@lru_cache(maxsize=4096)
+def read_aloud(
+    snippet: str,
+    identifiers: frozenset[str] = frozenset(),
+    notes: BriefNotes | None = None,
+    request: str = "",
+    gold: tuple[str, ...] = (),
+) -> Paraphrase:
+    """Return a snippet in words, with the form of the sentence and the names that were kept back.
+
+    With `notes`, names are said as the meanings of their columns have them. With the `request`, tables that
+    it names are named too, and everyday plurals; `gold` only tells which of them a fragment counts.
+    """
+    tokens, tree = tokenize(snippet), parse_fragment(snippet)
+    first = tokens[0].key if tokens else ""
+    hidden = hidden_names(tokens, tree)
+    spelt = {part for token in respelt(tokens, identifiers) for part in split_words(token.text).split()}
+    taken = frozenset({name.lower() for name in identifiers} - spelt | hidden)
+    nouns = {**plain_sources(snippet), **spoken_tables(request, identifiers)} if request else {}
+    wording = Wording(taken, nouns, counted_noun(snippet, gold, nouns))
+    names = Names(identifiers, notes)
+    phrase = said_token_by_token(tokens, names) if tree is None else _said(tree, wording, names)
+    text = phrase.text
+    if first in ("AND", "OR"):
+        lead = "and also only cases where {}" if first == "AND" else "or also cases where {}"
+        text = wording.say(lead if phrase.condition else f"{first.lower()} also {{}}", text)
+    return Paraphrase(text, _form(first, phrase, snippet), hidden)
+
+
+def in_words(snippet: str, brief: Brief) -> Paraphrase:
+    """Say a snippet in the words that the user of this brief has for it."""
+    return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
+
+
+def _said(tree: Node, wording: Wording, names: Names) -> Phrase:
+    try:
+        return in_steps(Speaker(wording, names, tree), tree)
+    except RecursionError:
+        return Phrase("")
+
+
+def _form(first: str, phrase: Phrase, snippet: str) -> Form:
+    if first in _REQUESTS or phrase.text.startswith("first work out"):
+        return "request"
+    if first in ("WHERE", "HAVING"):
+        return "selection"
+    if first in _CLAUSES and not (first in ("LEFT", "RIGHT") and phrase.bond < 2):
+        return "arrangement"
+    if not phrase.condition:
+        return "noun"
+    return "addition" if first in ("AND", "OR") else "condition"
+
+
+_SIGNS = {"+": "plus", "-": "minus", "*": "times", "/": "divided by", "(": "(", ")": ")", ",": ","}
+_LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
+"""A name after one of these is a table, an alias or a type."""
+
+
+def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
+    """Return the names, literals and signs of tokens in their order, without keywords in capitals."""
+    said: list[str] = []
+    for at, token in enumerate(tokens):
+        before = tokens[at - 1].key if at else ""
+        after = tokens[at + 1].key if at + 2 < len(tokens) else ""
+        if token.kind == "string":
+            said.append(quoted(token.text))
+        elif token.kind == "gap" and said and said[-1] not in ("(", ","):
+            said.append("and so on")
+        elif token.kind == "symbol":
+            said.append(_SIGNS.get(token.text, ""))
+        elif token.kind == "number":
+            said.append(token.text)
+        elif token.kind != "gap" and before not in _LEADS and after != ".":
+            said.append("" if token.text.isupper() and len(token.text) > 3 else names.words(token.text))
+    text = " ".join(filter(None, said))
+    return Phrase(text.replace(" )", ")").replace(" ,", ",").replace("( ", "("), LOOSE)
+
+
+_MOST_WORDS = 40
+"""Words that are listened to as one point."""
+
+_LEAST_WORDS = 6
+"""A part of so few words is said where it stands."""
+
+_WRAPPERS = frozenset({"Alias", "Anonymous", "Cast", "Paren"})
+
+
+def in_steps(speaker: Speaker, tree: Node) -> Phrase:
+    """Return the words for a tree; of a long formula the parts are called by letters, and said after it."""
+    whole = speaker.say(tree)
+    steps, said = [("", tree)], list[str]()
+    letters = (letter for letter in ascii_uppercase if speaker.wording.may_say(letter))
+    for letter, node in steps:
+        text = speaker.say(node).text
+        if len(text.split()) > _MOST_WORDS:
+            parts = [part for part in _parts(node) if len(speaker.text(part).split()) >= _LEAST_WORDS]
+            named = [(name, part) for part, name in zip(parts, letters, strict=False)]
+            steps += [(name, part.this if kind_of(part) == "Paren" else part) for name, part in named]
+            speaker.letters = {id(part): name for name, part in named}
+            text = speaker.text(node)
+            speaker.letters = {}
+        said.append(f"{letter} is {text}" if letter else text)
+    if len(said) == 1:
+        return whole
+    return Phrase(f"{said[0]}. Here {'; '.join(said[1:])}", whole.bond, whole.condition)
+
+
+def _parts(node: Node) -> list[Node]:
+    """The operands of a formula, also of one inside a call or brackets."""
+    if kind_of(node) in ARITHMETIC:
+        sides = (node.this, node.expression)
+        return [part for one in sides for part in (_parts(one) if kind_of(one) in ARITHMETIC else [one])]
+    if kind_of(node) not in _WRAPPERS:
+        return []
+    return [part for one in node.iter_expressions() for part in (_parts(one) if _is_formula(one) else [])]
+
+
+def _is_formula(node: Node) -> bool:
+    return kind_of(node) in ARITHMETIC or kind_of(node) in _WRAPPERS

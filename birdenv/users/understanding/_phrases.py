@@ -1,0 +1,316 @@
+"""What a question asks for: kinds of thing (`kinds_asked_for.txt`), what is never told (`scope.txt`).
+
+A phrase is a regular expression for words with one space between. It is tried only where a word of the text
+has the letters that the phrase begins with.
+
+A question may name an annotated term and still ask for what is never told ("give me the SQL for <term>"), so
+the term's words are left out before it is looked at here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from importlib import resources
+from typing import Final
+
+_LETTERS: Final = 3
+"""Letters of a word by which the phrases that begin with it are found."""
+
+_ANY: Final = "*"
+_DIGIT: Final = "0"
+_BEGINNING = re.compile(rf"\b\w{{1,{_LETTERS}}}")
+_FROM = r"(?:from|up to|starting (?:at|from)|after|beyond|until|which|what) (?:\w+ ){0,3}?"
+_GRADE = (
+    "(?:low|high|large|small|big|long|short|good|bad|poor|heavy|late|early|old|new|young|strong|weak|rare)"
+)
+_NUMBER = r"(?:\d[\d.,]{0,20}|one|two|three|four|five|six|seven|eight|nine|ten|twenty|fifty|hundred)"
+
+
+def split_phrases(phrases: str) -> list[str]:
+    """Split phrases that stand on lines of their own or between ` | `."""
+    text = phrases.strip()
+    for name, pattern in (("NUMBER", _NUMBER), ("FROM", _FROM), ("GRADE", _GRADE)):
+        text = text.replace(name, pattern)
+    return re.split(r"\s+\|\s+|\s*\n\s*", text)
+
+
+def read_phrases(package: str | None, file: str) -> dict[str, str]:
+    """Read groups of phrases from a file of a package.
+
+    A group begins with its name in brackets; lines such as `WHICH = (?:which|what)` say what a word in
+    capitals stands for in the group's phrases; lines that begin with # are remarks.
+    """
+    found: dict[str, list[str]] = {}
+    meant: list[tuple[str, str]] = []
+    for line in resources.files(package or "").joinpath(file).read_text(encoding="utf-8").splitlines():
+        if match := _HEAD.fullmatch(line):
+            found[match[1]], meant = [], []
+        elif match := _MEANT.fullmatch(line):
+            meant.append((match[1], match[2]))
+        elif line and not line.startswith("#"):
+            for word, pattern in meant:
+                line = line.replace(word, pattern)
+            found[list(found)[-1]].append(line)
+    return {name: "\n".join(lines) for name, lines in found.items()}
+
+
+_HEAD = re.compile(r"\[([\w ]+)\]")
+_MEANT = re.compile(r"([A-Z]+) = (.+)")
+
+
+def any_of(phrases: str) -> re.Pattern[str]:
+    """Compile a pattern for any of the phrases."""
+    return _any_of(split_phrases(phrases))
+
+
+def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
+    return re.compile(rf"\b(?:{'|'.join(phrases)})\b")
+
+
+class Phrases:
+    r"""Groups of phrases, to see which of the groups have one in a text.
+
+    >>> groups = Phrases({"order": r"sort\w* | order(?:ed)? by", "limit": "how many rows | top"})
+    >>> sorted(groups.found_in("sorted by what, and how many rows"))
+    ['limit', 'order']
+    """
+
+    def __init__(self, groups: Mapping[str, str]) -> None:
+        self.groups = groups
+
+    @cached_property
+    def _patterns(self) -> dict[str, Sequence[tuple[str, re.Pattern[str]]]]:
+        """What was compiled so far, by the letters that it begins with."""
+        return dict.fromkeys(self._begun, ())
+
+    @cached_property
+    def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
+        """The phrases by the letters that they begin with, then by group; "*" has those of any beginning."""
+        begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
+        for name, phrases in self.groups.items():
+            for phrase in split_phrases(phrases):
+                for letters in beginnings(phrase):
+                    key = letters if letters and _ANY not in letters else _ANY
+                    begun.setdefault(key, {}).setdefault(name, []).append(phrase)
+        return begun
+
+    def found_in(self, text: str) -> set[str]:
+        """Return the names of the groups that have a phrase in a text."""
+        patterns = self._patterns
+        found = {name for name, pattern in patterns[_ANY] or self._compiled(_ANY) if pattern.search(text)}
+        for beginning in _BEGINNING.finditer(text):
+            letters = beginning[0]
+            if letters[0].isdecimal():
+                letters = _DIGIT
+            if letters in patterns:
+                at = beginning.start()
+                for name, pattern in patterns[letters] or self._compiled(letters):
+                    if name not in found and pattern.match(text, at):
+                        found.add(name)
+        return found
+
+    def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
+        """The groups with phrases that begin with these letters, compiled when they are first needed."""
+        begun = self._begun[letters].items()
+        compiled = self._patterns[letters] = [(name, _any_of(phrases)) for name, phrases in begun]
+        return compiled
+
+
+_TOKEN = re.compile(r"\(\?<?[=!]|\(\?:|[()|^$]|\\.|\[[^]]*\]|(?:[?*+]|\{\d+(?:,\d*)?\})\??|.")
+_REPEATED = re.compile(r"(?:[?*+]|\{\d+(?:,\d*)?\})\??")
+_END: Final = " "
+
+
+def beginnings(phrase: str) -> set[str]:
+    """Return what the first words of a phrase may begin with: three letters, or a whole shorter word.
+
+    A "0" stands for any number, and a "*" for any letters from there on.
+
+    >>> sorted(beginnings(r"sort(?:ed|ing)?|(?:as )?calculat\\w*|un\\w+"))
+    ['as', 'cal', 'sor', 'un*']
+    """
+    _, found = _alternatives(_TOKEN.findall(phrase), 0, {""})
+    return {letters.rstrip(_END) for letters in found}
+
+
+def _alternatives(tokens: Sequence[str], at: int, before: set[str]) -> tuple[int, set[str]]:
+    """Read up to the end of a group: where that is, and what the text may begin with after it."""
+    after, now = set[str](), before
+    while at < len(tokens) and tokens[at] != ")":
+        if tokens[at] == "|":
+            after, now, at = after | now, before, at + 1
+        else:
+            at, now = _one(tokens, at, now)
+    return at, after | now
+
+
+def _one(tokens: Sequence[str], at: int, before: set[str]) -> tuple[int, set[str]]:
+    token, at = tokens[at], at + 1
+    if token.startswith("("):
+        at, after = _alternatives(tokens, at, before)
+        at += 1
+    else:
+        after = {one if _is_done(one) else one + more for one in before for more in _letters(token, one)}
+    if token in _NO_LETTERS:
+        after = before
+    times = tokens[at] if at < len(tokens) and _REPEATED.fullmatch(tokens[at]) else ""
+    if times and not times.startswith("?"):
+        after = {one if _is_done(one) else one + _ANY for one in after}
+    if times.startswith(("?", "*", "{0")):
+        after = after | before
+    return at + bool(times), after
+
+
+_NO_LETTERS = frozenset({"^", "$", r"\b", "(?=", "(?!", "(?<=", "(?<!"})
+
+
+def _is_done(letters: str) -> bool:
+    return len(letters) == _LETTERS or letters.endswith((_ANY, _END))
+
+
+def _letters(token: str, before: str) -> list[str]:
+    """What a piece of a pattern adds to the letters before it."""
+    signs = token[1:-1] if token.startswith("[") else token
+    if token == r"\d" and not before:
+        return [_DIGIT + _END]
+    if "\\" in signs or token == "." or signs.startswith("^") or (token.startswith("[") and "-" in signs):
+        return [_ANY]
+    if not before:
+        signs = "".join(_DIGIT if sign.isdecimal() else sign for sign in signs)
+    return [
+        sign + _END if sign == _DIGIT and not before else sign if sign.isalnum() or sign == "_" else _END
+        for sign in signs
+    ]
+
+
+PHRASES: Final[Mapping[str, str]] = read_phrases(__package__, "kinds_asked_for.txt")
+"""For each kind the phrases that ask for it, as `users._phrases` reads them."""
+
+KINDS: tuple[str, ...] = tuple(PHRASES)
+"""All kinds of thing that are asked for or settled, in the order of the weights."""
+
+PLAIN_KINDS = frozenset(
+    {
+        "order",
+        "round",
+        "null",
+        "distinct",
+        "limit",
+        "output",
+        "group",
+        "unmatched",
+        "name",
+        "change",
+        "tie",
+        "scale",
+        "filter",
+        "extent",
+        "together",
+    }
+)
+"""Kinds that can be asked for without naming anything."""
+
+_PHRASES = read_phrases(__package__, "scope.txt")
+_SHOUTED = re.compile(
+    r"\b(?:SELECT|WHERE|JOIN|HAVING|GROUP BY|UNION|EXISTS|CASE WHEN|INSERT|UPDATE|DELETE"
+    r"|BETWEEN|LIKE|NULLIF|CHECK|OVER|GROUP_CONCAT|ROW_NUMBER|WITH \w+ AS|ROUND (?:go|give|return|work)\w*)\b"
+    r"|\b(?i:substr|strftime|julianday|json_extract|coalesce)\b"
+)
+_ORDER_TO_WRITE = re.compile(
+    r"^(?:please )?(?:(?:can|could|would|will) you )?(?:please )?(?:just )?"
+    r"(?:write(?! off)|compose|paste|draft|formulate|spell out(?! (?:how|what|which|when))"
+    r"|code (?:it|this|that|the|me|up))\b(?!.*\bmeans?\b)"
+)
+NEVER_TOLD = ("secret", "everything")
+"""Groups of phrases by which a question is refused, whatever else it says."""
+
+_OUT_OF_SCOPE = frozenset({"SQL", "opinion", "results", "exercise", "tools"})
+"""Groups of phrases by which a question is refused, unless the ranking is sure that it is fair."""
+
+_NAMES = frozenset({"names", "column of"})
+SPEAKS_FOR_REFUSING = ("names", "personal", "wish")
+"""Groups of phrases that speak for or against a refusal, as much as the weights say."""
+
+_FAIR_PATTERNS = {
+    name: any_of(_PHRASES[name]) for name in ("own work", "written", "sought by", "output columns")
+}
+"""What is no request for such things by itself: it is taken out before the rest is looked at."""
+
+ALL_PHRASES = Phrases({**PHRASES, **_PHRASES})
+_KINDS = frozenset(KINDS)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Words of a question, in lower case with one space between, and the groups of phrases in them."""
+
+    text: str
+    found: frozenset[str]
+
+    @classmethod
+    def of(cls, text: str) -> Said:
+        """Find what words ask for."""
+        return cls(text, frozenset(ALL_PHRASES.found_in(text)))
+
+    @property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of thing that are asked for."""
+        return self.found & _KINDS
+
+    def without(self, *fair: str) -> Said:
+        """The same without what is fair."""
+        text = self.text
+        for name in fair:
+            if name in self.found:
+                text = _FAIR_PATTERNS[name].sub(" ", text)
+        return self if text == self.text else Said.of(text)
+
+
+def is_never_answered(said: Said) -> bool:
+    """Return whether words ask for SQL, for the tables and keys it is made of, for secrets or for everything.
+
+    An asker's remark about its own work ("to write the query, ..") is no request.
+    """
+    if _ORDER_TO_WRITE.match(said.text):
+        return True
+    if not said.found.isdisjoint(NEVER_TOLD) and not said.without("own work").found.isdisjoint(NEVER_TOLD):
+        return True
+    return bool(_STRUCTURE.search(said.text)) and _speaks_of_names(said)
+
+
+_STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*)\b")
+
+
+def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
+    """Return whether words speak of what a user does not tell; a ranking that is sure may know better.
+
+    Which columns the output should have is a fair question, and so is what is written into a column. In a
+    question `about_a_term` a mention of columns does no harm, if it does not ask which one holds the term.
+    """
+    if said.found.isdisjoint(_OUT_OF_SCOPE | _NAMES):
+        return False
+    if not said.found.isdisjoint(_OUT_OF_SCOPE) and not said.without("own work").found.isdisjoint(
+        _OUT_OF_SCOPE
+    ):
+        return True
+    return _speaks_of_names(said, _NAMES - {"names"} if about_a_term else _NAMES)
+
+
+def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
+    """Whether words speak of columns or other names of the database, and not of what the result shows."""
+    if said.found.isdisjoint(names):
+        return False
+    return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(names)
+
+
+def asks_for_output(said: Said) -> bool:
+    """Return whether words ask for the columns of the output, which is a fair question."""
+    return "output columns" in said.found
+
+
+def quotes_sql(question: str) -> bool:
+    """Whether a question, as it was written, has keywords of SQL in capitals."""
+    return _SHOUTED.search(question) is not None

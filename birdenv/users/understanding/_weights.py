@@ -1,0 +1,174 @@
+"""The features of the ranking and their weights; the runs of words of a question, and what each speaks for.
+
+Words that are too rare to be learnt stand as classes: a word of the task's terms or SQL, one of columns that
+the SQL does not use, one of the notes, or an unknown one. So what is learnt on some tasks holds on others.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache, cached_property, lru_cache
+from importlib import resources
+from importlib.resources.abc import Traversable
+from itertools import pairwise
+from operator import itemgetter
+from struct import Struct
+
+from birdenv.users.understanding._candidates import FACETS, FIELDS, GROUPS
+from birdenv.users.understanding._index import Index
+from birdenv.users.understanding._phrases import KINDS, SPEAKS_FOR_REFUSING
+from birdenv.users.understanding._question import Question
+from birdenv.users.understanding._word_forms import NUMBERS, stem
+
+FAMILIES = ("point", "aside", "part", "open")
+WORD_FEATURES = (
+    "covers_term",
+    *FIELDS,
+    "whole_term",
+    "near_best",
+    "second",
+    "only",
+    "named",
+    "literal",
+)
+_OPEN = ("restricted", "unexplained", "unknown", "condition", "condition_unknown", "point_named")
+_CONDITION = ("unknown", "only_one", "only_one_unknown")
+_PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
+_REFUSE = (
+    "always",
+    "identifier",
+    "unknown",
+    "nothing_known",
+    "long",
+    "plain_kind",
+    "best",
+    *SPEAKS_FOR_REFUSING,
+)
+_ASK = ("always", "no_content", "nothing_known", "short", "some_kind", "plain_kind", "best")
+
+FEATURES: tuple[str, ...] = (
+    *(f"group:{name}" for name in GROUPS),
+    *(f"{family}:{name}" for family in FAMILIES for name in WORD_FEATURES),
+    *(f"open:{name}" for name in _OPEN),
+    *(f"condition:{name}" for name in _CONDITION),
+    *(f"plain:{name}" for name in _PLAIN),
+    *(f"asked_and_settled:{kind}" for kind in KINDS),
+    *(f"asked_not_settled:{kind}" for kind in KINDS),
+    *(f"refuse:{name}" for name in _REFUSE),
+    *(f"ask_back:{name}" for name in _ASK),
+)
+"""The names of all features, in the order of the weights."""
+
+PLACE_OF = {name: place for place, name in enumerate(FEATURES)}
+
+_AT = {name: place for place, name in enumerate(FACETS)}
+REFUSE, ASK_BACK = _AT["refuse"], _AT["ask back"]
+_OWN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
+_NUMBERS = frozenset(map(stem, NUMBERS.values()))
+
+
+def word_runs(index: Index, question: Question, known: Collection[str]) -> list[str]:
+    """Return the runs of up to three words of a question; words that are not `known` stand as classes."""
+    spoken, unused, noted = index.spoken, index.unused, index.postings
+    said = [
+        _NUMBER
+        if one in _NUMBERS or one.isdigit()
+        else one
+        if one in known
+        else _OWN
+        if one in spoken
+        else _UNUSED
+        if one in unused
+        else _NOTED
+        if one in noted
+        else _UNKNOWN
+        for one in question.stems
+    ]
+    said = ["^", *said, "$"]
+    pairs = [f"{a} {b}" for a, b in pairwise(said)]
+    triples = [f"{a} {b}" for a, b in zip(pairs, said[2:], strict=False)]
+    return list(dict.fromkeys([*said, *pairs, *triples]))
+
+
+def scale(runs: int) -> float:
+    """Return the weight of one of so many runs: long questions say more, but not in proportion."""
+    return round(4 / math.sqrt(runs + 20), 6)
+
+
+class RunWeights:
+    """What each run of words says for each facet, in hundredths.
+
+    The numbers of one run stand side by side in one large integer, so that those of a question's runs are
+    added up for all facets at once, and exactly.
+
+    Args:
+        weights: for each run the places of facets and what it says for them, of two decimals.
+    """
+
+    def __init__(self, weights: Mapping[str, Sequence[tuple[int, float]]]) -> None:
+        self._side_by_side = {
+            run: sum(round(100 * weight) << _BITS * place for place, weight in said)
+            for run, said in weights.items()
+        }
+
+    def scores(self, runs: Sequence[str]) -> tuple[Sequence[int], float]:
+        """Add up what runs say for each facet; return their scale, too: it falls with their number."""
+        total = sum(filter(None, map(self._side_by_side.get, runs)), _ZEROS)
+        return _LANES.unpack((total ^ _ZEROS).to_bytes(_LANES.size, "little")), scale(len(runs)) / 100
+
+
+_BITS = 32
+_ZEROS = sum(1 << _BITS * (place + 1) - 1 for place in range(len(FACETS)))
+"""Added, so that no sum is negative: the sign bits of all, which are then turned."""
+
+_LANES = Struct(f"<{len(FACETS)}i")
+
+
+def facet_scores(
+    index: Index, question: Question, known: Collection[str], weights: RunWeights
+) -> list[float]:
+    """Add up what a question's words say for each candidate, for a refusal and for asking back."""
+    said, share = weights.scores(word_runs(index, question, known))
+    scores = [sum(facets(said)) * share for facets in _facets(index)]
+    return [*scores, said[REFUSE] * share, said[ASK_BACK] * share]
+
+
+@lru_cache(maxsize=256)
+def _facets(index: Index) -> list[Callable[[Sequence[int]], tuple[int, ...]]]:
+    """Functions that pick the facets of each candidate, which has two or more: its group and its kinds."""
+    return [itemgetter(*places) for places in index.facets]
+
+
+@dataclass(frozen=True, eq=False)
+class Weights:
+    """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
+
+    values: tuple[float, ...]
+    runs: Mapping[str, tuple[tuple[int, float], ...]]
+    known: frozenset[str]
+
+    @cached_property
+    def of_runs(self) -> RunWeights:
+        """The weights of the runs as they are added up."""
+        return RunWeights(self.runs)
+
+
+@cache
+def load_weights() -> Weights:
+    """Read the package's weights."""
+    return weights_in(resources.files(__package__).joinpath("weights.json"))
+
+
+def weights_in(file: Traversable) -> Weights:
+    """Read a file of weights."""
+    data = json.loads(file.read_text(encoding="utf-8"))
+    runs: dict[str, list[tuple[int, float]]] = {}
+    for place, name in enumerate(FACETS):
+        for run, hundredths in data["runs"].get(name, {}).items():
+            runs.setdefault(run, []).append((place, hundredths / 100))
+    known = frozenset(data["words"].split()).union(*(run.split() for run in runs))
+    values = tuple(data["features"].get(name, 0.0) for name in FEATURES)
+    return Weights(values, {run: tuple(said) for run, said in runs.items()}, known)
