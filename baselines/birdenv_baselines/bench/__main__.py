@@ -21,6 +21,7 @@ from birdenv_baselines.bench._table import as_json, machine, print_table
 from birdenv_baselines.bench.lines import (
     candidates,
     commit,
+    engines,
     episodes,
     models,
     postgres,
@@ -38,6 +39,7 @@ GROUPS: Final[Mapping[str, Callable[[bool], list[Line]]]] = {
     "processes": processes.lines,
     "episodes": episodes.lines,
     "repeats": repeats.lines,
+    "engines": engines.lines,
     "scoring": scoring.lines,
     "users": users.lines,
     "models": models.lines,
