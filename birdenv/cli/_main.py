@@ -91,7 +91,7 @@ _COMMANDS: Final = {
     "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
     "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first.", "Look"),
     "merge": Command(
-        "birdenv.cli._merge:merge", "Join the parts of a run that was played with --shard.", "Machine"
+        "birdenv.cli._merge:merge", "Join the parts of a run that was played with --shard.", "Play"
     ),
     "blame": Command("birdenv.cli._summary:blame", "Say whose fault the failures of a run were.", "Look"),
     "data": Command(

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from birdenv.cli.terminal import visible
+from birdenv.cli.command import visible
 
 
 def merge(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import socket
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +19,9 @@ from birdenv.runs.jobs import Job, Played, Work
 
 OBJECT_STORE_BYTES: Final = 100_000_000
 """Of a cluster that is started here: episodes are small, and Ray would take a third of the memory."""
+
+ANSWER_SECONDS: Final = 10.0
+"""Until somebody has to listen at the address of a cluster."""
 
 START_SECONDS: Final = 600.0
 """Until a worker has opened the work; a cluster may have to start a node for it."""
@@ -73,7 +77,10 @@ def _connect(ray: Any, address: str) -> None:
     """Connect to a cluster, or start one without a dashboard."""
     own = {"include_dashboard": False, "object_store_memory": OBJECT_STORE_BYTES}
     options: dict[str, Any] = own if address == "local" else {}
+    host, colon, port = address.rpartition("://")[2].rpartition(":")
     try:
+        if colon:  # Ray itself would try for many minutes
+            socket.create_connection((host, int(port)), ANSWER_SECONDS).close()
         ray.init(address, log_to_driver=False, logging_level="ERROR", **options)
     except Exception as error:
         where = "on this machine" if address == "local" else f"at {address}"

@@ -120,12 +120,8 @@ def run_game(
     seats[game.evaluated] = options.agent
     if "human" in seats.values() and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
-    how = {name: getattr(options, name) for name in RunSettings.model_fields if hasattr(options, name)}
-    how |= {"options": dict(settings or {}), "models": models, "episodes": episodes}
-    try:
-        plan = RunPlan(arena, seats, checked_settings(RunSettings, "a run", how), dict(extra or {}))
-    except SettingError as error:
-        raise InputError(error.under(f"--{error.name.replace('_', '-')}")) from None
+    how = {"options": dict(settings or {}), "models": models, "episodes": episodes}
+    plan = RunPlan(arena, seats, _run_settings(options, how), dict(extra or {}))
     llm = plan.models
     opened = plan.open()  # before anything is written
     try:
@@ -164,6 +160,17 @@ def run_game(
     if found.is_void:
         raise typer.Exit(VOID)
     return directory
+
+
+def _run_settings(options: RunOptions, more: Mapping[str, Any]) -> RunSettings:
+    """Return how a run is played, by the options of its command and by what else is known of it."""
+    how = {name: getattr(options, name) for name in RunSettings.model_fields if hasattr(options, name)}
+    if options.resume is not None and options.engine in ("threads", "processes"):
+        how["address"] = None  # of the cluster on which the run was begun
+    try:
+        return checked_settings(RunSettings, "a run", {**how, **more})
+    except SettingError as error:
+        raise InputError(error.under(f"--{error.name.replace('_', '-')}")) from None
 
 
 def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
