@@ -13,13 +13,13 @@ does all this for workers that may die.
 """
 
 from birdenv.engines._crew import Crew, Worker, WorkerLostError, in_flight
-from birdenv.runs.jobs import Engine, Job, Played, Work
+from birdenv.runs.jobs import Engine, Job, JobResult, Work
 
 __all__ = [
     "Crew",
     "Engine",
     "Job",
-    "Played",
+    "JobResult",
     "Work",
     "Worker",
     "WorkerLostError",

@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, Final, Protocol
 
 from birdenv.errors import BirdenvError, RunEndedError
-from birdenv.runs.jobs import Job, Played, Work
+from birdenv.runs.jobs import Job, JobResult, Work
 
 TRIALS: Final = 3
 """How often an episode is begun whose worker dies; after the first time it has a worker of its own."""
 
 
-def in_flight(play: Callable[[Job], Played], jobs: Iterator[Job], count: int) -> Iterator[Played]:
+def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int) -> Iterator[JobResult]:
     """Play jobs in `count` threads, and yield what became of each as it is known.
 
     A job is taken from the iterator, in the thread of the caller, when the caller has dealt with the result
@@ -62,7 +62,7 @@ class WorkerLostError(BirdenvError):
 class Worker(Protocol):
     """A process somewhere that has opened the work and plays jobs, several at a time from several threads."""
 
-    def play(self, job: Job) -> Played:
+    def play(self, job: Job) -> JobResult:
         """Play a job. Raises `WorkerLostError`."""
 
     def end(self) -> None:
@@ -90,7 +90,7 @@ class Crew:
         self._lock = threading.Lock()
         self._is_over = False
 
-    def play_all(self, jobs: Iterator[Job], parallel: int) -> Iterator[Played]:
+    def play_all(self, jobs: Iterator[Job], parallel: int) -> Iterator[JobResult]:
         """Play jobs, `parallel` at a time, and end the workers whatever happens."""
         try:
             yield from in_flight(self._play, jobs, parallel)
@@ -101,7 +101,7 @@ class Crew:
             for worker in alive:
                 worker.end()
 
-    def _play(self, job: Job) -> Played:
+    def _play(self, job: Job) -> JobResult:
         with self._lock:
             slot = min(self._slots, key=lambda each: each.playing)
             slot.playing += 1

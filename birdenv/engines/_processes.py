@@ -15,7 +15,7 @@ from birdenv.engines._crew import Crew, WorkerLostError
 from birdenv.engines._threads import refuse_address
 from birdenv.processes.child import Owner
 from birdenv.processes.process import ChildProcess, Death, SideChannel
-from birdenv.runs.jobs import Job, Played, Work
+from birdenv.runs.jobs import Job, JobResult, Work
 
 MOST_BYTES: Final = 2**30
 """Of one message of a worker; one that sends more is ended."""
@@ -34,7 +34,7 @@ class Processes:
         self._parallel = parallel
         self.workers = min(parallel, processors())
 
-    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[Played]:
+    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
         """Play all jobs."""
         return Crew(work, _Process, self.workers).play_all(jobs, self._parallel)
 
@@ -55,8 +55,8 @@ class _Process:
         if isinstance(found, Death):
             raise WorkerLostError(f"a worker process: {found.reason}")
 
-    def play(self, job: Job) -> Played:
-        found = self._channel().call((job,), most_bytes=MOST_BYTES, read=lambda value: Played(*value))
+    def play(self, job: Job) -> JobResult:
+        found = self._channel().call((job,), most_bytes=MOST_BYTES, read=lambda value: JobResult(*value))
         if isinstance(found, Death):
             raise WorkerLostError(f"a worker process: {found.reason}")
         return found

@@ -15,7 +15,7 @@ from typing import Any, Final
 
 from birdenv.engines._crew import Crew, WorkerLostError
 from birdenv.errors import BirdenvError, InputError, RunEndedError, describe_error
-from birdenv.runs.jobs import Job, Played, Work
+from birdenv.runs.jobs import Job, JobResult, Work
 
 OBJECT_STORE_BYTES: Final = 100_000_000
 """Of a cluster that is started here: episodes are small, and Ray would take a third of the memory."""
@@ -61,7 +61,7 @@ class RayCluster:
             _connect(ray, address)
         self.workers = max(1, min(parallel, int(ray.cluster_resources().get("CPU", 1))))
 
-    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[Played]:
+    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
         """Play all jobs."""
         threads = -(-self._parallel // self.workers)
         crew = Crew(work, lambda work: _Actor(self._ray, work, threads), self.workers)
@@ -97,7 +97,7 @@ class _Remote:
     def open(self) -> None:
         self._work.open()
 
-    def play(self, job: Job) -> Played:
+    def play(self, job: Job) -> JobResult:
         return self._work.play(job)
 
 
@@ -117,8 +117,8 @@ class _Actor:
             self.end()
             raise
 
-    def play(self, job: Job) -> Played:
-        played: Played = self._call(lambda: self._actor.play.remote(job))
+    def play(self, job: Job) -> JobResult:
+        played: JobResult = self._call(lambda: self._actor.play.remote(job))
         return played
 
     def end(self) -> None:

@@ -7,7 +7,7 @@ from typing import Final
 
 from birdenv.engines._crew import in_flight
 from birdenv.errors import InputError
-from birdenv.runs.jobs import Job, Played, Work
+from birdenv.runs.jobs import Job, JobResult, Work
 
 
 class Threads:
@@ -25,7 +25,7 @@ class Threads:
         refuse_address(address, "threads")
         self._parallel = parallel
 
-    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[Played]:
+    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
         """Play all jobs."""
         return in_flight(work.play, jobs, self._parallel)
 

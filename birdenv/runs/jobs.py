@@ -54,7 +54,7 @@ class Job(NamedTuple):
     calls: tuple[Call, ...] = ()
 
 
-class Played(NamedTuple):
+class JobResult(NamedTuple):
     """What became of a job, as plain values.
 
     Attributes:
@@ -71,7 +71,7 @@ class Played(NamedTuple):
 class Engine(Protocol):
     """Plays jobs somewhere.
 
-    Called with work and jobs, it gives one `Played` for each job, in any order. It takes a job from the
+    Called with work and jobs, it gives one `JobResult` for each job, in any order. It takes a job from the
     iterator when there is room for one more episode: the run stops giving them when a budget is spent. A
     plain `concurrent.futures.ProcessPoolExecutor().map` is an engine, too.
 
@@ -82,7 +82,7 @@ class Engine(Protocol):
         close: ends what the engine has started.
     """
 
-    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterable[Played]:
+    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterable[JobResult]:
         """Play all jobs."""
 
 
@@ -152,7 +152,7 @@ class Work:
         """
         self._place()
 
-    def play(self, job: Job) -> Played:
+    def play(self, job: Job) -> JobResult:
         """Play one episode, from its beginning again where a server was lost.
 
         Raises:
@@ -163,20 +163,20 @@ class Work:
         place = self._place()
         episode = f"{job.instance_id}/{job.repeat or 0}"
         if place.calls is None:
-            return Played(self._tried(place, job))
+            return JobResult(self._tried(place, job))
         place.calls.begin(episode, job.calls)
         try:
             records = self._tried(place, job)
         except RunEndedError as error:
-            return Played(None, place.calls.take(episode), str(error))
-        return Played(records, place.calls.take(episode))
+            return JobResult(None, place.calls.take(episode), str(error))
+        return JobResult(records, place.calls.take(episode))
 
     __call__ = play
 
-    def lost(self, job: Job, why: str) -> Played:
+    def lost(self, job: Job, why: str) -> JobResult:
         """Return the records of an episode that could not be played; to be called in the run's process."""
         tasks = _runs[self.key]._tasks
-        return Played(_marked(skipped_record(tasks, job.instance_id, Failure(INFRA_ERROR, why)), job))
+        return JobResult(_marked(skipped_record(tasks, job.instance_id, Failure(INFRA_ERROR, why)), job))
 
     def close(self) -> None:
         """End what this process has open for the run: players and models."""

@@ -20,7 +20,7 @@ from model_servers import KEY
 from birdenv import make_game, run_episodes
 from birdenv.demo import DEMO_BIRD_FILE
 from birdenv.dialogue import Move
-from birdenv.engines import Job, Played, Work, _processes
+from birdenv.engines import Job, JobResult, Work, _processes
 from birdenv.engines._processes import Processes
 from birdenv.engines._threads import Threads
 from birdenv.errors import InputError, RunEndedError
@@ -158,13 +158,13 @@ class Faulty(Threads):
         super().__init__(1)
         self._fault = fault
 
-    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[Played]:
+    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
         return iter(self._fault(list(super().__call__(work, jobs))))
 
 
-def _made_up(found: list[Played]) -> list[Played]:
+def _made_up(found: list[JobResult]) -> list[JobResult]:
     records = {stream: {**record, "instance_id": "x"} for stream, record in (found[0].records or {}).items()}
-    return [*found, Played(records)]
+    return [*found, JobResult(records)]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_an_engine_that_loses_repeats_or_makes_up_records_is_found_out(
 class Untouched:
     """An engine elsewhere that must not be asked for anything."""
 
-    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[Played]:
+    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
         raise AssertionError("the engine was asked")
 
 
@@ -210,7 +210,7 @@ class InFolder(Processes):
         super().__init__(1)
         self._folder = str(folder)
 
-    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[Played]:
+    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
         return super().__call__(replace(work, folder=self._folder), jobs)
 
 

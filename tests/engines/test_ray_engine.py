@@ -144,9 +144,9 @@ def wait_for(happens: Any, seconds: float = 120.0) -> None:
         time.sleep(0.1)
 
 
-def refused(address: str, tmp_path: Path) -> str:
+def refused(address: str, tmp_path: Path, before: str = "") -> str:
     """Return what a run says to an address, in a process that has no cluster."""
-    program = (
+    program = before + (
         "import birdenv, sys\n"
         "try: birdenv.run_episodes('bird', 'random', limit=1, engine='ray', address=sys.argv[1])\n"
         "except birdenv.InputError as error: print('InputError:', error)\n"
@@ -172,3 +172,28 @@ def test_without_ray_the_extra_is_named(tmp_path: Path) -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, cwd=tmp_path)
     assert "needs the extra `ray`" in done.stderr
+
+
+def test_a_cluster_of_another_version(cluster: Any, tmp_path: Path) -> None:
+    said = refused(cluster.address, tmp_path, "import ray; ray.__version__ = '1.2.3'\n")
+    assert (
+        f"InputError: there is no Ray cluster at {cluster.address} that can be used: Version mismatch" in said
+    )
+
+
+BLOCKING = """
+import sys
+class Block:
+    def find_spec(self, name, path=None, target=None):
+        if name == "birdenv" and any("default_worker" in word for word in sys.orig_argv):
+            raise ModuleNotFoundError("No module named 'birdenv'", name="birdenv")
+sys.meta_path.insert(0, Block())
+"""
+
+
+def test_a_worker_without_birdenv(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray", reason="the extra `ray` is not installed")
+    (tmp_path / "sitecustomize.py").write_text(BLOCKING)
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    said = refused("local", tmp_path)
+    assert "InputError: a Ray actor cannot be made: " in said and "No module named 'birdenv'" in said

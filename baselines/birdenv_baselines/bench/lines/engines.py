@@ -1,4 +1,4 @@
-"""What an episode costs by part: its environment, the process of the run, and its bytes on disk.
+"""What an episode costs by part: its environment, the process of the run, its bytes; and many with a model.
 
 The cost of a model's client is a line of `models`.
 """
@@ -10,13 +10,17 @@ import os
 from time import perf_counter, process_time
 from typing import Final
 
+from birdenv.files import read_records
+from birdenv.llm import ModelSettings
 from birdenv.runs import STREAMS, RunResult, run_episodes
 from birdenv_baselines.bench._measure import Bar, Figure, Line, Setting, Skip
+from birdenv_baselines.bench.lines.models import SECONDS, readers, scripted_model
 
 __all__ = ["lines"]
 
 _AGENT: Final = "asks-first"
 _MOST_MILLISECONDS: Final = 5.0
+_IN_FLIGHT: Final = 100
 
 
 def lines(quick: bool) -> list[Line]:
@@ -26,6 +30,9 @@ def lines(quick: bool) -> list[Line]:
     for engine in ("processes", "ray"):
         name = f"its part of the run's process, engine {engine}"
         found.append(Line(name, "processor time, records written", lambda s, e=engine: _driver(s, e), bar))
+        name = f"{40 if quick else 400} episodes with a model, {_IN_FLIGHT} in flight, engine {engine}"
+        against = f"calls x {SECONDS:g} s / {_IN_FLIGHT}, from the first episode's start"
+        found.append(Line(name, against, lambda s, e=engine: _with_model(s, e), Bar("at most", 1.25)))
     return found
 
 
@@ -40,8 +47,7 @@ def _alone(setting: Setting) -> Figure:
 
 
 def _driver(setting: Setting, engine: str) -> Figure:
-    if engine == "ray" and importlib.util.find_spec("ray") is None:
-        raise Skip("the extra `ray` is not installed")
+    _check_installed(engine)
     workers = os.cpu_count() or 1
     spent: list[float] = []
 
@@ -52,6 +58,40 @@ def _driver(setting: Setting, engine: str) -> Figure:
     skipped = count // 4
     used = (spent[-1] - spent[skipped]) / (count - 1 - skipped)
     return Figure(used * 1e3, "ms", used, note=f"the last three quarters of {count} episodes")
+
+
+def _with_model(setting: Setting, engine: str) -> Figure:
+    _check_installed(engine)
+    tasks, spent = readers(), []
+    with scripted_model(setting.scratch) as url:
+        found = run_episodes(
+            "c-interact",
+            "llm:model",
+            instances=tasks,
+            repeats=2 if setting.quick else 20,
+            parallel=_IN_FLIGHT,
+            engine=engine,
+            models=ModelSettings(base_url=url),
+            output=setting.scratch / f"models-{engine}",
+            progress=lambda record: spent.append(process_time()),
+        )
+    assert found.folder is not None
+    timings = read_records(found.folder / "timings.jsonl", "durations")
+    ends = [each["time"]["timestamp"] / 1e3 for each in timings]
+    seconds = max(ends) - min(end - each["wall_s"] for end, each in zip(ends, timings, strict=True))
+    wrong = [record for record in found.records if record["status"] != "completed"]
+    if wrong:
+        raise RuntimeError(f"{len(wrong)} of {len(found.records)} episodes were not completed")
+    calls = int(found.overall["usage"]["calls"]["total"])
+    ideal = calls * SECONDS / _IN_FLIGHT
+    driver = (spent[-1] - spent[0]) / (len(spent) - 1) * 1e3
+    note = f"one run of {calls:,} calls; {driver:.1f} ms of the run's processor time for each episode"
+    return Figure(seconds / ideal, "x", seconds, ideal, note=note)
+
+
+def _check_installed(engine: str) -> None:
+    if engine == "ray" and importlib.util.find_spec("ray") is None:
+        raise Skip("the extra `ray` is not installed")
 
 
 def _played(setting: Setting, engine: str, parallel: int, progress: object = None) -> RunResult:
