@@ -46,7 +46,10 @@ class Once(First):
 
 
 class Slow(First):
-    """Takes its time, so that a run can be ended in the middle."""
+    """Takes its time, so that a run can be ended in the middle; the argument is a folder for process ids."""
 
     def strike(self) -> None:
+        if self.argument:
+            for process in (os.getpid(), os.getppid()):  # the player's, and the worker's
+                (Path(self.argument) / f"pid-{process}").touch()
         time.sleep(0.5)

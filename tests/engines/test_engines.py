@@ -7,8 +7,11 @@ import json
 import os
 import pickle
 import shutil
+import signal
 import sqlite3
+import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -149,6 +152,53 @@ def test_a_poisoned_episode_costs_itself_only(tmp_path: Path) -> None:
         "3 workers were lost in this episode; the last: a worker process: it was ended by SIGKILL"
         in lost["error"]
     )
+
+
+@pytest.mark.kills
+@pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
+def test_a_run_that_is_ended_leaves_nothing_and_goes_on_elsewhere(
+    tmp_path: Path, birdenv: Any, kill: signal.Signals
+) -> None:
+    check_ended(tmp_path, birdenv, kill, "--engine", "processes")
+
+
+def check_ended(tmp_path: Path, birdenv: Any, kill: signal.Signals, *engine: str) -> None:
+    """End a run in the middle by a signal; nothing of it is left, and it goes on in threads."""
+    agent = f"deadly_agents:Slow:{tmp_path}"  # the path tells its processes from those of other runs
+    options = ["bird", "--agent", agent, "-n", "12", "-p", "4", "-o", str(tmp_path)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from birdenv.cli import main; main()", *options, *engine],
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parent)},
+        start_new_session=True,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    )
+    file = tmp_path / "latest" / "runs.jsonl"
+    wait_for(lambda: file.exists() and file.stat().st_size > 0)
+    os.kill(process.pid, kill)
+    _, errors = process.communicate(timeout=60)
+    assert b"Traceback" not in errors
+    wait_for(lambda: not [pid for pid in map(int, marks(tmp_path)) if Path(f"/proc/{pid}").exists()])
+    assert 0 < len(file.read_text().splitlines()) < 12
+    resumed = birdenv("bird", "--resume", tmp_path, "--engine", "threads")
+    assert resumed.code == 0, resumed.err
+    whole = play(tmp_path / "whole", "threads", agent, limit=12, seed=0, parallel=4)
+    run = (tmp_path / "latest").resolve()
+    for name in SAME:
+        assert (run / name).read_bytes() == contents(whole)[name]
+    assert json.loads((run / "config.json").read_text())["run_engine"] == "threads"
+
+
+def marks(folder: Path) -> list[str]:
+    """Return the ids of the processes that have played the agent `Slow`."""
+    return [path.name.removeprefix("pid-") for path in folder.glob("pid-*")]
+
+
+def wait_for(happens: Any, seconds: float = 120.0) -> None:
+    end = time.monotonic() + seconds
+    while not happens():
+        assert time.monotonic() < end
+        time.sleep(0.1)
 
 
 class Faulty(Threads):

@@ -7,14 +7,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from model_servers import KEY
-from test_engines import CALLS, contents, play
+from test_engines import CALLS, check_ended, contents, play
 
 from birdenv import make_game
 from birdenv.llm import ModelSettings
@@ -109,39 +108,7 @@ def test_a_killed_node_changes_no_byte(cluster: Any, tmp_path: Path) -> None:
 def test_a_run_that_is_ended_leaves_nothing_and_goes_on_elsewhere(
     cluster: Any, tmp_path: Path, birdenv: Any, kill: signal.Signals
 ) -> None:
-    options = ["bird", "--agent", "deadly_agents:Slow", "-n", "12", "-p", "4", "-o", str(tmp_path)]
-    program = [sys.executable, "-c", "from birdenv.cli import main; main()", *options]
-    on_ray = ["--engine", "ray", "--address", cluster.address]
-    process = subprocess.Popen(
-        [*program, *on_ray], start_new_session=True, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL
-    )
-    file = tmp_path / "latest" / "runs.jsonl"
-    wait_for(lambda: file.exists() and file.stat().st_size > 0)
-    os.kill(process.pid, kill)
-    _, errors = process.communicate(timeout=60)
-    assert b"Traceback" not in errors
-    finished = len(file.read_text().splitlines())
-    assert 0 < finished < 12
-    wait_for(lambda: not agents())
-    resumed = birdenv("bird", "--resume", tmp_path, "--engine", "threads")
-    assert resumed.code == 0, resumed.err
-    whole = play(tmp_path / "whole", "threads", "deadly_agents:Slow", limit=12, seed=0)
-    run = (tmp_path / "latest").resolve()
-    assert (run / "runs.jsonl").read_bytes() == (whole.folder / "runs.jsonl").read_bytes()  # type: ignore[operator]
-    assert json.loads((run / "config.json").read_text())["run_engine"] == "threads"
-
-
-def agents() -> list[str]:
-    """Return the processes of players that are left."""
-    found = subprocess.run(["ps", "-eo", "args"], capture_output=True, text=True, check=True).stdout
-    return [line for line in found.splitlines() if "players._child" in line and str(os.getpid()) not in line]
-
-
-def wait_for(happens: Any, seconds: float = 120.0) -> None:
-    end = time.monotonic() + seconds
-    while not happens():
-        assert time.monotonic() < end
-        time.sleep(0.1)
+    check_ended(tmp_path, birdenv, kill, "--engine", "ray", "--address", cluster.address)
 
 
 def refused(address: str, tmp_path: Path, before: str = "") -> str:
