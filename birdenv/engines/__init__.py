@@ -12,7 +12,8 @@ compares its data and code with the run's and makes the players, then `work.play
 does all this for workers that may die.
 """
 
-from birdenv.engines._crew import Crew, Worker, WorkerLostError, in_flight
+from birdenv.engines._crew import Crew, Worker, WorkerLostError
+from birdenv.engines._threads import in_flight
 from birdenv.runs.jobs import Engine, Job, JobResult, Work
 
 __all__ = [

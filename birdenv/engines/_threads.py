@@ -1,13 +1,55 @@
-"""The engine `threads`: all episodes in threads of the run's own process."""
+"""Episodes in flight, and the engine `threads`, which plays them in the run's own process."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Final
+import queue
+import threading
+from collections.abc import Callable, Iterator
+from typing import Any, Final
 
-from birdenv.engines._crew import in_flight
 from birdenv.errors import InputError
 from birdenv.runs.jobs import Job, JobResult, Work
+
+
+def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int) -> Iterator[JobResult]:
+    """Play jobs in `count` threads, and yield what became of each as it is known.
+
+    A job is taken from the iterator, in the thread of the caller, when the caller has dealt with the result
+    before. The threads are daemons, so that Ctrl-C never waits for the slowest statement.
+    """
+    if count <= 1:
+        yield from map(play, jobs)
+        return
+    waiting: queue.SimpleQueue[Job | None] = queue.SimpleQueue()
+    finished: queue.SimpleQueue[Any] = queue.SimpleQueue()
+
+    def thread() -> None:
+        while (job := waiting.get()) is not None:
+            try:
+                finished.put(play(job))
+            except BaseException as error:
+                finished.put(error)
+
+    started = playing = 0
+    try:
+        while True:
+            if playing < count and (job := next(jobs, None)) is not None:
+                if started == playing:
+                    threading.Thread(target=thread, daemon=True).start()
+                    started += 1
+                waiting.put(job)
+                playing += 1
+                continue
+            if not playing:
+                return
+            found = finished.get()
+            playing -= 1
+            if isinstance(found, BaseException):
+                raise found
+            yield found
+    finally:
+        for _ in range(started):
+            waiting.put(None)
 
 
 class Threads:

@@ -20,9 +20,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple, Protocol
 
 from birdenv.dialogue import Arena, Player
-from birdenv.dialogue.faults import INFRA_ERROR, Failure
 from birdenv.dialogue.games import find_game
-from birdenv.dialogue.record import Records, mark_repeat, record_episode, skipped_record
+from birdenv.dialogue.record import INFRA_ERROR, Failure, Records, mark_repeat, record_episode, skipped_record
 from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
 from birdenv.files import code_digest, path_digest
 from birdenv.llm import Call, CollectedCalls, Models, ModelSettings

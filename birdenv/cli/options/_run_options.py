@@ -1,12 +1,11 @@
 """Single options of commands that play: agent, tasks, seed, `--resume`, `--dialect`.
 
-`databases_in` opens databases as the options say; `find_run` finds the run of `evaluate` and `inspect`.
+`databases_in` opens databases as the options say.
 Every command imports this module, also only to show its help: the rooms are imported where they are used.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -108,7 +107,7 @@ _Shard = Annotated[str | None, _declared("shard")]
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Where run folders are made; by default results/<players>-<data>-<game>."
+        "--output", "-o", help="Folder for the run folder (default: results/<players>-<data>-<game>)."
     ),
 ]
 
@@ -179,31 +178,3 @@ class RunOptions(RunFolder):
 
     agent: Agent = "asks-first"
     repeats: _Repeats = _RUN.repeats
-
-
-Run = Annotated[
-    Path | None,
-    typer.Argument(
-        help="Folder with gold.txt and preds.txt, or a run of `birdenv bird` (of the folder above it, the "
-        "latest). Default: the newest run_... in --runs-root.",
-    ),
-]
-RunDir = Annotated[Path | None, typer.Option("--run-dir", help="The same as RUN.")]
-RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Where the newest run_* is looked for.")]
-
-
-def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """The folder given, else the newest complete run; what was passed over is said on standard error.
-
-    Raises `InputError` if there is none, or if two are named.
-    """
-    from birdenv.runs.em_esm import holds_pairs, newest_run, pairs_folder
-
-    if run is not None and run_dir is not None:
-        raise InputError(f"RUN and --run-dir say the same: give one of {run} and {run_dir}")
-    if (named := run or run_dir) is not None:
-        return pairs_folder(named)
-    found = newest_run(runs_root, holds_pairs)
-    for reason in found.skipped:
-        print(f"Warning: passed over {reason}", file=sys.stderr)
-    return found.folder
