@@ -50,7 +50,9 @@ def inspect(
     run: Run = None,
     run_dir: RunDir = None,
     runs_root: RunsRoot = Path("run"),
-    max_examples: Annotated[int, typer.Option("--max-examples", min=0, help="Pairs shown of each kind.")] = 5,
+    max_examples: Annotated[
+        int, typer.Option("--max-examples", min=0, help="Number of pairs to show of each kind.")
+    ] = 5,
 ) -> None:
     """Show what went wrong in an evaluation.
 
@@ -86,7 +88,7 @@ def evaluate(
     ] = 30.0,
     allow_truncate: Annotated[
         bool,
-        typer.Option("--allow-truncate", help="Leave out the surplus lines of the longer file."),
+        typer.Option("--allow-truncate", help="Ignore the extra lines of the longer file."),
     ] = False,
     source: Annotated[
         str,
@@ -97,7 +99,7 @@ def evaluate(
         ),
     ] = "auto",
     parallel: Annotated[
-        int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
+        int, typer.Option("--parallel", "-p", min=1, help="Number of pairs to compare at the same time.")
     ] = 1,
 ) -> None:
     """Score the pairs of a run by EM and ESM.
@@ -137,7 +139,7 @@ def evaluate(
 
 
 def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]:
-    """The databases and the dialect of a run of birdenv's; nothing for another folder."""
+    """Return the databases and the dialect of a run of birdenv's; nothing for another folder."""
     if not exists(folder / "runs.jsonl"):
         return None, dialect
     config = RunDirectory(folder).read_config(hint="")

@@ -172,7 +172,7 @@ def _command(name: str) -> Command:
         return _COMMANDS[name]
     found = load_plugin(plugins(GROUP)[name])
     if not isinstance(found, Command):
-        raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.cli.command.Command")
+        raise InputError(f"the entry point {name!r} of {GROUP} is not a birdenv.cli.command.Command")
     return found
 
 

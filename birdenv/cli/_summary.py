@@ -29,7 +29,7 @@ from birdenv.runs.summaries import compare as compare_runs
 
 
 def runs(
-    root: Annotated[Path, typer.Argument(help="Where run folders are looked for.")] = Path("results"),
+    root: Annotated[Path, typer.Argument(help="Folder in which to look for runs.")] = Path("results"),
 ) -> None:
     """List the runs of a folder, oldest first.
 
@@ -41,7 +41,7 @@ def runs(
     with file_errors(root):
         found = {path.resolve() for path in root.glob("**/run-*/config.json")}
     if not found:
-        raise InputError(f"{root} holds no run; commands that play make them in results/, or in --output")
+        raise InputError(f"{root} contains no run; commands that play write runs to results/, or to --output")
     lines = [_run_line(path) for path in sorted((p.parent for p in found), key=lambda p: (p.name, p))]
     short = [list(line[:-1]) for line in lines if len(line) > 2]
     widths = [max(map(len, column)) for column in zip(*short, strict=True)]
@@ -53,7 +53,7 @@ _WIDTH = 100
 
 
 def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """A run in one line; what does not fit goes to further lines, indented."""
+    """Return a run in one line; what does not fit goes to further lines, indented."""
     *columns, rest = cells
     padded = [f"{cell:<{width}}" for cell, width in zip(columns, widths, strict=False)]
     line = "  ".join([*padded, rest]).rstrip()
@@ -73,7 +73,9 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def _run_line(path: Path) -> list[str]:
-    """Folder, game, players, episodes, first figure, and settings; of a broken run why it is broken."""
+    """Return folder, game, players, episodes, first figure, and settings; of a broken run why it is
+    broken.
+    """
     shown = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     try:
         run = read_run(path)
@@ -105,7 +107,9 @@ _NOT_OF_THE_GAME = {
 
 
 def _settings_changed(game: str, config: Mapping[str, Any]) -> list[str]:
-    """The game's settings that are not the default ones as `name=value`, and data that are not the demo's."""
+    """Return the game's settings that are not the default ones as `name=value`, and data that are not the
+    demo's.
+    """
     if game not in game_names():
         return []
     defaults = {

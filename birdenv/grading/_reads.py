@@ -77,7 +77,9 @@ def _plainly_reads(sql: str) -> bool:
 
 
 def _is_written_down(table: exp.Table, ctes: list[exp.CTE]) -> bool:
-    """Whether a table is a function, such as `generate_series`, or the result of a WITH that it can see."""
+    """Return whether a table is a function, such as `generate_series`, or the result of a WITH that it can
+    see.
+    """
     from sqlglot import exp
 
     if isinstance(table.this, exp.Func) or table.db:

@@ -22,7 +22,7 @@ def percent(value: float) -> str:
 
 
 def in_digits(value: float, sign: str = "") -> str:
-    """`0.467`, `15321`: a figure that is no share, with as many digits as say something."""
+    """Return `0.467`, `15321`: a figure that is no share, with as many digits as say something."""
     size = abs(value)
     digits = 3 if size < 100 else 1 if size < 10_000 else 0
     if 0 < size < 0.01:
@@ -39,14 +39,14 @@ def between(interval: Interval | None, *, share: bool = True) -> str:
 
 
 def rate_line(name: str, rate: Mapping[str, Any]) -> str:
-    """`EX             40/52   76.9 %`; a dash where there is nothing to divide by."""
+    """Return `EX             40/52   76.9 %`; a dash where there is nothing to divide by."""
     total = rate["total"]
     percent = f"{100 * rate['passed'] / total:6.1f} %" if total else "      -"
     return f"{name:<24}{rate['passed']:>6}/{total:<6}{percent}"
 
 
 def strip(value: float | None, interval: Interval | None) -> str:
-    """The interval drawn on a line from 0 to 1: `|        ---o-- |`."""
+    """Return the interval drawn on a line from 0 to 1: `|        ---o-- |`."""
     cells = [" "] * _STRIP
     if interval is not None:
         for cell in range(_cell(interval.low), _cell(interval.high) + 1):
@@ -57,7 +57,7 @@ def strip(value: float | None, interval: Interval | None) -> str:
 
 
 def strip_scale() -> str:
-    """What the ends of a strip mean."""
+    """Return what the ends of a strip mean."""
     return f"0{'50':^{_STRIP}}100 %"
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from birdenv.dialogue import seen_by
@@ -30,6 +31,16 @@ _STEPS: Final = {
 def render(name: str, **facts: Any) -> str:
     """Return the page of a template. Everything that is shown is escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
+
+
+def clock_time(seconds: float) -> str:
+    """Return a time for leaders of studies, in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def in_minutes(seconds: float) -> str:
+    """Return a length of time for leaders of studies."""
+    return f"{max(seconds, 0) / 60:.1f}"
 
 
 class Pages:
@@ -75,7 +86,7 @@ class Pages:
         return {}
 
     def _guides(self) -> set[str]:
-        """The guides of the seats that people may have."""
+        """Return the guides of the seats that people may have."""
         game = self._study.arena.game
         seats = [game.seats[game.seat_index(name)] for name in seats_of_people(game, self._study.config)]
         return {seat.guide for seat in seats}
@@ -92,7 +103,7 @@ class Pages:
         return made
 
     def _verdict(self, person: Person) -> dict[str, Any]:
-        """What the last move of a person came to, where it was the last of the conversation.
+        """Return what the last move of a person came to, where it was the last of the conversation.
 
         The page of the conversation is gone when the end is there, and nobody has read it there.
         """

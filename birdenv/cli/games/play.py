@@ -61,7 +61,7 @@ def selfplay(
     players: Annotated[
         tuple[str, str],
         typer.Option(
-            "--players", help="Who plays, seat by seat: names, name:argument, or module:factory, twice."
+            "--players", help="The two players, seat by seat: a name, name:argument, or module:factory each."
         ),
     ] = ("asks-first", "rule"),
     episodes: Annotated[
@@ -70,7 +70,7 @@ def selfplay(
             "-n",
             "--episodes",
             min=1,
-            help="Dialogues; after the last task comes the first. Default: each task once.",
+            help="Number of dialogues; after the last task, the first comes again. Default: each task once.",
         ),
     ] = None,
 ) -> None:

@@ -38,7 +38,7 @@ Metrics = Annotated[
 RVesRuns = Annotated[
     int,
     typer.Option(
-        "--r-ves-runs", min=2, help="How often r-ves runs each query; the official script does it 100 times."
+        "--r-ves-runs", min=2, help="How often r-ves runs each query (the official script: 100 times)."
     ),
 ]
 
@@ -47,8 +47,10 @@ RVesRuns = Annotated[
 class MatchOptions:
     """How EM and ESM compare two queries."""
 
-    no_em: Annotated[bool, typer.Option("--no-em", help="Leave EM out.")] = False
-    no_esm: Annotated[bool, typer.Option("--no-esm", help="Leave ESM out; needs no database.")] = False
+    no_em: Annotated[bool, typer.Option("--no-em", help="Do not compute EM.")] = False
+    no_esm: Annotated[
+        bool, typer.Option("--no-esm", help="Do not compute ESM; then no database is needed.")
+    ] = False
     em_level: Annotated[
         str, typer.Option("--em-level", help="strict, conservative or folded (see above).")
     ] = "conservative"
@@ -56,22 +58,24 @@ class MatchOptions:
         str,
         typer.Option(
             "--none-aliases",
-            help="Spellings, with commas between, that mean None: none,null.",
+            help="Spellings that mean None, separated by commas: none,null.",
         ),
     ] = ""
     clean: Annotated[bool, typer.Option("--clean/--no-clean", help="Strip code fences and the like.")] = True
     relax_single: Annotated[
         bool,
-        typer.Option("--relax-single", help="One value may match any cell of the other's one row."),
+        typer.Option(
+            "--relax-single", help="Let a single value match any cell of the other side's only row."
+        ),
     ] = False
     order: Annotated[
         str, typer.Option("--order", help="auto: row order counts where the gold has ORDER BY; ignore.")
     ] = "auto"
-    trim: Annotated[bool, typer.Option("--trim", help="ESM: forgive space around text.")] = False
-    casefold: Annotated[bool, typer.Option("--casefold", help="ESM: forgive upper and lower case.")] = False
-    nfc: Annotated[bool, typer.Option("--nfc", help="ESM: forgive how accented characters are encoded.")] = (
-        False
-    )
+    trim: Annotated[bool, typer.Option("--trim", help="ESM: ignore white space around text.")] = False
+    casefold: Annotated[bool, typer.Option("--casefold", help="ESM: ignore case.")] = False
+    nfc: Annotated[
+        bool, typer.Option("--nfc", help="ESM: ignore how accented characters are encoded (NFC).")
+    ] = False
     dates: Annotated[
         str, typer.Option("--dates", help="exact; loose: a date is its ISO text and its midnight.")
     ] = "exact"

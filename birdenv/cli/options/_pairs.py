@@ -77,8 +77,9 @@ def pair_database(
     limits: Limits,
     rules: PairRules,
 ) -> PairDatabase:
-    """What the options name. Raises `InputError` for options that do not fit together, or a database that
-    cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach."""
+    """Return what the options name. Raises `InputError` for options that do not fit together, or a database
+    that cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach.
+    """
     if dialect is not None and dialect not in DIALECTS:
         raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite" and dsn is not None:
@@ -148,11 +149,11 @@ Run = Annotated[
     ),
 ]
 RunDir = Annotated[Path | None, typer.Option("--run-dir", help="The same as RUN.")]
-RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Where the newest run_* is looked for.")]
+RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to look for the newest run_*.")]
 
 
 def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """The folder given, else the newest complete run; what was passed over is said on standard error.
+    """Return the folder given, else the newest complete run; what was passed over is said on standard error.
 
     Raises `InputError` if there is none, or if two are named.
     """

@@ -85,11 +85,13 @@ FailDoubtful = Annotated[
         help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
     ),
 ]
-Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
+Parallel = Annotated[
+    int, typer.Option("--parallel", "-p", min=1, help="Number of episodes to play at the same time.")
+]
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Where run folders are made; by default results/<players>-<data>-<game>."
+        "--output", "-o", help="Folder for the run folder (default: results/<players>-<data>-<game>)."
     ),
 ]
 
@@ -140,13 +142,15 @@ Repeats = Annotated[
     int,
     typer.Option("--repeats", min=1, help="Play every task this many times; adds pass^k and pass@k."),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same moves, same bytes in runs.jsonl.")]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed. The same seed and moves give the same bytes in runs.jsonl.")
+]
 MoveTimeout = Annotated[
     float,
     typer.Option(
         "--move-timeout",
         min=0.001,
-        help="Seconds that an agent or user in a process of its own may take for a move.",
+        help="Seconds per move for an agent or user that runs in its own process.",
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]

@@ -9,7 +9,7 @@ from birdenv.cocoa.corpus._corpus import CorpusDialogue
 from birdenv.cocoa.corpus._entities import figures
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.cocoa.games.bargain import margins
-from birdenv.dialogue.event import Event
+from birdenv.dialogue.move import Event
 from birdenv.statistics import number
 
 _LEAST, _MOST = 0.2, 2.0
@@ -98,7 +98,7 @@ def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, 
 
 
 def _objects(values: Iterable[Any]) -> list[Mapping[str, Any]]:
-    """The objects of a list, empty ones for all else."""
+    """Return the objects of a list, empty ones for all else."""
     return [value if isinstance(value, Mapping) else {} for value in values]
 
 

@@ -74,7 +74,7 @@ class Deadline:
         return self._wall - time.monotonic()
 
     def expiry(self) -> Expiry | None:
-        """Return which clock is beyond its end; None as long as none is."""
+        """Return which clock has run out, or None."""
         if time.monotonic() <= self.soonest:
             return None
         if self.seconds_left < 0:
@@ -100,7 +100,7 @@ _LONGEST_ALARM: Final = 1e6  # seconds
 class HasDeadline(Protocol):
     @property
     def deadline(self) -> Deadline | None:
-        """The deadline of the statement that runs; None for one without."""
+        """Return the deadline of the statement that runs; None for one without."""
 
     def interrupt_if_late(self, now: float) -> None:
         """Interrupt the statement that runs, if it is late at `now` (`time.monotonic`)."""

@@ -27,8 +27,8 @@ _LONGEST_SQL = 300
 
 
 def read_details(folder: Path) -> list[dict[str, Any]]:
-    """The records of an evaluated run; a torn last line is dropped, even with empty lines behind it; unknown
-    fields are kept.
+    """Return the records of an evaluated run; a torn last line is dropped, even with empty lines behind it;
+    unknown fields are kept.
 
     Raises `InputError` if the run was not evaluated, or naming the first other line that is no record.
     """
@@ -174,7 +174,9 @@ def _versions() -> dict[str, str]:
 
 
 def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:
-    """One line of `details.jsonl`; the first seven fields are the reference's, whose `etm` is empty."""
+    """Return one line of `details.jsonl`; the first seven fields are the reference's, whose `etm` is
+    empty.
+    """
     return {
         "idx": pair.idx,
         "pred_sql": verdict.pred.sql,

@@ -35,7 +35,7 @@ class BirdRegrade:
 
     @property
     def different(self) -> list[str]:
-        """Episodes whose EX or EX by the set rule is another now."""
+        """Return episodes whose EX or EX by the set rule is another now."""
         return [
             name
             for name, now in self.now.items()
@@ -115,7 +115,7 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
-    """EX as played and now, the tasks that differ, and notes. Only `reasons` are private."""
+    """Return EX as played and now, the tasks that differ, and notes. Only `reasons` are private."""
     cleaned = ", cleaned" if regrade.clean else ""
     doubtful = ", with fail_doubtful" if regrade.fail_doubtful else ""
     lines = [rule("="), f"BIRD, graded again{doubtful}", rule("=")]
@@ -135,7 +135,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
 
 
 def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
-    """The same for `regraded.json`, without reasons."""
+    """Return the regrade of a run of BIRD as an object for `regraded.json`, without reasons."""
     return {
         "clean": regrade.clean,
         "fail_doubtful": regrade.fail_doubtful,

@@ -87,7 +87,7 @@ def _names_one(text: str, names: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def _pieces_of(names: frozenset[str]) -> frozenset[str]:
-    """The pieces of names as they are split, and the names that are not."""
+    """Return the pieces of names as they are split, and the names that are not."""
     return frozenset(part for name in names for part in split_words(name).split() if len(part) > 2)
 
 
@@ -159,7 +159,7 @@ def _table(head: str, judged: Iterable[Judged], group: Callable[[Judged], str]) 
 
 
 def _confusion(judged: Sequence[Judged]) -> str:
-    """What the questions of a class were taken for, in percent, and what was told or stopped."""
+    """Return what the questions of a class were taken for, in percent, and what was told or stopped."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         counts.setdefault(_CLASSES[one.question.kind], Counter())[one.heard.call or "not said"] += 1
@@ -218,7 +218,7 @@ def user_name(user: str, model: str | None) -> str:
 
 
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
-    """Keep what was measured of a user, beside what was before.
+    """Write the figures of a user to a file, in addition to those of other users.
 
     Returns the file; None for a user of the package, whose figures are known.
 
@@ -275,7 +275,9 @@ def _not_measured(user: str) -> str:
 
 
 def _kept(user: str) -> dict[str, Any]:
-    """What was measured of a user; nothing if the file cannot be read: a summary does not fail for it."""
+    """Return what was measured of a user; nothing if the file cannot be read: a summary does not fail for
+    it.
+    """
     path = _file_of(user)
     try:
         found = read_json(path) if exists(path) else {}

@@ -34,12 +34,14 @@ class Item(NamedTuple):
 
     @property
     def seat_name(self) -> str:
-        """The name of the judged seat."""
+        """Return the name of the judged seat."""
         return self.record.seats[self.seat]
 
     @property
     def names(self) -> dict[str, str]:
-        """What raters are told that the seats are called: as their partners call them, if names differ."""
+        """Return what raters are told that the seats are called: as their partners call them, if names
+        differ.
+        """
         seats = () if self.record.arena is None else self.record.arena.game.seats
         called = {voice: name for each in seats for voice, name in each.words.voices.items()}
         found = {name: called.get(name, "") for name in self.record.seats}
@@ -49,12 +51,12 @@ class Item(NamedTuple):
 
     @property
     def sides(self) -> tuple[RecordedDialogue, ...]:
-        """The dialogues."""
+        """Return the dialogues."""
         return (self.record,) if self.other is None else (self.record, self.other)
 
 
 def items_of(records: Iterable[RecordedDialogue], config: RatingConfig) -> list[Item]:
-    """Return what is to be judged; dialogues in which nobody said a word are left out.
+    """Return the items to be judged, without dialogues in which nobody said a word.
 
     Raises:
         InputError: there is nothing, or a seat that no dialogue has is named.
@@ -97,7 +99,7 @@ def _seats(record: RecordedDialogue, config: RatingConfig) -> list[int]:
 
 
 def _pairs(seated: Iterable[tuple[RecordedDialogue, int]]) -> Iterable[Item]:
-    """The first dialogue of each system with the first of each other one on the task, and so on."""
+    """Return the first dialogue of each system with the first of each other one on the task, and so on."""
     groups: dict[tuple[str, str, int], dict[str, list[RecordedDialogue]]] = {}
     for record, seat in seated:
         systems = groups.setdefault((record.game, record.task, seat), {})
@@ -152,7 +154,7 @@ class Ratings:
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Take a rater in who agreed; one whom the platform sent before goes on if it is the same visit.
+        """Admit a rater who agreed. A rater whom the platform sent before continues if it is the same visit.
 
         Raises:
             InputError: somebody else rates under this id of the platform, as far as can be told.

@@ -71,7 +71,8 @@ class Controls {
     const form = el("form", { "data-action": action.name },
       isBare || !action.hint ? "" : el("p", { class: "about" }, action.hint),
       boxes.map((box, place) => el("label", {}, action.fields[place].label, " ", box)), button);
-    const node = isBare ? form : el("details", {}, el("summary", {}, action.label), form);
+    const isOnly = this.setup.actions.length === 1;
+    const node = isBare || isOnly ? form : el("details", {}, el("summary", {}, action.label), form);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const values = action.fields.map((field, place) => valueOf(field, boxes[place]));

@@ -12,22 +12,24 @@ from birdenv.dialogue.people import ActionWords, Panel, SeatWords
 from birdenv.grading.interact import Grade
 from birdenv.tasks.a_interact import _messages as messages
 from birdenv.tasks.a_interact._budget import COSTS, Budget, budget_for
-from birdenv.tasks.a_interact._lookups import look_up
+from birdenv.tasks.a_interact._messages import look_up
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName
 from birdenv.tasks.interact.profile import PROFILES as ALL_PROFILES
 from birdenv.tasks.sql._actions import (
     ASKING_GUIDE,
+    BUDGET,
     CLARIFY,
     EXECUTE_SQL,
     READING_TOOLS,
+    SENDERS,
     SUBMIT_ANY_SQL,
     SYSTEM,
     TOOLS,
+    TURNS,
     USER,
     Kind,
 )
-from birdenv.tasks.sql._view import BUDGET, SENDERS, TURNS
 from birdenv.tasks.sql._words import ASKING_WORDS
 
 PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
@@ -49,7 +51,7 @@ _FIELDS: Final = {"table": "Table", "column": "Column", "name": "Its name"}
 
 
 def _words() -> SeatWords:
-    """The words of c-Interact with the prices, and with the tools that read."""
+    """Return the words of c-Interact with the prices, and with the reading tools."""
     actions = {
         name: replace(each, label=f"{each.label} ({_price(name)})")
         for name, each in ASKING_WORDS.actions.items()
@@ -205,7 +207,7 @@ class AInteractRules(InteractRules):
         return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:
-        """Every attempt earns what the first would."""
+        """Return the number of the attempt, and the attempt by which it is paid, always the first."""
         return 1 + sum(a.phase == self._phase for a in self.attempts), 1
 
     def _left_words(self) -> str:
@@ -213,7 +215,7 @@ class AInteractRules(InteractRules):
 
 
 def _is_none(move: Move) -> bool:
-    """True if a move names no tool, or gives it other arguments than it takes.
+    """Return True if a move names no tool, or has other arguments than the tool takes.
 
     No table and no column has the separator in its name, which stands between them in a text.
     """
