@@ -201,14 +201,14 @@ def _take_part(port: int) -> None:
         sys.path.pop(0)
     person = Browser(port)
     person.enter()
+    question = ("clarify", "What do you mean by 'roomy branches'?")
     with Chat(person) as chat:
-        for action, text in [
-            ("clarify", "What do you mean by 'roomy branches'?"),
-            *[("submit_sql", "SELECT 1")] * 2,
-        ]:
+        for action, text in [question, *[("submit_sql", "SELECT 1")] * 2]:
             chat.wait_turn()
+            seen = chat.seen
             chat.play(action, text)
-        chat.until(lambda: chat.status == "survey")
+            chat.until(lambda seen=seen: chat.seen > seen, timeout=120)
+        chat.until(lambda: chat.status == "survey", timeout=120)
 
 
 def _rate(transcripts: str, ratings: str) -> None:

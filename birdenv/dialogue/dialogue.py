@@ -8,8 +8,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, Final, Literal
 
-from birdenv.dialogue.event import DECORATIVE, HOUSE, STOP, UNKNOWN, Event
-from birdenv.dialogue.move import QUIT, Heard, Move, View
+from birdenv.dialogue.move import DECORATIVE, HOUSE, QUIT, STOP, UNKNOWN, Event, Heard, Move, View
 from birdenv.dialogue.rules import AS_MADE, HOUSE_VOICE, Reply, Rules
 from birdenv.dialogue.seat import CUT, MAX_TEXT, Fault
 

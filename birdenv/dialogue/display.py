@@ -10,8 +10,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, Literal, NamedTuple
 
-from birdenv.dialogue.event import Event
 from birdenv.dialogue.measures import Record
+from birdenv.dialogue.move import Event
 
 
 @dataclass(frozen=True, slots=True)

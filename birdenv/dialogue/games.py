@@ -234,7 +234,7 @@ def find_game(name: str) -> Game:
     if entry is not None:
         found = load_plugin(entry)
         if not isinstance(found, Game):
-            raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.dialogue.Game")
+            raise InputError(f"the entry point {name!r} of {GROUP} is not a birdenv.dialogue.Game")
         return register_game(found)
     raise InputError(f"unknown game {name!r}; known games: {', '.join(game_names()) or 'none'}")
 

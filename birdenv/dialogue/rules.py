@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from birdenv.dialogue.event import Event
-from birdenv.dialogue.move import Move
+from birdenv.dialogue.move import Event, Move
 from birdenv.dialogue.people import Panel
 from birdenv.dialogue.seat import Fault, Seat
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
-from birdenv.dialogue.event import DECORATIVE
+from birdenv.dialogue.move import DECORATIVE
 from birdenv.dialogue.people import NO_WORDS, SeatWords
 
 MAX_TEXT: Final = 2**16

@@ -12,8 +12,8 @@ from gymnasium.utils import EzPickle
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
-from birdenv.dialogue.faults import Failure, end_by_fault, fault_words
 from birdenv.dialogue.players import SeatError, Watched, advance
+from birdenv.dialogue.record import Failure, end_by_fault, fault_words
 from birdenv.envs._sampling import Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InfrastructureError, InputError

@@ -12,14 +12,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from birdenv.errors import InputError, RunEndedError
-from birdenv.llm._caller import Caller
 from birdenv.llm._completion import UNPAID, Completion, completion_of
+from birdenv.llm._costs import Ledger, TokenPrices
 from birdenv.llm._errors import ContextOverflowError, ReplayMissError
-from birdenv.llm._ledger import Ledger
 from birdenv.llm._recording import CallFile
+from birdenv.llm._retries import Caller
 from birdenv.llm._seat_calls import Chat
 from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
-from birdenv.llm._token_prices import TokenPrices
 
 CALLS: Final = "private_calls.jsonl"
 """The file of a run's calls. Private: what a simulated user's model is told may hold the gold."""

@@ -25,8 +25,8 @@ from birdenv.llm._errors import (
     ReasoningMissingError,
     RefusedParameterError,
     TransientError,
+    without_key,
 )
-from birdenv.llm._secrets import without_key
 from birdenv.llm._settings import SHORT_KEY, Endpoint
 
 _T = TypeVar("_T")

@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 
 from birdenv.errors import InputError
 from birdenv.files import file_digest
-from birdenv.llm._secrets import has_key, looks_like_a_key
+from birdenv.llm._errors import has_key, looks_like_a_key
 
 Role: TypeAlias = Literal["agent", "user"]
 """For whom a model is called: the evaluated seat, or the simulated user."""

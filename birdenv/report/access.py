@@ -101,7 +101,9 @@ def is_own_origin(origin: str | None, host: str | None) -> bool:
 
 
 def _kept_secret(path: Path) -> str:
-    """The secret of a file, which is there whole or not at all; of two servers that make it, one does."""
+    """Return the secret of a file, which is there whole or not at all; of two servers that make it, one
+    does.
+    """
     with file_errors(path, "used"):
         if not path.exists():
             made = path.with_name(f".{secrets.token_hex(8)}.tmp")

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from birdenv.dialogue import Dialogue, Game, Player, Usage, play
-from birdenv.dialogue.faults import Failure
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.dialogue.players import SeatError, Watched
+from birdenv.dialogue.record import Failure
 from birdenv.dialogue.rules import method_that_raised
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error

@@ -14,9 +14,8 @@ from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from birdenv.dialogue import Arena, Player
-from birdenv.dialogue.faults import Failure
 from birdenv.dialogue.games import find_game
-from birdenv.dialogue.record import Records, mark_repeat, record_episode, skipped_record
+from birdenv.dialogue.record import Failure, Records, mark_repeat, record_episode, skipped_record
 from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
 from birdenv.runs._episode_status import failure, play_safely, usage_of_players
 from birdenv.runs.seating import Seating, close_players

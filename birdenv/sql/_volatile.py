@@ -126,7 +126,7 @@ def at_date(sql: str, day: str, dialect: str) -> str:
 
 
 def _shown(token: Token, dialect: str) -> str:
-    """A token as the rules see it: names as words, strings only where they may be a time."""
+    """Return a token as the rules see it: names as words, strings only where they may be a time."""
     text = token.text.lower()
     if token.kind == "quoted":
         is_text = dialect == "sqlite" and text == '"now"'  # SQLite takes a name for text if it knows none

@@ -277,7 +277,7 @@ def _kept(units: int, number: int) -> tuple[npt.NDArray[np.uint8], ...]:
 
 
 def _resampled(ratios: Sequence[Ratio], clusters: Sequence[Hashable]) -> npt.NDArray[np.float64] | None:
-    """The ratios of sums of resampled clusters; None with fewer than two clusters."""
+    """Return the ratios of sums of resampled clusters; None with fewer than two clusters."""
     import numpy as np
 
     names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
@@ -320,7 +320,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
 
 
 def rounded(value: Any) -> Any:
-    """Numbers for files: six digits, so that the last bits of a sum do not show."""
+    """Return numbers for files: six digits, so that the last bits of a sum do not show."""
     if isinstance(value, float):
         return round(value, _DIGITS)
     if isinstance(value, Mapping):

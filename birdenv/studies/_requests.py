@@ -43,7 +43,7 @@ class Bucket:
 
     @property
     def is_full(self) -> bool:
-        """True when it is as good as new."""
+        """Return True when it is as good as new."""
         return self._left + (self._clock() - self._at) * self._rate >= self._burst
 
 
@@ -103,7 +103,7 @@ def study_app(
 
 
 def _page_before(request: Request) -> str:
-    """Our own page that led here, with what a platform told it; else the first one."""
+    """Return our own page that led here, with what a platform told it; else the first one."""
     headers = request.headers
     referer = headers.get("referer")
     if not is_own_origin(referer, headers.get("host")):

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from birdenv.errors import BirdenvError
-from birdenv.testing._demo_script import demo_script
-from birdenv.testing._openai_script import (
+from birdenv.testing._scripts import (
     Call,
     ScriptedDialogue,
     ScriptedTurn,
     ServerScript,
     Trouble,
+    demo_script,
     read_script,
 )
 
@@ -159,7 +159,7 @@ def _refused(script: ServerScript, body: Mapping[str, Any]) -> Trouble | None:
 async def _read(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str], bytes]:
     first = await reader.readexactly(1)
     if first == _TLS:
-        raise ConnectionError("TLS is not spoken here")
+        raise ConnectionError("this server does not speak TLS")
     head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ", 2)
     headers = {name.strip().lower(): value.strip() for name, _, value in (x.partition(":") for x in head[1:])}

@@ -35,7 +35,7 @@ _PROPOSAL = re.compile(
     r"^(?:(?:so|ok|okay|and|but|then|yes|no|hence|thus|just|only|meaning|ah|well)\W+)*"
     r"(?:is|are|was|were|do|does|did|should|shall|can|could|will|would"
     r"|must|has|have|may|you said|you mean|i take)\b"
-    r"|^so\b"
+    r"|^so\b|^(?:\w+ ){1,4}first\b"
 )
 _APPROVAL = re.compile(
     r"\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
@@ -76,13 +76,13 @@ _NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every
 _DIRECTIONS = (
     (
         True,
-        re.compile(r"\bdescending\b|\b(?:newest|latest|most \w+|highest|largest|biggest) (?:ones? )?first\b"),
+        re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
     ),
     (
         False,
         re.compile(
             r"\b(?:ascending|alphabetical\w*|a to z)\b"
-            r"|\b(?:oldest|earliest|lowest|smallest|least \w+) (?:ones? )?first\b"
+            r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
         ),
     ),
 )
@@ -108,6 +108,7 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
     """
     if not choice.tells:
         return ""
+    asked = take_apart(question) if isinstance(question, str) else question
     if not choice.answer:
         clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
         known = frozenset[frozenset[str]]()
@@ -116,10 +117,9 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
             if choice.items:  # the words of the request propose nothing new
                 given = " ".join([brief.request, *(item.term for item in choice.items)])
                 known = frozenset(name for name in known if not name <= _stems_of(clean(given)))
-        return verdict(question, choice.granted(), clause, known)
+        return verdict(asked, choice.granted(), clause, known)
     if not choice.answer.startswith(SAID):
         return ""
-    asked = take_apart(question) if isinstance(question, str) else question
     if not _proposes(asked):
         return ""
     told = _stems_of(clean(choice.answer))
@@ -183,6 +183,9 @@ def verdict(
         return "Yes" if _ONCE.search(text) else "No" if _REPEATED.search(text) else ""
     if clause == "limit" and _NO_LIMIT.search(text):
         return "No"
+    if _NOT_MISSING.search(snippets[0]) and _MISSING.search(text):
+        out, kept = _LEFT_OUT.search(text), _KEPT.search(text)
+        return "" if bool(out) == bool(kept) else "Yes" if out else "No"
     proposed, dates = _numbers(text), set(_DATE.findall(text))
     if (proposed or dates) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
@@ -197,6 +200,12 @@ def verdict(
             return "No" if real else ""
         return "No" if _other_bound(text, tokens) else "Yes"
     return _values(text, tokens)
+
+
+_NOT_MISSING = re.compile(r"(?i)^(?:WHERE |AND )?[\w.]{1,80} IS NOT NULL$")
+_MISSING = re.compile(r"\b(?:without|missing|empty|blanks?|null|no|not|un\w+)\b")
+_LEFT_OUT = re.compile(r"\b(?:leav\w+ out|left out|exclu\w+|skip\w*|ignor\w+|drop\w*|remov\w+|omit\w*)\b")
+_KEPT = re.compile(r"\b(?:includ\w+|count\w*|keep|kept|stay|in)\b")
 
 
 def _is_approved(asked: Question) -> bool:
@@ -249,6 +258,8 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
     items = _listed(sql, clause)
     about = _REGIONS[clause].sub(" ", text)
     said = _stems_of(about)
+    if clause in ("order", "tie") and not _SORTED_BY.search(text):
+        known = frozenset()
     here = [name for name in known if name - _OF_KEYS <= said]
     full = [name for name in here if not any(name < other for other in here)]
     if any(not any(name - _OF_KEYS <= own for own, _ in items) for name in full):
@@ -258,6 +269,8 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         downs = [down for down, pattern in _DIRECTIONS if pattern.search(text)]
         if len(downs) == 1 and items:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
+            if _OF_TIME.search(text) and not any(own & _TIMES for own, _ in items):
+                return ""
             return "Yes" if wanted[0] == downs[0] else "No"
         return "Yes" if any(named) else ""
     if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
@@ -270,6 +283,11 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
             return "No" if told else ""
         return "No" if _EXCLUSIVE.search(text) else "Yes" if full else ""
     return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""
+
+
+_TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
+_OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
+_SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
 
 
 def _is_number(token: LexicalUnit) -> bool:
@@ -297,4 +315,10 @@ def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:
         return ""
     if len(named) == len(values):
         return "Yes"
-    return "No" if re.search(r"\b(?:only|just)\b", text) else ""
+    if re.search(r"\b(?:only|just)\b", text):
+        return "No"
+    return "Yes" if _INCLUDES.search(text) else ""
+
+
+_INCLUDES = re.compile(r"\b(?:too|also|as well|counts?|included?|part of|belong\w*)\b")
+"""Asks whether something is among others."""

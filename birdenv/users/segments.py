@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from birdenv.sql import quiet_parser
+from birdenv.users.sql_in_words import fragment_dialect
 
 _Node: TypeAlias = Any
 """A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
@@ -40,26 +41,33 @@ def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...
     ['S1', 'S1.select', 'S1.select.1', 'S1.from', 'S1.where.1', 'S1.where.2', 'S1.limit']
     """
     import sqlglot
+    from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    cutter = _Cutter(dialect)
+    cutter = _Cutter()
     with quiet_parser():
         for text in gold:
-            before = len(cutter.found)
-            try:
-                for statement in sqlglot.parse(text, read=dialect):
-                    if statement is not None:
+            before, blocks = len(cutter.found), cutter.blocks
+            for cutter.dialect in (fragment_dialect(), dialect):
+                try:
+                    statements = sqlglot.parse(text, read=cutter.dialect)
+                    if any(isinstance(one, exp.Command) for one in statements) and cutter.dialect != dialect:
+                        continue
+                    for statement in filter(None, statements):
                         cutter.statement(statement)
-            except (SqlglotError, RecursionError):
-                del cutter.found[before:]
-                cutter.inside = 0
+                except (SqlglotError, RecursionError):
+                    del cutter.found[before:]
+                    cutter.inside, cutter.blocks = 0, blocks
+                else:
+                    break
+            else:
                 cutter.add(cutter.number(), "statement", text)
     return tuple(cutter.found)
 
 
 @dataclass
 class _Cutter:
-    dialect: str
+    dialect: Any = None
     found: list[Segment] = field(default_factory=list)
     blocks: int = 0
     inside: int = 0
@@ -72,7 +80,7 @@ class _Cutter:
         self.found.append(Segment(name, clause, sql, self.inside > 0))
 
     def sql(self, node: _Node) -> str:
-        return str(node.sql(dialect=self.dialect, comments=False))
+        return str(node.sql(dialect=self.dialect, comments=False, normalize_functions=False))
 
     def listed(self, name: str, clause: str, prefix: str, nodes: Iterable[_Node]) -> None:
         for i, node in enumerate(nodes, 1):

@@ -60,7 +60,7 @@ def test_a_person_at_the_terminal_sits_in_any_seat(
 def test_what_cannot_be_played_is_said(birdenv: Command, tmp_path: Path) -> None:
     for arguments, why in (
         (("bird", "-n", 1), "1 seat"),
-        (("c-interact", "--user", "rule"), "--players says who plays"),
+        (("c-interact", "--user", "rule"), "No such option: --user"),
         (("c-interact", "--players", "asks-first", "nobody"), "unknown user 'nobody'"),
         (("c-interact", "--reward-scheme", "greedy"), "--reward-scheme"),
     ):

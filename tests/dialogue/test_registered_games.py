@@ -173,6 +173,7 @@ BY_NATURE = {
     "envs/_gymnasium.py",
     "envs/_vector.py",
     "envs/c_interact_v0.py",
+    "envs/candidates/_compiled.py",
     "envs/candidates/_session.py",
     "envs/candidates/_setting.py",
     "envs/candidates/_tables.py",

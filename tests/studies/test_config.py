@@ -125,11 +125,11 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
                 "models": {"bot": {"type": "rulebased"}},
                 "num_chats_per_scenario": {"human": 1, "bot": None},
             },
-            "says nothing of 'bot'",
+            "does not mention 'bot'",
         ),
         (
             {"status_params": STATUSES, "models": MODELS, "num_chats_per_scenario": {"human": 1}},
-            "says nothing of 'rulebased'",
+            "does not mention 'rulebased'",
         ),
         ({"status_params": STATUSES, "models": 3}, "models"),
         (

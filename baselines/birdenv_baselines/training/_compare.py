@@ -36,7 +36,7 @@ class Compared:
 
     @property
     def rival(self) -> str:
-        """The best policy without learning that knows nothing private."""
+        """Return the best policy without learning that knows nothing private."""
         names = [name for name in self.fixed if name != _PRIVILEGED]
         return max(names, key=lambda name: float(self.fixed[name].returns.mean()))
 

@@ -43,7 +43,7 @@ class VaguePart:
 
     @property
     def is_open(self) -> bool:
-        """True if the request leaves the point open."""
+        """Return True if the request leaves the point open."""
         return self.said is None
 
 
@@ -67,12 +67,12 @@ class Family:
 
     @property
     def combinations(self) -> list[tuple[int, ...]]:
-        """All combinations of meanings, one candidate for each."""
+        """Return all combinations of meanings, one candidate for each."""
         return list(product(*(range(len(point.meanings)) for point in self.points)))
 
     @property
     def meant(self) -> list[tuple[int, ...]]:
-        """The combinations that the user may mean, one task for each."""
+        """Return the combinations that the user may mean, one task for each."""
         return list(product(*(range(len(p.meanings)) if p.said is None else (p.said,) for p in self.points)))
 
     def conditions(self, combination: Sequence[int]) -> str:

@@ -120,7 +120,7 @@ def term(family: Family, point: VaguePart, text: str) -> str:
 
 
 def _rows(family: Family, rng: Random) -> str:
-    """The noun with its adjectives before it, one behind it, and what is said in full."""
+    """Return the noun with its adjectives before it, one behind it, and what is said in full."""
     adjectives = [point.word for point in family.points if point.is_trait and point.is_open]
     clauses = [p.meanings[p.said].words for p in family.points if p.is_trait and p.said is not None]
     rng.shuffle(adjectives)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
@@ -14,7 +15,17 @@ import typer
 from rich.console import Console
 from rich.progress import Progress, track
 
-from birdenv.benchmarks import OracleTasks, PreparationReport, merge_files, verify_records
+from birdenv.benchmarks import (
+    OracleTasks,
+    PreparationReport,
+    describe_fetched,
+    fetch_archive,
+    fetch_hub,
+    merge_files,
+    published,
+    unpack,
+    verify_records,
+)
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, read_concepts
 from birdenv.benchmarks.generator import generate as make
 from birdenv.cli.command import visible
@@ -30,7 +41,7 @@ from birdenv.tasks.c_interact import find_task_file
 
 def generate(
     out: Annotated[Path, typer.Argument(help="The folder to write; it must not exist yet.")],
-    tasks: Annotated[int, typer.Option("-n", "--tasks", min=1, help="Make at least so many tasks.")] = 2500,
+    tasks: Annotated[int, typer.Option("-n", "--tasks", min=1, help="Make at least this many tasks.")] = 2500,
     seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same files.")] = 0,
     concepts: Annotated[
         list[Path] | None,
@@ -107,7 +118,9 @@ def _table(tasks: Sequence[tuple[str, str]]) -> list[str]:
     ]
 
 
-app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check and count tasks; generate some.")
+app = typer.Typer(
+    no_args_is_help=True, help="Fetch public data; merge ground truth; check and count tasks; generate some."
+)
 
 
 app.command()(generate)
@@ -116,12 +129,64 @@ app.command()(count)
 
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
 NoOracle = Annotated[
-    bool, typer.Option("--no-oracle", help="Do not run the gold: check the records alone, without databases.")
+    bool, typer.Option("--no-oracle", help="Check the records only, without databases: do not run the gold.")
 ]
 JsonReport = Annotated[Path | None, typer.Option("--report", help="Also write the report to this JSON file.")]
 Databases = Annotated[
     Path | None, typer.Option("--dir", help="Folder of the <db>/ folders, if not where the task file is.")
 ]
+
+
+@app.command()
+def fetch(
+    name: Annotated[
+        str, typer.Argument(help="mini-dev, mini-interact, bird-interact-lite or bird-interact-full.")
+    ],
+    folder: Annotated[
+        Path | None, typer.Argument(help="The folder to put it into; default: a new one, NAME.")
+    ] = None,
+    source: Annotated[
+        str, typer.Option("--from", help="Where to fetch it from, if it is in two places: archive or hub.")
+    ] = "",
+    archive: Annotated[
+        Path | None,
+        typer.Option("--archive", help="Unpack this zip file, which you have downloaded yourself."),
+    ] = None,
+) -> None:
+    """Fetch a public benchmark from where its authors publish it, and say what to do next.
+
+    Needs the extra `fetch`. Data sets of the Hugging Face Hub are fetched by its own library, which goes on
+    where it stopped; HF_ENDPOINT names a mirror. --archive is for what you have downloaded yourself: it is
+    unpacked into FOLDER, the PostgreSQL dumps of BIRD-Interact into FOLDER/postgre_table_dumps.
+    """
+    benchmark = published().get(name)
+    if benchmark is None:
+        raise InputError(f"{name}: not known; there are {', '.join(published())}")
+    folder = folder or Path(name)
+    places = [place for place in benchmark.places if source in ("", place.kind)]
+    if not places:
+        kinds = " or ".join(place.kind for place in benchmark.places)
+        raise InputError(f"--from {source}: {name} can be fetched from: {kinds}")
+    print(f"{benchmark.title}\nLicence: {benchmark.licence}\nPublished at {benchmark.home}")
+    if archive is not None:
+        target = folder / "postgre_table_dumps" if benchmark.dumps else folder
+        print(f"From {archive}")
+        unpack(archive, target)
+    else:
+        print(f"From {places[0]}", flush=True)
+        if places[0].kind == "hub":
+            fetch_hub(places[0], folder)
+        else:
+            fetch_archive(places[0], folder, _download_bar())
+    print(visible(f"It is in {folder}.\n" + "\n".join(describe_fetched(benchmark, folder))))
+
+
+def _download_bar() -> Any:
+    if not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm  # the extra brings it in
+
+    return tqdm(unit="B", unit_scale=True, unit_divisor=1000)
 
 
 @app.command()

@@ -82,7 +82,7 @@ def _print_templates(found: Mapping[str, Template]) -> None:
 
 
 def _counted(beside: Sequence[Leftover]) -> str:
-    """`2 databases, 1 role`."""
+    """Return `2 databases, 1 role`."""
     counts = Counter(each.kind for each in beside)
     return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(counts.items()))
 
@@ -118,7 +118,9 @@ def start() -> None:
 
 @app.command()
 def stop(
-    force: Annotated[bool, typer.Option("--force", help="Even if other processes are using it.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Stop it even if other processes are using it.")
+    ] = False,
 ) -> None:
     """Stop birdenv's own server. What was loaded stays, and the next command that needs it starts it."""
     print("Stopped." if _own().stop(force) else "It was not running.")
@@ -139,10 +141,10 @@ def load(
     names: Names = None,
     expect: Expect = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Load databases that are there already, unchanged, once more.")
+        bool, typer.Option("--again", help="Load again databases that are already loaded and unchanged.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print everything that is not carried as it was.")
+        bool, typer.Option("--verbose", "-v", help="List everything that could not be converted unchanged.")
     ] = False,
     dsn: Dsn = None,
 ) -> None:
@@ -177,7 +179,7 @@ def verify(
     names: Names = None,
     expect: Expect = None,
     write: Annotated[
-        Path | None, typer.Option("--write", help="Write what is there to this file, for --expect.")
+        Path | None, typer.Option("--write", help="Write the row counts to this file, for --expect.")
     ] = None,
     dsn: Dsn = None,
 ) -> None:
@@ -209,7 +211,7 @@ Job = Callable[..., "Loaded"]
 
 
 def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
-    """What loads each database, by its id."""
+    """Return what loads each database, by its id."""
     from birdenv.databases.postgres import find_dumps, load_dump, load_from_sqlite
 
     if not from_sqlite:
@@ -243,7 +245,7 @@ def _print_loaded(done: Loaded, verbose: bool) -> None:
 def _verify(
     server: PostgresServer, name: str, template: Template, expected: dict[str, int] | None
 ) -> list[str]:
-    """The name if anything is wrong with it, which is printed."""
+    """Return the name if anything is wrong with it, which is printed."""
     from birdenv.databases.postgres import differences, verify_template
 
     wrong = verify_template(server, template)
@@ -269,7 +271,7 @@ def _set_differences(
     present: dict[str, dict[str, int]],
     names: Sequence[str] | None,
 ) -> list[str]:
-    """What is wrong with the databases as a set; printed."""
+    """Return what is wrong with the databases as a set; printed."""
     from birdenv.databases.postgres import OFFICIAL_SETS
 
     if names:  # only some were asked for
@@ -286,7 +288,7 @@ def _set_differences(
 def _chosen(present: Sequence[str], names: Sequence[str] | None) -> list[str]:
     for name in names or ():
         if name not in present:
-            raise InputError(f"--database {name!r} is not there; there are: {', '.join(present)}")
+            raise InputError(f"--database {name!r} is not loaded; loaded are: {', '.join(present)}")
     return [name for name in present if not names or name in names]
 
 

@@ -35,8 +35,10 @@ def self_check(
         int | None, typer.Option("--limit", "-n", min=1, help="Check at most this many tasks.")
     ] = None,
     sql_timeout: Annotated[float, typer.Option("--sql-timeout", help="Seconds per statement.")] = 30.0,
-    slow: Annotated[float, typer.Option("--slow", help="List golds that take this many seconds.")] = 5.0,
-    out: Annotated[Path | None, typer.Option("--out", help="Write all that was found here (JSON).")] = None,
+    slow: Annotated[
+        float, typer.Option("--slow", help="List golds that take at least this many seconds.")
+    ] = 5.0,
+    out: Annotated[Path | None, typer.Option("--out", help="Write all findings to this file (JSON).")] = None,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     defects: DefectsFile = None,
@@ -81,7 +83,7 @@ def self_check(
 
 
 def _golds(task: BirdTask) -> list[tuple[str, str]]:
-    """The task's golds by the names that they have in the report."""
+    """Return the task's golds by the names that they have in the report."""
     name = task.public.instance_id
     golds = task.private.gold
     return [(f"{name} gold {i + 1}" if len(golds) > 1 else name, sql) for i, sql in enumerate(golds)]
@@ -142,7 +144,7 @@ def _lines(checks: _Checks, slow: float) -> list[str]:
 
 
 def _defects(golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks) -> Defects:
-    """What is wrong with the golds of each task, without quoting them."""
+    """Return what is wrong with the golds of each task, without quoting them."""
     found: dict[str, list[str]] = {}
     for name, check in checks.items():
         reasons = {

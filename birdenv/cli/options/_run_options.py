@@ -1,12 +1,11 @@
 """Single options of commands that play: agent, tasks, seed, `--resume`, `--dialect`.
 
-`databases_in` opens databases as the options say; `find_run` finds the run of `evaluate` and `inspect`.
+`databases_in` opens databases as the options say.
 Every command imports this module, also only to show its help: the rooms are imported where they are used.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -86,11 +85,13 @@ FailDoubtful = Annotated[
         help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
     ),
 ]
-Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
+Parallel = Annotated[
+    int, typer.Option("--parallel", "-p", min=1, help="Number of episodes to play at the same time.")
+]
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Where run folders are made; by default results/<players>-<data>-<game>."
+        "--output", "-o", help="Folder for the run folder (default: results/<players>-<data>-<game>)."
     ),
 ]
 
@@ -141,13 +142,15 @@ Repeats = Annotated[
     int,
     typer.Option("--repeats", min=1, help="Play every task this many times; adds pass^k and pass@k."),
 ]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same moves, same bytes in runs.jsonl.")]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed. The same seed and moves give the same bytes in runs.jsonl.")
+]
 MoveTimeout = Annotated[
     float,
     typer.Option(
         "--move-timeout",
         min=0.001,
-        help="Seconds that an agent or user in a process of its own may take for a move.",
+        help="Seconds per move for an agent or user that runs in its own process.",
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
@@ -171,31 +174,3 @@ class RunOptions(RunFolder):
 
     agent: Agent = "asks-first"
     repeats: Repeats = 1
-
-
-Run = Annotated[
-    Path | None,
-    typer.Argument(
-        help="Folder with gold.txt and preds.txt, or a run of `birdenv bird` (of the folder above it, the "
-        "latest). Default: the newest run_... in --runs-root.",
-    ),
-]
-RunDir = Annotated[Path | None, typer.Option("--run-dir", help="The same as RUN.")]
-RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Where the newest run_* is looked for.")]
-
-
-def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """The folder given, else the newest complete run; what was passed over is said on standard error.
-
-    Raises `InputError` if there is none, or if two are named.
-    """
-    from birdenv.runs.em_esm import holds_pairs, newest_run, pairs_folder
-
-    if run is not None and run_dir is not None:
-        raise InputError(f"RUN and --run-dir say the same: give one of {run} and {run_dir}")
-    if (named := run or run_dir) is not None:
-        return pairs_folder(named)
-    found = newest_run(runs_root, holds_pairs)
-    for reason in found.skipped:
-        print(f"Warning: passed over {reason}", file=sys.stderr)
-    return found.folder

@@ -12,7 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 from pydantic.fields import FieldInfo
@@ -21,10 +31,14 @@ from typer.core import TyperCommand
 from birdenv.cli.options._models import ModelOptions
 from birdenv.cli.options._run_options import RunFolder, RunOptions, options_of_run
 from birdenv.dialogue.games import Game, Option, Settings, find_game
-from birdenv.llm import ModelSettings
+
+if TYPE_CHECKING:
+    from birdenv.llm import ModelSettings
 
 Seats = Literal["all", "others", "none"]
 """Seats whose players are options: every seat, those that are not evaluated, or none."""
+
+T = TypeVar("T")
 
 _SHORT = {"limit": "-n"}
 _PLAIN = (int, float, str, bool)
@@ -53,15 +67,18 @@ class Choices:
     @property
     def run(self) -> RunOptions:
         """How the run is played. A model that is named without an agent is the agent."""
-        run = next(group for group in self.groups if isinstance(group, RunFolder))
-        model = next((group.model for group in self.groups if isinstance(group, ModelOptions)), None)
+        run, model = self.group(RunFolder), self.group(ModelOptions).model
         agent = f"llm:{model}" if model and self.agent_is_default else getattr(run, "agent", "")
         return RunOptions(**{**vars(run), "agent": agent})
 
     @property
     def models(self) -> ModelSettings:
         """What was chosen about language models."""
-        return next(group for group in self.groups if isinstance(group, ModelOptions)).settings()
+        return self.group(ModelOptions).settings()
+
+    def group(self, kind: type[T]) -> T:
+        """Return the values of a group of options."""
+        return next(group for group in self.groups if isinstance(group, kind))
 
 
 def choices(context: typer.Context) -> Choices:

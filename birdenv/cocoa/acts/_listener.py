@@ -8,9 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from birdenv.cocoa.acts._lexicon import Lexicon, PriceWords, leaves
 from birdenv.dialogue.dialogue import spoken
-from birdenv.dialogue.event import HOUSE, Event
 from birdenv.dialogue.games import Game
-from birdenv.dialogue.move import Move, View
+from birdenv.dialogue.move import HOUSE, Event, Move, View
 from birdenv.dialogue.seat import Action, FieldKind, Seat
 
 _MOST_PARTS: Final = 8

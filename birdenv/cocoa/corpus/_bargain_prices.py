@@ -9,7 +9,7 @@ from birdenv.cocoa.corpus._corpus import CorpusDialogue
 from birdenv.cocoa.corpus._entities import figures
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.cocoa.games.bargain import margins
-from birdenv.dialogue.event import Event
+from birdenv.dialogue.move import Event
 from birdenv.statistics import number
 
 _LEAST, _MOST = 0.2, 2.0

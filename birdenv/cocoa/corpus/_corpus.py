@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from birdenv.cocoa.files import ExampleRecord, as_examples, read_examples
 from birdenv.cocoa.files._dialogue_files import exact
-from birdenv.dialogue.event import DECORATIVE, HOUSE, Event
 from birdenv.dialogue.games import find_game, game_names
+from birdenv.dialogue.move import DECORATIVE, HOUSE, Event
 from birdenv.files import is_directory
 from birdenv.runs import run_folder
 from birdenv.runs.export import dialogue_folder, whole_dialogues

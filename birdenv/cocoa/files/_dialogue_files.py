@@ -20,7 +20,7 @@ from birdenv.cocoa.files._values import (
     without_nan,
     write_list,
 )
-from birdenv.dialogue.event import HOUSE, Event
+from birdenv.dialogue.move import HOUSE, Event
 from birdenv.dialogue.transcript import Example
 from birdenv.files import read_records
 

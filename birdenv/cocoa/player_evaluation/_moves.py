@@ -11,8 +11,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from birdenv.cocoa.acts import Act, Listener, Transcripts
 from birdenv.dialogue import Move, View
 from birdenv.dialogue.dialogue import spoken
-from birdenv.dialogue.event import Event
-from birdenv.dialogue.move import as_move
+from birdenv.dialogue.move import Event, as_move
 from birdenv.dialogue.players import Player, PlayerFactory
 from birdenv.statistics import Figure, Interval, Ratio, ratio_figure, undefined
 

@@ -62,11 +62,11 @@ class DiskQuota:
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
-        """When `is_beyond` wants to be asked next."""
+        """Return when `is_beyond` wants to be asked next."""
         return max(self._due - time.monotonic(), 0.0)
 
     def is_beyond(self) -> bool:
-        """Whether the statement that runs has to be stopped; says so once."""
+        """Return whether the statement that runs has to be stopped; says so once."""
         now = time.monotonic()
         if now < self._due:
             return False
@@ -113,14 +113,14 @@ class NonblockingConnection:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection is gone."""
+        """Return whether the connection is gone."""
         from psycopg.pq import ConnStatus
 
         return self._libpq.status != ConnStatus.OK
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the connection is there and nothing has come in that nobody asked for."""
+        """Return whether the connection is there and nothing has come in that nobody asked for."""
         return not self.is_lost and not self._ready.poll(0)
 
     def answers(
@@ -204,7 +204,7 @@ class NonblockingConnection:
                 self._libpq.consume_input()
 
     def _wait(self) -> bool:
-        """Until the server has told something; False if it was not in time, and the connection is cut."""
+        """Wait for the server. Return False if it did not answer in time, and the connection was cut."""
         while True:
             growth = None if self.was_stopped else self._growth
             if growth is not None and growth.is_beyond():

@@ -108,7 +108,7 @@ class PostgresQueries:
         return type(result)(result.kind, result.message, elapsed)
 
     def _explained(self, error: QueryError, session: Session, limits: Limits) -> QueryError:
-        """What the error says of a query that should be plain.
+        """Return what the error says of a query that should be plain.
 
         `denied` is for what is no plain query; INTO is a syntax error to a cursor. A table that the role may
         not read is the query's own failure.

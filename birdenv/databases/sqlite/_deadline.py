@@ -100,7 +100,7 @@ _LONGEST_ALARM: Final = 1e6  # seconds
 class HasDeadline(Protocol):
     @property
     def deadline(self) -> Deadline | None:
-        """The deadline of the statement that runs; None for one without."""
+        """Return the deadline of the statement that runs; None for one without."""
 
     def interrupt_if_late(self, now: float) -> None:
         """Interrupt the statement that runs, if it is late at `now` (`time.monotonic`)."""

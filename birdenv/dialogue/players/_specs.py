@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint
 from typing import Any, Final, TypeVar
 
 from birdenv.dialogue.move import Move, View, as_move
-from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory
+from birdenv.dialogue.players._player import Player, PlayerContext, PlayerFactory
 from birdenv.errors import InputError, describe_error
 from birdenv.plugins import PluginError, load_plugin, plugins, ships_with_birdenv
 

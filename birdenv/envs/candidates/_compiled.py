@@ -15,7 +15,7 @@ from birdenv.envs.candidates._session import Played
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, order_by
 from birdenv.envs.candidates._state import CandidateState, Indices
 from birdenv.envs.candidates._tables import END, Tables
-from birdenv.grading import reward
+from birdenv.tasks.interact.rewards import reward
 
 _EARNED: Final = np.array([[reward(phase, attempt, True) for attempt in (1, 2)] for phase in (1, 2)])
 _BITS: Final = 1 << np.arange(MAX_POINTS)

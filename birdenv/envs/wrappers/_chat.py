@@ -12,8 +12,7 @@ from gymnasium.utils import RecordConstructorArgs
 from birdenv.dialogue import Seat
 from birdenv.dialogue.chat import chat_messages, read_tool_call, tool_schemas
 from birdenv.envs._gymnasium import DialogueEnv
-from birdenv.envs._text_space import UnicodeText
-from birdenv.envs._text_vectorisation import SpaceAsText
+from birdenv.envs._text_space import SpaceAsText, UnicodeText
 
 Json = dict[str, Any]
 

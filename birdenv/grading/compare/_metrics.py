@@ -51,7 +51,9 @@ def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, flag: str) -> RowsComparison:
-    """The comparison, or an equal one with this flag if the gold's columns are found in the prediction."""
+    """Return the comparison, or an equal one with this flag if the gold's columns are found in the
+    prediction.
+    """
     if gold.truncated or pred.truncated or not gold.rows or len(gold.rows) != len(pred.rows):
         return comparison
     search = find_columns(canonical_rows(gold.rows), canonical_rows(pred.rows))
@@ -63,7 +65,8 @@ def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, 
 
 
 def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
-    """How much of the gold's cells a prediction returns, from 0 to 1; the metric is the mean times 100.
+    """Return how much of the gold's cells a prediction returns, from 0 to 1; the metric is the mean times
+    100.
 
     Repeated rows are dropped, the first of each stays. Then row i stands against row i, and each cell is
     looked for anywhere in the other row: cells found, cells of the prediction not found and cells of the gold
@@ -135,7 +138,7 @@ def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dia
 def metric_scores(
     metrics: Iterable[Metric], golds: Sequence[tuple[str, QueryResult]], pred: QueryResult, dialect: str
 ) -> dict[str, float]:
-    """Each metric's score, from 0 to 1: the best over the golds, which are given with their SQL."""
+    """Return each metric's score, from 0 to 1: the best over the golds, which are given with their SQL."""
     return {
         metric: max((_score(metric, sql, gold, pred, dialect) for sql, gold in golds), default=0.0)
         for metric in metrics
@@ -143,7 +146,7 @@ def metric_scores(
 
 
 def needs_all_rows(metrics: Iterable[Metric]) -> bool:
-    """Whether a prediction's rows count even where there are more of them than the gold's."""
+    """Return whether a prediction's rows count even where there are more of them than the gold's."""
     return "soft_f1" in metrics
 
 

@@ -49,7 +49,7 @@ class PairRules:
 
     @property
     def nones(self) -> frozenset[str]:
-        """The spellings of the answer that there is none in SQL."""
+        """Return the spellings of the answer that there is none in SQL."""
         return self.none_aliases | {"None"}
 
 
@@ -80,7 +80,7 @@ class PairVerdict:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no prediction."""
+        """Return whether there is no prediction."""
         return not self.pred.sql
 
 
@@ -109,7 +109,7 @@ class LocalPairGrader:
         return clean_sql(text) if self.rules.clean else Cleaned(text if text.strip() else "", ())
 
     def _by_text(self, pair: PairVerdict) -> PairVerdict | None:
-        """Rows 1 to 5, which need neither keys nor a database."""
+        """Return the verdict of rows 1 to 5, which need neither keys nor a database."""
         gold_none, pred_none = pair.gold.sql in self._nones, pair.pred.sql in self._nones
         if gold_none and pred_none:
             return _decided(pair, "ok", "both_unanswerable", passes=True)
@@ -130,7 +130,7 @@ class LocalPairGrader:
         return replace(pair, keys=keys, em=keys[0] == keys[1])
 
     def _by_results(self, pair: PairVerdict, db_id: str) -> PairVerdict:
-        """Rows 6 to 16 but for EM."""
+        """Return the verdict of rows 6 to 16, without EM."""
         if not self.rules.esm or self._run is None:
             return replace(pair, reason="disabled")
         if not is_single_query(pair.gold.sql, self.dialect):
@@ -178,7 +178,7 @@ def _non_select(pair: PairVerdict, side: Literal["gold", "pred"], why: str) -> P
 
 
 def _failure(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -> PairVerdict | None:
-    """Rows 7 to 12 and 14 for a query that did not run; None if it did, or if it hit a cap."""
+    """Return the verdict of rows 7 to 12 and 14 on a query that did not run; None if it ran or hit a cap."""
     if isinstance(result, QueryResult) or (
         result.kind == "too_large" and not isinstance(result, NoAnswerError)
     ):
@@ -194,7 +194,7 @@ def _failure(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -
 
 
 def _cap_hit(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -> PairVerdict | None:
-    """Row 13."""
+    """Return the verdict of row 13, if it applies."""
     if isinstance(result, QueryResult) and not result.truncated:
         return None
     why = result.message if isinstance(result, QueryError) else f"more than {len(result.rows)} rows"

@@ -145,20 +145,20 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """The benchmark's own SQL does not run. Raises `MemoryError` where that is why."""
+    """Return the grade for benchmark SQL that does not run. Raises `MemoryError` if memory was short."""
     if is_out_of_memory(error):
         raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {error.line}", error)
 
 
 def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ...] = ()) -> Grade:
-    """The prediction does not run."""
+    """Return the grade for a prediction that does not run."""
     status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
     return Grade(False, status, f"the SQL failed: {error.line}", error, flags, rows_gold)
 
 
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """The gold's copy; a grade (`infra_error`) if that cannot be done."""
+    """Prepare the gold's copy. Return None, or a grade (`infra_error`) if that is not possible."""
     failure = _run_whole(database, job.setup)
     if failure is not None:
         return broken("the set-up", failure)
@@ -167,7 +167,7 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 
 
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """The prediction's copy; a grade if that cannot be done."""
+    """Prepare the prediction's copy. Return None, or a grade if that is not possible."""
     if job.start is not None:
         failure = database.restore(job.start)
         return None if failure is None else broken("the starting state", failure)
@@ -184,7 +184,7 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
 def clean_up(
     database: EpisodeDatabase, cleanup: tuple[str, ...], like: DatabaseState | None = None
 ) -> DatabaseState | QueryError:
-    """The state after the clean-up, which starts from what is committed."""
+    """Return the state after the clean-up, which starts from what is committed."""
     run_each(database, cleanup)
     return database.state(like)
 
@@ -200,7 +200,7 @@ def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
 def _run_base(
     database: EpisodeDatabase, base: tuple[str, ...], cleanup: tuple[str, ...]
 ) -> QueryError | None:
-    """The earlier phase's SQL, and the clean-up behind it."""
+    """Return the earlier phase's SQL, and the clean-up behind it."""
     failure = _run_whole(database, base)
     if base and failure is None:
         run_each(database, cleanup)

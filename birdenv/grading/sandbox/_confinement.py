@@ -95,7 +95,7 @@ def imported(
     names: Sequence[str] = (),
     level: int = 0,
 ) -> ModuleType:
-    """`__import__` for tests. Raises `RefusedImportError` for what is not offered."""
+    """Return `__import__` for tests. Raises `RefusedImportError` for what is not offered."""
     if level or not (_is_offered(name) or name in _INTERNAL):
         raise RefusedImportError(f"imports {'.' * level}{name}, which is not offered to tests", name=name)
     return builtins.__import__(name, global_names, local_names, names, level)

@@ -73,7 +73,7 @@ class Execution:
         return None if last is None else (*self._job.gold[:-1], last)
 
     def _passes(self, job: GradingJob, sql: str, *, rows: int = 0) -> bool:
-        """Whether SQL passes, and returns so many rows at least: two empty results say little."""
+        """Return whether SQL passes, and returns so many rows at least: two empty results say little."""
         if self._left <= 0:
             return False
         self._left -= 1
@@ -160,7 +160,7 @@ class RenamedExpression(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _parsed(sql: str, dialect: str) -> Any:
-    """The syntax tree, which nobody may change; None if there is none."""
+    """Return the syntax tree, which nobody may change; None if there is none."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
@@ -203,7 +203,7 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
 
 
 def _on_columns(node: Any, names: set[str]) -> Any:
-    """Those of the joined conditions that are on some columns alone; None if that is less than two.
+    """Return those of the joined conditions that are on some columns alone; None if that is less than two.
 
     Of `OR` it is all or none.
     """
@@ -231,7 +231,9 @@ def _sort(node: Any) -> str:
 
 
 def _renamed(node: Any, tables: dict[str, str], aliases: dict[str, str]) -> Any:
-    """A copy in which columns have the gold's aliases of their tables, but for tables of the node's own."""
+    """Return a copy in which columns have the gold's aliases of their tables, but for tables of the node's
+    own.
+    """
     from sqlglot import exp
 
     copy = node.copy()

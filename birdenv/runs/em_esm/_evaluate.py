@@ -49,7 +49,9 @@ _MARKS: Final = frozenset(
 
 
 def postgres_note(verdicts: Sequence[PairVerdict]) -> str:
-    """A line for people about pairs that ran on SQLite and look like PostgreSQL's; empty if none does."""
+    """Return a line for people about pairs that ran on SQLite and look like PostgreSQL's; empty if none
+    does.
+    """
     found = [idx for idx, verdict in enumerate(verdicts) if _is_marked(verdict)]
     if not found:
         return ""
@@ -75,8 +77,8 @@ _LONGEST_SQL = 300
 
 
 def read_details(folder: Path) -> list[dict[str, Any]]:
-    """The records of an evaluated run; a torn last line is dropped, even with empty lines behind it; unknown
-    fields are kept.
+    """Return the records of an evaluated run; a torn last line is dropped, even with empty lines behind it;
+    unknown fields are kept.
 
     Raises `InputError` if the run was not evaluated, or naming the first other line that is no record.
     """
@@ -224,7 +226,9 @@ def _versions() -> dict[str, str]:
 
 
 def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:
-    """One line of `details.jsonl`; the first seven fields are the reference's, whose `etm` is empty."""
+    """Return one line of `details.jsonl`; the first seven fields are the reference's, whose `etm` is
+    empty.
+    """
     return {
         "idx": pair.idx,
         "pred_sql": verdict.pred.sql,

@@ -109,7 +109,7 @@ def _left(rows: Sequence[Row], open_rows: Counter[Any]) -> list[Row]:
 
 
 def _paired(missing: list[Row], extra: list[Row]) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """The rows in pairs of which most cells agree, and those that are left."""
+    """Return the rows in pairs of which most cells agree, and those that are left."""
     scored = [
         (-agreed, place, other)
         for place, one in enumerate(missing[:_MOST_PAIRED])

@@ -11,8 +11,8 @@ from typing import Any, Final
 from birdenv.databases import QueryResult
 from birdenv.dialogue import Arena, Event
 from birdenv.dialogue.display import DIALOGUE_ONLY, JudgedSubmission, Phase
-from birdenv.dialogue.event import HOUSE
 from birdenv.dialogue.games import Game, find_game, game_names
+from birdenv.dialogue.move import HOUSE
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader
 from birdenv.runs._run_folder import episode_name
@@ -185,8 +185,9 @@ class RunEpisodes:
         if self._arena is None or record["instance_id"] not in self._arena.ids:
             return ()
         points = open_terms(self._arena, record, private)
+        is_right = any(each["phase"] == 1 and each["status"] == "passed" for each in record["attempts"])
         return tuple(
-            OpenTerm(point.term, point.state != "never asked", point.state == "told", point.used)
+            OpenTerm(point.term, point.state != "never asked", point.state == "told", point.used or is_right)
             for point in points
         )
 

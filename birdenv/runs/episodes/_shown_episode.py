@@ -70,7 +70,10 @@ class ShownEvent:
 
 
 class OpenTerm(NamedTuple):
-    """An ambiguous term of the request: whether the agent asked, was answered, and used it in its SQL."""
+    """An ambiguous term of the request: whether the agent asked, was answered, and used it in its SQL.
+
+    It used the term if the text of its SQL shows that, or if the result is right.
+    """
 
     term: str
     asked: bool

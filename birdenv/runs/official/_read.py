@@ -30,7 +30,7 @@ from birdenv.runs.official._published_lines import (
     record_groups,
 )
 from birdenv.runs.official.write import OFFICIAL_FOLDER, STAGES
-from birdenv.tasks.interact.phase_counts import EpisodeScore, FollowUpKind
+from birdenv.tasks.interact.official_score import EpisodeScore, FollowUpKind
 
 _ADK_FIRST: Final = "first"
 _ADK_DEBUG: Final = "debug"

@@ -22,12 +22,14 @@ from birdenv.runs.official._read import (
     read_adk_file,
     read_stage_folder,
 )
-from birdenv.runs.report_lines import rule
+from birdenv.statistics import rule
 from birdenv.tasks.interact.measures import GROUPS, passed
-from birdenv.tasks.interact.phase_counts import EpisodeScore, group_figures, official_figures
-from birdenv.tasks.interact.score_text import (
+from birdenv.tasks.interact.official_score import (
+    EpisodeScore,
     answers_line,
+    group_figures,
     group_table,
+    official_figures,
     official_lines,
     questions_text,
     rate_lines,

@@ -27,7 +27,7 @@ from birdenv.runs.regrade._data import (
     submissions_of,
 )
 from birdenv.tasks.c_interact import AttemptName, CInteractTask, Profile, grading_job, load_benchmark
-from birdenv.tasks.interact.phase_counts import EpisodeScore, count_phases
+from birdenv.tasks.interact.official_score import EpisodeScore, count_phases
 
 AS_PLAYED: Final = "as played"
 _WITHOUT_SQL: Final = frozenset({"malformed", "no_submission"})

@@ -204,7 +204,8 @@ def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[st
     notes = []
     if len(common) < len(everywhere):
         unrated = len(everywhere) - len(common)
-        notes.append(f"{unrated} common task(s) are left out: not rated (no gold, broken) in one of the runs")
+        why = "no gold, broken" if all(run.finished for run in runs) else "no gold, broken, not yet played"
+        notes.append(f"{unrated} common task(s) are left out: not rated ({why}) in one of the runs")
     return tuple(name for name in runs[0].tasks if name in common), notes
 
 

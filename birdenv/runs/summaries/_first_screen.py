@@ -32,13 +32,13 @@ def first_screen(report: RunReport) -> str:
     after += [_row(name, text) for name, text in report.details.screen.items()]
     after += [_row(f"Cost, {seat}", text) for seat, text in _costs(report).items()]
     after += [_row("Note", _short(note)) for note in _notes(report)]
-    after += [_row("Next", command) for command in _next_commands(report)]
+    after += [_row(f"Next, {what}", command) for what, command in _next_commands(report).items()]
 
     has_intervals = any(of.method != "none" for of in report.figures)
     databases = len({o.database for o in run.outcomes if o.rated} - {None})
     if has_intervals:
         over = f"over {databases} databases" if databases > 1 else ""
-        before.append(f"{'':<46}{'95 % over tasks':<18}{over}".rstrip())
+        before.append(f"{'95 % intervals':<46}{'over tasks':<18}{over}".rstrip())
     main = [of for of in report.figures if of.measure.headline and of.measure not in USAGE.values()]
     room = max(_FEWEST_FIGURES, _LINES - len(before) - len(after))
     figures = [figure_line(of, last=over_databases(of) if databases > 1 else "") for of in main[:room]]
@@ -51,7 +51,7 @@ def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
     Raises:
         InputError: The game has no such groups.
     """
-    known = report.groups
+    known = report.run.measured.group_titles
     for kind in kinds:
         if kind not in known:
             there = f"known: {', '.join(known)}" if known else f"{report.run.game} has no groups of tasks"
@@ -105,7 +105,7 @@ def _data(run: RecordedRun) -> str:
     name = "the demo, " if demo else f"{path.parent.name}/{path.name}, ".lstrip("/") if path.name else ""
     databases = len({o.database for o in run.outcomes} - {None})
     text = name + _counted(len(run.tasks), "task")
-    text += f" on {_counted(databases, 'database')}" if databases else ""
+    text += f" on {_counted(databases, 'database')}" if databases and run.finished else ""
     engine, grader = run.config.get("engine"), run.config.get("grader")
     text += f"; {engine}" if isinstance(engine, str) else ""
     return text if grader is None else f"{text}; grader {grader}"
@@ -161,14 +161,15 @@ def _short(text: str) -> str:
     return text if len(text) <= room else f"{text[: room - 3]}..."
 
 
-def _next_commands(report: RunReport) -> list[str]:
+def _next_commands(report: RunReport) -> dict[str, str]:
+    """The commands that a reader may want next, by what they are for."""
     run = report.run
-    by = [f" (or --by {kind})" for kind in report.groups][:1]
-    commands = [f"birdenv summary {run.path} --all{''.join(by)}"]
+    by = [f" (or --by {kind})" for kind in run.measured.group_titles][:1]
+    commands = {"all figures": f"birdenv summary {run.path} --all{''.join(by)}"}
     if not run.finished:
         started = run.config.get("command")
         name = started.get("name") if isinstance(started, dict) else None
-        commands.insert(0, f"birdenv {name or f'play {run.game}'} --resume {run.path}")
-    elif report.details.figures.get("failures"):
-        commands.append(f"birdenv blame {run.path}")
+        return {"to finish it": f"birdenv {name or f'play {run.game}'} --resume {run.path}", **commands}
+    if report.details.figures.get("failures"):
+        commands["whose fault"] = f"birdenv blame {run.path}"
     return commands

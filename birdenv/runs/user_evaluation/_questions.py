@@ -142,7 +142,7 @@ def _compiles(lists: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
     return lists
 
 
@@ -171,7 +171,7 @@ class UserQuestion(BaseModel):
 
     @property
     def is_refused(self) -> bool:
-        """True if the right answer is a refusal."""
+        """Return True if the right answer is a refusal."""
         return self.kind in ("unanswerable", "extraction")
 
 

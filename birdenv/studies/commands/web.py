@@ -26,7 +26,9 @@ def web(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The study's folder; an old one goes on. Default: study-GAME."),
+        typer.Option(
+            "--output", "-o", help="The study's folder; an existing study continues. Default: study-GAME."
+        ),
     ] = None,
     host: Annotated[str, typer.Option("--host", help="Address to serve at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
@@ -37,7 +39,7 @@ def web(
         ),
     ] = None,
     scenario_path: Annotated[
-        Path | None, typer.Option("--scenario-path", help="Scenarios, where the game reads them.")
+        Path | None, typer.Option("--scenario-path", help="File of scenarios, for games that read one.")
     ] = None,
     replay: Annotated[
         list[Path] | None,

@@ -34,12 +34,14 @@ class Item(NamedTuple):
 
     @property
     def seat_name(self) -> str:
-        """The name of the judged seat."""
+        """Return the name of the judged seat."""
         return self.record.seats[self.seat]
 
     @property
     def names(self) -> dict[str, str]:
-        """What raters are told that the seats are called: as their partners call them, if names differ."""
+        """Return what raters are told that the seats are called: as their partners call them, if names
+        differ.
+        """
         seats = () if self.record.arena is None else self.record.arena.game.seats
         called = {voice: name for each in seats for voice, name in each.words.voices.items()}
         found = {name: called.get(name, "") for name in self.record.seats}
@@ -49,7 +51,7 @@ class Item(NamedTuple):
 
     @property
     def sides(self) -> tuple[RecordedDialogue, ...]:
-        """The dialogues."""
+        """Return the dialogues."""
         return (self.record,) if self.other is None else (self.record, self.other)
 
 
@@ -97,7 +99,7 @@ def _seats(record: RecordedDialogue, config: RatingConfig) -> list[int]:
 
 
 def _pairs(seated: Iterable[tuple[RecordedDialogue, int]]) -> Iterable[Item]:
-    """The first dialogue of each system with the first of each other one on the task, and so on."""
+    """Return the first dialogue of each system with the first of each other one on the task, and so on."""
     groups: dict[tuple[str, str, int], dict[str, list[RecordedDialogue]]] = {}
     for record, seat in seated:
         systems = groups.setdefault((record.game, record.task, seat), {})

@@ -167,7 +167,7 @@ class AppParams(_Params):
             return quotas
         if name not in quotas:
             raise InputError(
-                f"{path}: num_chats_per_scenario says nothing of {name!r}: write "
+                f"{path}: num_chats_per_scenario does not mention {name!r}: write "
                 f'"num_chats_per_scenario": {{"{name}": 1, ...}}'
             )
         return quotas[name]

@@ -76,32 +76,32 @@ class RunningDialogue:
 
     @property
     def people(self) -> tuple[int, ...]:
-        """The seats of people."""
+        """Return the seats of people."""
         return tuple(seat for seat, who in enumerate(self.stored.seats) if who == HUMAN)
 
     @property
     def has_players(self) -> bool:
-        """True if not only people sit here."""
+        """Return True if not only people sit here."""
         return len(self.people) < len(self.stored.seats)
 
     @property
     def is_over(self) -> bool:
-        """True when nobody may act any more."""
+        """Return True when nobody may act any more."""
         return self._dialogue.is_over
 
     @property
     def status(self) -> str:
-        """Why the dialogue is over."""
+        """Return why the dialogue is over."""
         return self._dialogue.status
 
     @property
     def outcome(self) -> dict[str, Any]:
-        """The public result."""
+        """Return the public result."""
         return self._dialogue.outcome()
 
     @property
     def rewards(self) -> tuple[float, ...]:
-        """The rewards by seat."""
+        """Return the rewards by seat."""
         return self._dialogue.rewards
 
     def setup(self, seat: int) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class RunningDialogue:
 
     @property
     def thinking_since(self) -> float | None:
-        """Since when a player has been asked and has not answered."""
+        """Return since when a player has been asked and has not answered."""
         return self._thinking
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
@@ -203,7 +203,7 @@ class RunningDialogue:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """The dialogue is nobody else's; after that it ends if the house wished so meanwhile."""
+        """Hold the dialogue against all others. Afterwards it ends if the house asked for that meanwhile."""
         with self._lock:
             if self.is_lost:
                 raise LostDialogueError(f"{self.stored.id} is not what is stored")

@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Action, Dialogue, Event, Game, Rules, Seat
-from birdenv.dialogue.event import HOUSE
+from birdenv.dialogue.move import HOUSE
 from birdenv.dialogue.people import ActionWords, Panel, table_panel
 
 _VOICES: Final = {"judge": "Study", "database": "Database"}

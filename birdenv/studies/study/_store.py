@@ -297,7 +297,7 @@ def held_study(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"{folder}: another server serves it; end that one first") from None
+            raise InputError(f"{folder}: another server serves it; stop that one first") from None
         yield
     finally:
         os.close(descriptor)

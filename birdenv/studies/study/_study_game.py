@@ -108,4 +108,4 @@ def keep_settings(arena: Arena, store: Store) -> None:
         why = ", ".join(f"{name} {before.get(name)!r} (now {settings.get(name)!r})" for name in names)
     else:
         return
-    raise InputError(f"this study was begun with {why}: go on as it was begun, or name another folder")
+    raise InputError(f"this study was begun with {why}: continue it as it was begun, or name another folder")

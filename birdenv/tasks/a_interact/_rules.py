@@ -12,22 +12,24 @@ from birdenv.dialogue.people import ActionWords, Panel, SeatWords
 from birdenv.grading.interact import Grade
 from birdenv.tasks.a_interact import _messages as messages
 from birdenv.tasks.a_interact._budget import COSTS, Budget, budget_for
-from birdenv.tasks.a_interact._lookups import look_up
+from birdenv.tasks.a_interact._messages import look_up
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName
 from birdenv.tasks.interact.profile import PROFILES as ALL_PROFILES
 from birdenv.tasks.sql._actions import (
     ASKING_GUIDE,
+    BUDGET,
     CLARIFY,
     EXECUTE_SQL,
     READING_TOOLS,
+    SENDERS,
     SUBMIT_ANY_SQL,
     SYSTEM,
     TOOLS,
+    TURNS,
     USER,
     Kind,
 )
-from birdenv.tasks.sql._view import BUDGET, SENDERS, TURNS
 from birdenv.tasks.sql._words import ASKING_WORDS
 
 PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}

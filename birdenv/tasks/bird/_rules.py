@@ -14,11 +14,10 @@ from birdenv.dialogue.chat import chat_messages
 from birdenv.dialogue.people import Panel
 from birdenv.grading import LEAST_FETCHED, ExGrader, ExVerdict
 from birdenv.tasks.bird._task import BirdTask
-from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_SQL, SYSTEM, Kind
+from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SENDERS, SUBMIT_SQL, SYSTEM, TURNS, Kind
 from birdenv.tasks.sql._past_statements import PastStatements
-from birdenv.tasks.sql._reference_date import today_words
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
-from birdenv.tasks.sql._view import SENDERS, TURNS
+from birdenv.tasks.sql._settings import today_words
 from birdenv.tasks.sql._words import ASKING_WORDS, counted, tables_panel
 
 _OPEN: Final = (SYSTEM,)

@@ -1,4 +1,4 @@
-"""How BIRD is measured: EX, the metrics that were asked for, and the official table."""
+"""How BIRD is measured and shown: EX, the metrics that were asked for, the official table; its episodes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,39 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, sqrt
 from typing import Any, Final
 
+from birdenv.dialogue.display import GameDisplay, JudgedSubmission, Phase, Section
 from birdenv.dialogue.measures import UNRATED, Details, GameMeasures, Measure, Record
-from birdenv.tasks.bird._loader import DIFFICULTIES
+from birdenv.tasks.bird._task import DIFFICULTIES
 from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.tasks.sql._settings import REPORTED
+
+
+def _phases(record: Record) -> Sequence[Phase]:
+    result = record.get("result", {})
+    return [Phase("Submission", str(result.get("verdict") or record["status"]), record["reward"])]
+
+
+def _submissions(record: Record, private: Record) -> Sequence[JudgedSubmission]:
+    result = record.get("result", {})
+    golds = tuple(map(str, private.get("gold_sql", ())))
+    return [
+        JudgedSubmission(
+            place, event["data"], str(result.get("db_id", "")), golds, str(result.get("verdict"))
+        )
+        for place, event in enumerate(record["example"]["events"])
+        if event["action"] == "submit_sql" and event["data"] == result.get("predicted_sql")
+    ]
+
+
+def _secrets(record: Record, private: Record) -> Sequence[Section]:
+    golds = [str(sql) for sql in private.get("gold_sql", ())]
+    made = [Section("Gold SQL", "sql", ";\n\n".join(golds))] if golds else []
+    reason = str(private.get("reason") or private.get("gold_error") or "")
+    return [*made, Section("Why it was judged so", text=reason)] if reason else made
+
+
+DISPLAY: Final = GameDisplay(phases=_phases, submissions=_submissions, secrets=_secrets)
+
 
 METRIC_TITLES: Final[Mapping[str, str]] = {
     "ex": "EX",

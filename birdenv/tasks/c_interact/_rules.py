@@ -16,8 +16,17 @@ from birdenv.tasks.c_interact import _messages as messages
 from birdenv.tasks.interact._knowledge import shown_knowledge
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask
-from birdenv.tasks.sql._actions import ASKING_GUIDE, CLARIFY, EXECUTE_SQL, SUBMIT_ANY_SQL, SYSTEM, USER, Kind
-from birdenv.tasks.sql._view import SENDERS, TURNS
+from birdenv.tasks.sql._actions import (
+    ASKING_GUIDE,
+    CLARIFY,
+    EXECUTE_SQL,
+    SENDERS,
+    SUBMIT_ANY_SQL,
+    SYSTEM,
+    TURNS,
+    USER,
+    Kind,
+)
 from birdenv.tasks.sql._words import ASKING_WORDS, counted, knowledge_panel, tables_panel
 from birdenv.users import ASKING_BACK
 

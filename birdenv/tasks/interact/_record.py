@@ -18,7 +18,7 @@ from pydantic import (
 from birdenv.errors import InputError
 from birdenv.files import check_text, parse_json
 from birdenv.grading.interact import Category
-from birdenv.tasks.sql._record_checks import Filled, parsed
+from birdenv.tasks.sql._records import Filled, parsed
 
 _ALIKE: Final = 0.8  # of `get_close_matches`: "difficulty" and "difficulty_tier"
 

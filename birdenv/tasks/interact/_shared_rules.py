@@ -11,7 +11,7 @@ from birdenv.databases import Checkpoint, DatabaseSource, Limits
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat
 from birdenv.dialogue.people import Panel
 from birdenv.errors import BenchmarkError
-from birdenv.grading import InteractGrader, reward
+from birdenv.grading import InteractGrader
 from birdenv.grading.interact import Grade
 from birdenv.tasks.interact._agent_database import AgentDatabase
 from birdenv.tasks.interact._grading_job import grading_job
@@ -26,9 +26,9 @@ from birdenv.tasks.interact._user_seat import (
     user_panels,
 )
 from birdenv.tasks.interact.profile import PATIENCE, PROFILES, Profile
-from birdenv.tasks.interact.reward_scheme import RewardScheme, told_points
+from birdenv.tasks.interact.rewards import RewardScheme, reward, told_points
 from birdenv.tasks.sql._actions import ANSWER, ANSWERING_GUIDE, SYSTEM, USER, Kind
-from birdenv.tasks.sql._reference_date import today_words
+from birdenv.tasks.sql._settings import today_words
 from birdenv.tasks.sql._words import ANSWERING_WORDS
 from birdenv.tasks.sql.markup_reading import NO_SQL, expected_sql
 from birdenv.users import UserStyle

@@ -11,8 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.tasks.interact.phase_counts import EpisodeScore, official_figures
-from birdenv.tasks.interact.score_text import answers_line, official_lines, questions_text, rate_lines
+from birdenv.tasks.interact.official_score import (
+    EpisodeScore,
+    answers_line,
+    official_figures,
+    official_lines,
+    questions_text,
+    rate_lines,
+)
 from birdenv.tasks.sql._actions import TOOLS
 from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.tasks.sql._settings import REPORTED

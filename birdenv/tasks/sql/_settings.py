@@ -1,4 +1,4 @@
-"""Settings that all SQL games share, and the selection of tasks by them."""
+"""Settings that all SQL games share, and the selection of tasks by them; tasks at a reference date."""
 
 from __future__ import annotations
 
@@ -9,14 +9,30 @@ from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
-from birdenv.databases import DatabaseSource, Limits
+from birdenv.databases import DatabaseSource, DatedSource, Limits
 from birdenv.databases.sqlite import is_database_name
 from birdenv.dialogue.arena import listed
 from birdenv.dialogue.games import Option, Settings
 from birdenv.errors import InputError, SettingError
 from birdenv.files import exists
-from birdenv.tasks.sql._known_defects import read_defects
-from birdenv.tasks.sql._reference_date import clock_fault
+from birdenv.grading.sandbox import reads_clock
+from birdenv.sql import ClockError, at_date
+from birdenv.tasks.sql._records import read_defects
+
+
+def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
+    """Say why a day cannot take the place of the clock in a task's SQL and test cases; empty if it can."""
+    try:
+        for sql in sqls:
+            at_date(sql, today, dialect)
+    except ClockError as error:
+        return str(error)
+    return "a test case reads the clock of Python" if any(map(reads_clock, tests)) else ""
+
+
+def today_words(source: DatabaseSource) -> str:
+    """Return what an agent is told of the day, for the end of its instruction."""
+    return f"\n\nToday is {source.today}, also for SQL." if isinstance(source, DatedSource) else ""
 
 
 class SqlSettings(Settings):

@@ -79,7 +79,7 @@ class Runs(Generic[_Run]):
 
 
 def _disguises(run: _Run) -> tuple[_Run, ...]:
-    """A stretch mirrored, and words in rot13 too: letters are read before they are turned."""
+    """Return a stretch mirrored, and words in rot13 too: letters are read before they are turned."""
     if isinstance(run, str):
         return (run[::-1],)
     return tuple(word[::-1] for word in reversed(run)), tuple(map(rot13, run))
@@ -196,7 +196,9 @@ def _vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset(
 
 @lru_cache(maxsize=256)
 def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, ...]:
-    """What the granted snippets and the terms put in quotation marks, in every form; the longest first."""
+    """Return what the granted snippets and the terms put in quotation marks, in every form; the longest
+    first.
+    """
     strings = {
         t.text
         for part in granted
@@ -209,7 +211,7 @@ def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, 
 
 
 def signs(text: str) -> Iterable[tuple[str, ...]]:
-    """The comparisons and divisions that are written in signs."""
+    """Return the comparisons and divisions that are written in signs."""
     if _COMPARED.search(text) is None:
         return
     said = _SIGN.findall(_QUOTES.sub(" ", text))

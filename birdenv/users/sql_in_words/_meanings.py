@@ -52,7 +52,7 @@ def noun_phrase(name: str, meaning: str) -> str:
 
 
 def _stands_for(name: str, words: list[str]) -> bool:
-    """Whether the words begin with letters of a name, in order."""
+    """Return whether the words begin with letters of a name, in order."""
     at = 0
     for word in words:
         at = name.find(word[0], at) + 1

@@ -161,7 +161,7 @@ def in_steps(speaker: Speaker, tree: Node) -> Phrase:
 
 
 def _parts(node: Node) -> list[Node]:
-    """The operands of a formula, also of one inside a call or brackets."""
+    """Return the operands of a formula, also of one inside a call or brackets."""
     if kind_of(node) in ARITHMETIC:
         sides = (node.this, node.expression)
         return [part for one in sides for part in (_parts(one) if kind_of(one) in ARITHMETIC else [one])]

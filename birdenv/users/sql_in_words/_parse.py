@@ -167,6 +167,11 @@ def _unframed(select: Node) -> Node:
     return items[0] if len(items) == 1 else exp.Tuple(expressions=[item.copy() for item in items])
 
 
+def fragment_dialect() -> Any:
+    """Return the dialect of fragments, which writes functions as it has read them."""
+    return _dialects()[0]
+
+
 @cache
 def _dialects() -> tuple[Any, Any]:
     """A dialect for both engines that leaves functions as they are written, whichever sqlglot knows.
@@ -203,6 +208,16 @@ def _dialects() -> tuple[Any, Any]:
                     (TokenType.ARROW, TokenType.DARROW, TokenType.HASH_ARROW, TokenType.DHASH_ARROW), entry
                 ),
             }
+
+        class Generator(Postgres.Generator):  # type: ignore[misc,valid-type]
+            def not_sql(self, expression: Node) -> str:
+                """`a IS NOT NULL` and `a NOT IN (..)` as people write them, and not with NOT in front."""
+                inner = expression.this
+                if isinstance(inner, exp.Is | exp.In | exp.Like | exp.Between):
+                    operand, written = self.sql(inner, "this"), self.sql(inner)
+                    rest = written.removeprefix(operand).lstrip()
+                    return f"{operand} IS NOT{rest[2:]}" if rest[:3] == "IS " else f"{operand} NOT {rest}"
+                return str(super().not_sql(expression))
 
     class BirdenvFragmentNullsLarge(BirdenvFragment):
         NULL_ORDERING = "nulls_are_large"

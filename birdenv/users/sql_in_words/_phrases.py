@@ -181,7 +181,7 @@ class Wording:
 
     @property
     def cases(self) -> str:
-        """What is counted where no table is in sight."""
+        """Return what is counted where no table is in sight."""
         return self._counted or self.say("cases")
 
     def _free(self, word: str) -> str:

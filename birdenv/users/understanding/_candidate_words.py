@@ -155,7 +155,9 @@ _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible ca
 
 
 def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
-    """The words that stand before or after a term in the request: in "a high wear index" it is "high"."""
+    """Return the words that stand before or after a term in the request: in "a high wear index" it is
+    "high".
+    """
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
@@ -168,7 +170,8 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
-    """The stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end with.
+    """Return the stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end
+    with.
 
     In "active members" it is "active" that tells which point is meant; "members" is in any question.
     """
@@ -182,7 +185,7 @@ _TABLES = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 
 def tables_joined(joins: Iterable[Segment]) -> set[str]:
-    """The stems of the names of joined tables."""
+    """Return the stems of the names of joined tables."""
     return stems_in(" ".join(match[1] for part in joins if (match := _JOINED.search(part.sql))))
 
 
@@ -190,7 +193,7 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """How a term may be called: as it is, without its abbreviation, and by that alone; as words."""
+    """Return how a term may be called: as it is, without its abbreviation, and by that alone; as words."""
     forms = [term]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
@@ -204,7 +207,9 @@ def stems_of(text: str) -> set[str]:
 
 
 def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
-    """The stems of a snippet's own words: its columns and literals, without keywords, tables and aliases."""
+    """Return the stems of a snippet's own words: its columns and literals, without keywords, tables and
+    aliases.
+    """
     hidden = read_aloud(sql, identifiers).hidden
     found: set[str] = set()
     for token in respelt(tokenize(sql), identifiers):
@@ -222,7 +227,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 
 
 def all_stems(sql: str) -> set[str]:
-    """The stems of a snippet's names, those of tables included."""
+    """Return the stems of a snippet's names, those of tables included."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
     return {
         stem(word)
@@ -246,7 +251,7 @@ def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
-    """The numbers in a text, small ones in digits and in words."""
+    """Return the numbers in a text, small ones in digits and in words."""
     said = dict.fromkeys(words(clean(text)))
     small = (pair for pair in NUMBERS.items() if not said.keys().isdisjoint(pair))
     return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
@@ -294,7 +299,7 @@ def stems_in(text: str) -> set[str]:
 
 
 def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
-    """The stems of the other values that the columns compared in `sql` have, by their meanings.
+    """Return the stems of the other values that the columns compared in `sql` have, by their meanings.
 
     A column's meaning lists its values if it names one that the SQL compares the column with.
     """

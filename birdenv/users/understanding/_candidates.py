@@ -34,8 +34,8 @@ from birdenv.users.understanding._candidate_words import (
 from birdenv.users.understanding._gold_parts import (
     KINDS_OF_CHANGE,
     SAID_OF_CHANGE,
-    bare_text,
     changes,
+    has_snippet,
     is_set_to,
     telling_parts,
 )
@@ -149,7 +149,7 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             group=items[0].kind,
             target=items[0].term,
             kinds=kinds,
-            items=tuple(items),
+            items=(*items, *_alternatives(items, brief)),
             names=names_of(term),
             literals=literals_of(" ".join(item.snippet for item in items), short="limit" in main_kinds),
             same=twin,
@@ -164,6 +164,19 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
         yield candidate, {"term": stems_of(term), "sql": sql, "notes": notes, "values": values}
 
 
+def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
+    """The knowledge that a phrase stands for, too: `y > 60` where the gold SQL has `x < 95 OR y > 60`."""
+    known = [one for one in brief.ambiguities if one.kind == "knowledge"] * (items[0].kind == "critical")
+    own = [item.snippet for item in items]
+    either = [
+        part.sql
+        for part in (gold_parts(brief.gold, brief.dialect) if known else ())
+        if part.clause in _CONDITIONS and " OR " in part.sql and any(has_snippet([part.sql], s) for s in own)
+    ]
+    return [one for one in known if has_snippet(either, one.snippet) and not has_snippet(own, one.snippet)]
+
+
+_CONDITIONS = ("where", "having")
 _OF_THE_REST = frozenset(map(stem, "rest remaining other others otherwise else non not".split()))
 """How people call those for whom a snippet's ELSE stands."""
 
@@ -216,14 +229,12 @@ def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
     """The terms of an earlier phase whose SQL is in a part."""
     if part.clause in ("output", "group"):
         return []
-    sql = f" {bare_text(part.sql)} "
-    return [one.term for one in points if (core := bare_text(one.snippet)) and f" {core} " in sql]
+    return [one.term for one in points if has_snippet([part.sql], one.snippet)]
 
 
 def _dropped_stems(brief: Brief) -> set[str]:
     """The words of an earlier phase's points that are not in this one's SQL: "still only the roomy ones?"."""
-    sql = f" {' '.join(map(bare_text, brief.gold))} "
-    dropped = [one for one in brief.inherited if f" {bare_text(one.snippet)} " not in sql]
+    dropped = [one for one in brief.inherited if not has_snippet(brief.gold, one.snippet)]
     return set[str]().union(*(stems_of(clean(one.term)) for one in dropped)) if brief.gold else set()
 
 

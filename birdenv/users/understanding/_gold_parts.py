@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from functools import lru_cache
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users.segments import Segment
@@ -214,13 +215,26 @@ def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
 def bare_text(snippet: str) -> str:
     """A snippet so that snippets can be compared: one space between tokens, names without qualifiers."""
     return " ".join(_core(snippet))
 
 
+def has_snippet(statements: Iterable[str], snippet: str) -> bool:
+    """Return whether a snippet stands in one of the statements, names without qualifiers."""
+    core = bare_text(snippet)
+    return bool(core) and any(f" {core} " in f" {bare_text(one)} " for one in statements)
+
+
 def _comparable(token: LexicalUnit) -> str:
-    return f"'{token.text}'" if token.kind == "string" else token.text.lower().replace("!=", "<>")
+    if token.kind == "string":
+        return f"'{token.text}'"
+    return _SAME.get(token.key, token.text.lower())
+
+
+_SAME = {"!=": "<>", "INTEGER": "int"}
+"""Tokens that sqlglot writes otherwise than people do."""
 
 
 def _replaced(tokens: list[LexicalUnit], core: tuple[str, ...], term: str) -> tuple[list[LexicalUnit], bool]:

@@ -14,7 +14,7 @@ SAID = "As I said: "
 
 _NO_PREFERENCE = "I have no preference about that."
 _ALL_ROWS = "I have no preference about that: show all of them, there is no limit to the number of rows."
-_NO_FILTER = (
+NO_RESTRICTION = (
     "I have no preference about that: take all of them, of any kind and any time ever, any will do,"
     " there is no minimum and no restriction of that sort."
 )
@@ -25,7 +25,7 @@ _OPEN = {
     "round": _NO_PREFERENCE,
     "null": _NO_PREFERENCE,
     "tie": _NO_PREFERENCE,
-    "filter": _NO_FILTER,
+    "filter": NO_RESTRICTION,
 }
 """What is answered where the gold SQL leaves a kind of thing open."""
 

@@ -83,7 +83,7 @@ class Phrases:
 
     @cached_property
     def _patterns(self) -> dict[str, Sequence[tuple[str, re.Pattern[str]]]]:
-        """What was compiled so far, by the letters that it begins with."""
+        """Return what was compiled so far, by the letters that it begins with."""
         return dict.fromkeys(self._begun, ())
 
     @cached_property
@@ -100,22 +100,28 @@ class Phrases:
     def found_in(self, text: str) -> set[str]:
         """Return the names of the groups that have a phrase in a text."""
         patterns = self._patterns
-        found = {name for name, pattern in patterns[_ANY] or self._compiled(_ANY) if pattern.search(text)}
+        anywhere = patterns[_ANY] or self._compiled(_ANY)
+        found = {name for name, pattern in anywhere[1:] if pattern.search(text)}
         for beginning in _BEGINNING.finditer(text):
             letters = beginning[0]
             if letters[0].isdecimal():
                 letters = _DIGIT
             if letters in patterns:
                 at = beginning.start()
-                for name, pattern in patterns[letters] or self._compiled(letters):
-                    if name not in found and pattern.match(text, at):
-                        found.add(name)
+                (_, any_group), *groups = patterns[letters] or self._compiled(letters)
+                if any_group.match(text, at):
+                    found.update(name for name, pattern in groups if pattern.match(text, at))
         return found
 
     def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-        """The groups with phrases that begin with these letters, compiled when they are first needed."""
-        begun = self._begun[letters].items()
-        compiled = self._patterns[letters] = [(name, _any_of(phrases)) for name, phrases in begun]
+        """The groups with phrases that begin with these letters, compiled when they are first needed.
+
+        The first pattern is of all groups: most words begin no phrase.
+        """
+        begun = self._begun[letters]
+        groups = [(name, _any_of(phrases)) for name, phrases in begun.items()]
+        together = _any_of([phrase for phrases in begun.values() for phrase in phrases])
+        compiled = self._patterns[letters] = [("", together), *groups]
         return compiled
 
 
@@ -172,7 +178,7 @@ def _is_done(letters: str) -> bool:
 
 
 def _letters(token: str, before: str) -> list[str]:
-    """What a piece of a pattern adds to the letters before it."""
+    """Return what a piece of a pattern adds to the letters before it."""
     signs = token[1:-1] if token.startswith("[") else token
     if token == r"\d" and not before:
         return [_DIGIT + _END]
@@ -257,11 +263,11 @@ class Said:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of thing that are asked for."""
+        """Return the kinds of thing that are asked for."""
         return self.found & _KINDS
 
     def without(self, *fair: str) -> Said:
-        """The same without what is fair."""
+        """Return the same without what is fair."""
         text = self.text
         for name in fair:
             if name in self.found:
@@ -312,5 +318,5 @@ def asks_for_output(said: Said) -> bool:
 
 
 def quotes_sql(question: str) -> bool:
-    """Whether a question, as it was written, has keywords of SQL in capitals."""
+    """Return whether a question, as it was written, has keywords of SQL in capitals."""
     return _SHOUTED.search(question) is not None

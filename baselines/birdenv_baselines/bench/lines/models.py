@@ -60,7 +60,7 @@ def _at_once(setting: Setting) -> Figure:
 
 @contextmanager
 def _server(scratch: Path) -> Iterator[str]:
-    """The URL of a model that asks three times, and submits what is wrong twice."""
+    """Yield the URL of a model that asks three times, and submits what is wrong twice."""
     questions = [f"What do you mean by 'roomy', part {n}?" for n in range(_TURNS - 2)]
     calls = [Call(name="clarify", arguments={"question": each}) for each in questions]
     calls += [Call(name="submit_sql", arguments={"sql": "SELECT 1"})] * 2

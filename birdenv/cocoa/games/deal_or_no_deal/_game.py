@@ -105,7 +105,7 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """The other's share is seen by nobody before the end."""
+        """Return an event as a seat may see it: nobody sees the other's share before the end."""
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
 

@@ -1,34 +1,108 @@
-"""The tasks of c-Interact and a-Interact, from settings."""
+"""The tasks of c-Interact and a-Interact, from settings and a benchmark folder.
+
+Folders have the layouts of lite, full and mini, or our own.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
 import logging
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import asdict, replace
-from functools import partial
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
-from birdenv.databases import open_source
+from birdenv.databases import DatabaseSource, SqliteSource, open_source
 from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.dialogue import Rules
 from birdenv.dialogue.games import Option
-from birdenv.errors import SettingError
-from birdenv.files import file_identity
+from birdenv.errors import InputError, SettingError
+from birdenv.files import exists, file_identity, is_directory, read_records
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import STRICT_RULES
-from birdenv.tasks.interact._loader import find_task_file, load_benchmark
-from birdenv.tasks.interact._task import CInteractTask, private_task_fields, task_fields
+from birdenv.tasks.interact._knowledge import read_notes
+from birdenv.tasks.interact._record import TaskRecord, parse_record
+from birdenv.tasks.interact._task import CInteractTask, private_task_fields, split_record, task_fields
 from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
 from birdenv.tasks.interact.profile import MAX_PATIENCE, PATIENCE, PROFILES, Profile
-from birdenv.tasks.interact.reward_scheme import RewardScheme, Scheme
+from birdenv.tasks.interact.rewards import RewardScheme, Scheme
+from birdenv.tasks.sql._records import in_dialect
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._sql_task_list import SqlTasks
 from birdenv.users import UserStyle
+
+TASK_FILES = (
+    "bird_interact_data.jsonl",
+    "mini_interact.jsonl",
+    "mini_interact_test.jsonl",
+    "c_interact.jsonl",
+)
+"""Names that a folder's task file may have, in the order in which they are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """The tasks of one file with the databases that they run on."""
+
+    tasks: tuple[CInteractTask, ...]
+    source: DatabaseSource
+    task_file: Path
+
+
+def find_task_file(folder: Path) -> Path:
+    """The folder's task file; `InputError` if there is none or the choice is open."""
+    if not is_directory(folder):
+        raise InputError(f"{folder}: no such directory; give the folder that holds the benchmark's databases")
+    found = [folder / name for name in TASK_FILES if exists(folder / name)]
+    if not found:
+        names = ", ".join(TASK_FILES)
+        raise InputError(f"{folder} holds no task file ({names}); name the file itself (--data to play it)")
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise InputError(f"{folder} holds {names}; choose one with --data FILE")
+    return found[0]
+
+
+def read_task_records(path: Path, dialect: str = "sqlite") -> list[TaskRecord]:
+    """All records of a task file as they are on that engine, checked; instance ids must be distinct."""
+    records: dict[str, TaskRecord] = {}
+    for number, raw in enumerate(read_records(path), 1):
+        name = raw.get("instance_id")
+        shown = name if isinstance(name, str) and name else "no instance_id"
+        where = f"{path}: record {number} ({shown})"
+        record = parse_record(in_dialect(raw, dialect, where), where)
+        if record.instance_id in records:
+            raise InputError(f"{where}: this instance_id occurs twice")
+        records[record.instance_id] = record
+    return list(records.values())
+
+
+def load_benchmark(
+    folder: Path,
+    task_file: Path | None = None,
+    *,
+    source: DatabaseSource | None = None,
+    select: Callable[[TaskRecord], bool] | None = None,
+) -> Benchmark:
+    """Load the tasks that `select` keeps (all by default), with the notes of the databases they need.
+
+    `source` has their databases, by default the folder's own `<db>/<db>.sqlite`. No database is looked at
+    before it is opened.
+    """
+    path = task_file or find_task_file(folder)
+    source = source or SqliteSource(folder)
+    notes = cache(partial(read_notes, folder))
+    tasks: Sequence[CInteractTask] = [
+        split_record(record, index, notes(record.selected_database), source.dialect)
+        for index, record in enumerate(read_task_records(path, source.dialect))
+        if select is None or select(record)
+    ]
+    return Benchmark(tuple(tasks), source, path)
+
 
 _logger = logging.getLogger("birdenv")
 

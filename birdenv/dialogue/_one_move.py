@@ -1,4 +1,4 @@
-"""Moves of async callers: played in threads of their own, to the end even where the caller is cancelled."""
+"""One move of an episode at a time; those of async callers in threads, to the end even where cancelled."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import threading
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from birdenv.errors import InputError
 
 if TYPE_CHECKING:
     from concurrent.futures import ThreadPoolExecutor
@@ -39,12 +41,34 @@ def _threads() -> ThreadPoolExecutor:
         return _executor
 
 
-async def in_thread(at_end: Callable[[], object], play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-    """Await `play(thread, *arguments)`, in which `await thread(function, ...)` calls a function in a thread.
+class OneMove:
+    """The right to make a move in an episode, which one caller has at a time."""
 
-    `at_end` is called when nothing runs any more: a function whose caller was cancelled goes on to its end.
-    Context variables, such as a framework's current sample, are those of the caller.
-    """
+    def __init__(self) -> None:
+        self._taken = threading.Lock()
+
+    def __enter__(self) -> None:
+        """Raise `InputError` if another move is under way."""
+        if not self._taken.acquire(blocking=False):
+            raise InputError("another move of this episode is under way: wait for its step")
+
+    def __exit__(self, *exc: object) -> None:
+        self._taken.release()
+
+    async def in_threads(self, play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
+        """Await `play(thread, *arguments)`, in which `await thread(function, ...)` calls it in a thread.
+
+        The move is over when nothing runs any more: a function whose caller was cancelled goes on to its end.
+        Context variables, such as a framework's current sample, are those of the caller.
+
+        Raises:
+            InputError: another move is under way.
+        """
+        self.__enter__()
+        return await _in_threads(self._taken.release, play, *arguments)
+
+
+async def _in_threads(at_end: Callable[[], object], play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
     import asyncio  # with what it brings in, a tenth of the time in which a player's process starts
 
     running: asyncio.Future[Any] | None = None

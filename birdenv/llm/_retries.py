@@ -1,4 +1,4 @@
-"""Calls to one endpoint: the only layer that tries again, and the only one that waits."""
+"""Calls to one endpoint: the only layer that tries again after a failed call, and the only one that waits."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from birdenv.grading import REWARDS, batch_reward, reward
+from birdenv.tasks.interact.rewards import REWARDS, batch_reward, reward
 
 # first phase: attempt that passed or None; second likewise; what the episode earns
 EPISODES = [

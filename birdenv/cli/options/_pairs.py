@@ -1,4 +1,4 @@
-"""Where `birdenv evaluate` runs the queries of pairs: `--db`, `--dsn` and `--dialect`."""
+"""Where the pairs of `evaluate` and `inspect` are, and on which database their queries run."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ from birdenv.files import is_directory
 from birdenv.grading.em_esm import PairRules, RunQuery
 from birdenv.runs.em_esm import (
     ScoredPair,
+    holds_pairs,
+    newest_run,
+    pairs_folder,
     queries_on,
 )
 
@@ -74,8 +77,9 @@ def pair_database(
     limits: Limits,
     rules: PairRules,
 ) -> PairDatabase:
-    """What the options name. Raises `InputError` for options that do not fit together, or a database that
-    cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach."""
+    """Return what the options name. Raises `InputError` for options that do not fit together, or a database
+    that cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach.
+    """
     if dialect is not None and dialect not in DIALECTS:
         raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite" and dsn is not None:
@@ -135,3 +139,29 @@ def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
     return PairDatabase(
         lambda sql, db_id: queries.query(sql, limits), "postgres", server.engine, queries.shown
     )
+
+
+Run = Annotated[
+    Path | None,
+    typer.Argument(
+        help="Folder with gold.txt and preds.txt, or a run of `birdenv bird` (of the folder above it, the "
+        "latest). Default: the newest run_... in --runs-root.",
+    ),
+]
+RunDir = Annotated[Path | None, typer.Option("--run-dir", help="The same as RUN.")]
+RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to look for the newest run_*.")]
+
+
+def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
+    """The folder given, else the newest complete run; what was passed over is said on standard error.
+
+    Raises `InputError` if there is none, or if two are named.
+    """
+    if run is not None and run_dir is not None:
+        raise InputError(f"RUN and --run-dir say the same: give one of {run} and {run_dir}")
+    if (named := run or run_dir) is not None:
+        return pairs_folder(named)
+    found = newest_run(runs_root, holds_pairs)
+    for reason in found.skipped:
+        print(f"Warning: passed over {reason}", file=sys.stderr)
+    return found.folder
