@@ -193,7 +193,7 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """Return how a term may be called: as it is, without its first preposition, without or by its abbreviation."""
+    """Return how a term may be called: whole, without its first preposition, without or by its abbreviation."""
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
