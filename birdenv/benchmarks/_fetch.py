@@ -189,7 +189,9 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
 
 
 def _members(file: zipfile.ZipFile, called: str) -> list[zipfile.ZipInfo]:
-    """The files and folders of an archive, without what macOS adds; an error if one of them is not plain."""
+    """Return the files and folders of an archive, without what macOS adds; an error if one of them is not
+    plain.
+    """
     found = []
     for member in file.infolist():
         parts = _inside(member.filename, called).parts

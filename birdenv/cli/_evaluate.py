@@ -149,7 +149,7 @@ def evaluate(
 
 
 def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]:
-    """The databases and the dialect of a run of birdenv's; nothing for another folder."""
+    """Return the databases and the dialect of a run of birdenv's; nothing for another folder."""
     if not exists(folder / "runs.jsonl"):
         return None, dialect
     config = RunDirectory(folder).read_config(hint="")

@@ -133,7 +133,9 @@ def _judged(record: Mapping[str, Any], verdict: ExVerdict, clean: bool) -> dict[
 def _with_speeds(
     records: Sequence[dict[str, Any]], pairs: Sequence[ScoredPair], source: DatabaseSource, runs: int
 ) -> list[dict[str, Any]]:
-    """The records with `r_ves`: measured where the official rule says that the results agree, else 0."""
+    """Return the records with `r_ves`: measured where the official rule says that the results agree, else
+    0.
+    """
     agreeing = [
         SpeedPair(pair.db_id, pair.golds, pair.pred)
         for pair, record in zip(pairs, records, strict=True)
@@ -144,7 +146,9 @@ def _with_speeds(
 
 
 def _lines(records: Sequence[dict[str, Any]], names: Sequence[str], is_broken: Sequence[bool]) -> list[str]:
-    """The figures without pairs whose gold is broken; beside them, where there are any, those of all."""
+    """Return the figures without pairs whose gold is broken; beside them, where there are any, those of
+    all.
+    """
     gradable = [record for record, broken in zip(records, is_broken, strict=True) if not broken]
     lines = _mean_lines(gradable, names)
     if len(gradable) < len(records):
@@ -176,7 +180,7 @@ def _system_table(records: Sequence[dict[str, Any]], names: Sequence[str]) -> li
 
 
 def _published_lines(records: Sequence[dict[str, Any]]) -> list[str]:
-    """How far our `ex_bird` agrees with the verdicts that the records bring along."""
+    """Return how far our `ex_bird` agrees with the verdicts that the records bring along."""
     known = [(place, each) for place, each in enumerate(records, 1) if each.get("published_ex") is not None]
     if not known:
         return []
@@ -192,7 +196,7 @@ def _published_lines(records: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _name(record: dict[str, Any], place: int) -> str:
-    """The record's task and system, or its number."""
+    """Return the record's task and system, or its number."""
     name = str(record.get("instance_id", record.get("question_id", f"record {place}")))
     return f"{name} ({record['system']})" if record.get("system") else name
 

@@ -10,7 +10,7 @@ _COMMANDS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-
 
 
 def visible(text: str) -> str:
-    r"""Spell out the characters that a terminal obeys instead of showing them, but for tabs and line ends.
+    r"""Escape the characters that a terminal would obey instead of showing, except tabs and line ends.
 
     >>> visible("\x1b[2Jlibrary_1")
     '\\x1b[2Jlibrary_1'

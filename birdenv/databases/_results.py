@@ -167,14 +167,14 @@ class RowSink(Protocol):
     """Sees the rows of a scan as they come, instead of getting them all."""
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """The statement starts; perhaps again, and then what was seen of it before does not count."""
+        """Begin a statement. If it is run again, forget what was seen of it before."""
 
     def see(self, rows: list[Row]) -> bool:
-        """Take the next rows (the list is not the sink's to change); whether to go on to more."""
+        """Take the next rows, without changing the list. Return False if no more rows are needed."""
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """Return what Python takes for rows: tuples, cells, and what arrays and JSON hold."""
+    """Return the bytes that Python needs for rows: tuples, cells, and the contents of arrays and JSON."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))

@@ -52,7 +52,7 @@ class Lasting(Protocol):
 
     @property
     def repeatable(self) -> bool:
-        """Return True if the same statement on the same contents gives the same whenever it runs."""
+        """Return whether the statement gives the same result whenever it runs on the same contents."""
 
     @property
     def elapsed(self) -> float:
@@ -79,7 +79,7 @@ class ResultCache:
 
     @property
     def size(self) -> int:
-        """Return the bytes that results and keys take now."""
+        """Return the number of bytes that results and keys occupy now."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:

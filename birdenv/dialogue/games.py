@@ -28,7 +28,7 @@ GROUP: Final = "birdenv.games"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a setting is given on the command line, where that does not follow from its name and type.
+    """How a setting is given on the command line, if that does not follow from its name and type.
 
     It stands in the annotation of the setting: `Annotated[int, Option("--limit", "-n")]`.
 
@@ -112,7 +112,7 @@ class TaskList:
         return {}
 
     def skipped_private(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the same for the private record."""
+        """Return the game's own fields of the private record of an episode that never began."""
         return {}
 
     def config(self) -> dict[str, Any]:
@@ -186,7 +186,7 @@ class Game:
 
     @property
     def seat_names(self) -> tuple[str, ...]:
-        """Names of the seats, by index."""
+        """Return the names of the seats, by index."""
         return tuple(seat.name for seat in self.seats)
 
     def seat_index(self, seat: int | str) -> int:

@@ -127,7 +127,7 @@ class Rules(ABC):
         return 1
 
     def gauges(self, seat: int) -> Mapping[str, float]:
-        """Return what is left of the things that run out."""
+        """Return what is left of everything that can run out, such as turns, by name."""
         return {}
 
     def choices(self, seat: int) -> Sequence[Any]:
@@ -160,7 +160,7 @@ class Rules(ABC):
         )
 
     def private_brief(self, seat: int) -> Any:
-        """Return what a player of this seat is told beside its views; None for evaluated seats."""
+        """Return what a player of this seat is told in addition to its views; None for evaluated seats."""
         return None
 
     def record(self, events: Sequence[Event]) -> dict[str, Any]:

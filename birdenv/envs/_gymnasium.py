@@ -80,7 +80,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The tasks of this environment, in the order that the reset option `index` counts."""
+        """Return the tasks of this environment, in the order that the reset option `index` counts."""
         return self._arena.ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
@@ -196,7 +196,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:
-        """Return the dialogue so far (`ansi`), or print what was not printed yet (`human`)."""
+        """Return the dialogue so far (`ansi`), or print what is new (`human`)."""
         if self.render_mode is None:
             return None
         text = transcript_text(self._title, self._dialogue, self._index)

@@ -72,7 +72,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The tasks, in the order that the reset option `index` counts."""
+        """Return the tasks, in the order that the reset option `index` counts."""
         return self.envs[0].instance_ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:

@@ -50,7 +50,7 @@ class Completion:
 
     @property
     def raw_content(self) -> str:
-        """Its words as they came, with the thoughts that a server has left among them."""
+        """Return its words as they came, with the thoughts that a server has left among them."""
         return _words(self.message.get("content"))
 
     def history(self) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _is_object(text: str) -> bool:
 
 
 def call_id(call: Mapping[str, Any], number: int) -> str:
-    """Return the id of a tool call; a made-up one where it has none."""
+    """Return the id of a tool call, or a made-up id if it has none."""
     found = call.get("id")
     return found if isinstance(found, str) and found else f"call_{number}"
 
@@ -183,7 +183,7 @@ def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) ->
 
 
 def _parted(content: str) -> tuple[str, str]:
-    """Thoughts that a server has left among the words, and the words after them.
+    """Return thoughts that a server has left among the words, and the words after them.
 
     Of some models the first tag is not there: their prompt ends with it. Without the last one all is thought.
     """
@@ -192,7 +192,7 @@ def _parted(content: str) -> tuple[str, str]:
 
 
 def _words(content: Any) -> str:
-    """Text, or the texts of a list of parts."""
+    """Return text, or the texts of a list of parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()

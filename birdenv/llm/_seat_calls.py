@@ -90,7 +90,7 @@ class Chat:
         return completion
 
     def _entry(self, body: dict[str, Any]) -> dict[str, Any]:
-        """What is recorded of a request: what it says beyond the one before it in this scope.
+        """Return what is recorded of a request: what it says beyond the one before it in this scope.
 
         A request of one message begins anew, so it is recorded whole.
         """

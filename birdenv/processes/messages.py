@@ -115,7 +115,7 @@ def _limit(connection: socket.socket, which: int, deadline: float) -> None:
 
 
 def packed(plain: Any) -> bytes:
-    """Pack numbers, text, bytes, None and containers of them, without changing their types."""
+    """Return pack numbers, text, bytes, None and containers of them, without changing their types."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
     pickler.fast = True  # without a memo of what was packed before, which takes most of the time

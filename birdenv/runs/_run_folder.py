@@ -124,10 +124,10 @@ class RunDirectory:
 
     @classmethod
     def create(cls, parent: Path) -> RunDirectory:
-        """Make `run-<date>-<time>` below `parent`, with a number behind it if that is taken.
+        """Make the folder `run-<date>-<time>` in `parent`, with a number at its end if the name is taken.
 
         The run begins when its `config.json` is written: `latest` then names it. If that file cannot be
-        written, the folder goes away again.
+        written, the folder is removed again.
         """
         stamp = datetime.now().strftime("run-%Y%m%d-%H%M%S")
         try:

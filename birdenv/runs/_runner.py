@@ -65,7 +65,7 @@ class RunPlan:
     episodes: int | None = None
 
     def names(self) -> tuple[str, ...]:
-        """Return what is written of each seat's player."""
+        """Return the name of each seat's player, as records have it."""
         found = (self.players.get(seat, "") for seat in range(len(self.arena.game.seats)))
         return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
 

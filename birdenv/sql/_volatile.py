@@ -91,7 +91,7 @@ _TIMES: Final = frozenset({"now", "today", "tomorrow", "yesterday", "subsec", "s
 
 
 class ClockError(ValueError):
-    """No day can stand in for what SQL reads of the clock; the message says what that is."""
+    """SQL reads the clock in a way that no fixed day can replace; the message says which."""
 
 
 def at_date(sql: str, day: str, dialect: str) -> str:

@@ -27,7 +27,6 @@ from birdenv_agents.neural import _train, neural, reinforce, train  # noqa: E402
 from birdenv_agents.neural._network import Network, Settings, read_network, write_network  # noqa: E402
 from birdenv_agents.neural._player import NeuralPlayer  # noqa: E402
 
-torch.optim.Adam([torch.ones(1, requires_grad=True)])  # imports half of torch, which is no test's time
 Command = Callable[..., Any]
 GAMES = {
     "deal-or-no-deal": ("agent_0", "agent_1"),
@@ -40,6 +39,7 @@ DEAL = "deal-or-no-deal"
 @pytest.fixture(scope="module", autouse=True)
 def short() -> Iterator[None]:
     """Training takes a moment, and learns little."""
+    torch.optim.Adam([torch.ones(1, requires_grad=True)])  # imports half of torch, which is no test's time
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_train, "_PASSES", (2, 2))
         yield
@@ -152,7 +152,7 @@ def test_the_same_seed_gives_the_same_file_also_after_an_interruption(
             trained(DEAL, tmp_path, "torn", resume=True)
     part.write_bytes(kept)
     assert trained(DEAL, tmp_path, "torn", resume=True).read_bytes() == whole
-    with pytest.raises(InputError, match=r"there is no .*torn\.part to go on from"):
+    with pytest.raises(InputError, match=r"there is no .*torn\.part to continue from"):
         trained(DEAL, tmp_path, "torn", resume=True)
 
 
@@ -324,7 +324,7 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     assert of_rules["moves"]["selection_accuracy"]["value"] == 1
     assert of_rules["moves"]["word_perplexity"]["value"] is None
     for arguments, why in (
-        ((*train_it, "--data", data, "--resume"), "to go on from: train without --resume"),
+        ((*train_it, "--data", data, "--resume"), "to continue from: train without --resume"),
         (("train-player", DEAL, "--data", data, "--resume"), "--kind learned trains in one step"),
         ((*train_it, "--reinforce", 4), "--from FILE"),
         ((*train_it, "--from", path), "that needs N"),

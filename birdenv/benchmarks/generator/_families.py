@@ -105,7 +105,7 @@ class Family:
 def draw_family(
     database: str, entity: Entity, values: Values, opened: int, management: bool, rng: Random
 ) -> Family | None:
-    """Return a family with so many open points drawn at random, or None where the draw came to nothing.
+    """Draw a family with this many open points at random. Return None if the draw did not give one.
 
     Args:
         database: the database.

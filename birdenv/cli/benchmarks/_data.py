@@ -95,7 +95,7 @@ def count(
 
 
 def _place(record: Mapping[str, Any], where: str) -> tuple[str, str]:
-    """The database and the difficulty of a task."""
+    """Return the database and the difficulty of a task."""
     database = record.get("db_id", record.get("selected_database"))
     difficulty = record.get("difficulty", record.get("difficulty_tier")) or "unknown"
     if not isinstance(database, str):
@@ -266,7 +266,7 @@ def verify(
 
 
 def _folder_of(task_file: Path, records: list[dict[str, Any]]) -> Path | None:
-    """The task file's folder, if any of the tasks' databases has its folder there."""
+    """Return the task file's folder, if any of the tasks' databases has its folder there."""
     names = {str(record.get("selected_database")) for record in records}
     there = any(is_directory(task_file.parent / name) for name in filter(is_database_name, names))
     return task_file.parent if there else None

@@ -153,7 +153,7 @@ RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to 
 
 
 def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """The folder given, else the newest complete run; what was passed over is said on standard error.
+    """Return the folder given, else the newest complete run; what was passed over is said on standard error.
 
     Raises `InputError` if there is none, or if two are named.
     """

@@ -14,8 +14,7 @@ from birdenv.cocoa.corpus._rater_answers import CorpusRatings, Rated, correlatio
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
-from birdenv.runs.report_lines import rule
-from birdenv.statistics import Figure, number, ratio_figure, rounded, undefined
+from birdenv.statistics import Figure, number, ratio_figure, rounded, rule, undefined
 
 _MOST_GROUPS: Final = 40
 """Kinds of groups with more members are left out of tables: they would be a list of the dialogues."""
@@ -42,7 +41,7 @@ class Analysis:
 
     @property
     def ratings(self) -> CorpusRatings | None:
-        """Return statistics of the ratings; None where there are none."""
+        """Return the statistics of the ratings, or None if there are no ratings."""
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
@@ -141,7 +140,7 @@ class Analysis:
 
     @cached_property
     def correlations(self) -> list[dict[str, Any]]:
-        """Return how ratings go with what is measured, strongest first."""
+        """Return the correlations of ratings with measures, the strongest first."""
         return correlations(self.units, self.seats, self.rated.answers)
 
 

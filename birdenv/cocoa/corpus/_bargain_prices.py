@@ -98,7 +98,7 @@ def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, 
 
 
 def _objects(values: Iterable[Any]) -> list[Mapping[str, Any]]:
-    """The objects of a list, empty ones for all else."""
+    """Return the objects of a list, empty ones for all else."""
     return [value if isinstance(value, Mapping) else {} for value in values]
 
 

@@ -19,7 +19,7 @@ FRIENDS: Final = ("mutual-friends",)
 
 @dataclass(frozen=True)
 class MeasuredDialogue:
-    """A dialogue with what is worked out of it once."""
+    """A dialogue, with figures that are computed once."""
 
     dialogue: CorpusDialogue
 
@@ -30,12 +30,12 @@ class MeasuredDialogue:
 
     @cached_property
     def listing(self) -> PricedListing | None:
-        """Return what is sold in it."""
+        """Return the thing that is for sale in the dialogue."""
         return listing_of(self.dialogue)
 
     @cached_property
     def success(self) -> bool | None:
-        """Return True if it reached its aim; None where nothing tells."""
+        """Return whether the dialogue reached its aim, or None if that is not known."""
         return succeeded(self.dialogue)
 
 

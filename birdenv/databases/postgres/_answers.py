@@ -269,5 +269,5 @@ class Rows:
 
 
 def too_large(allowance: Allowance) -> QueryError:
-    """Return what is said of rows that are larger than allowed."""
+    """Return the message for rows that are larger than allowed."""
     return QueryError("too_large", f"the rows take more than {allowance.bytes:g} bytes")

@@ -74,7 +74,7 @@ class Deadline:
         return self._wall - time.monotonic()
 
     def expiry(self) -> Expiry | None:
-        """Return which clock is beyond its end; None as long as none is."""
+        """Return which clock has run out, or None."""
         if time.monotonic() <= self.soonest:
             return None
         if self.seconds_left < 0:

@@ -146,7 +146,7 @@ def metric_scores(
 
 
 def needs_all_rows(metrics: Iterable[Metric]) -> bool:
-    """Return whether a prediction's rows count even where there are more of them than the gold's."""
+    """Return whether a metric needs all rows of a prediction, also those beyond the gold's number."""
     return "soft_f1" in metrics
 
 

@@ -49,7 +49,7 @@ class PairRules:
 
     @property
     def nones(self) -> frozenset[str]:
-        """Return the spellings of the answer that there is none in SQL."""
+        """Return the spellings that mean "this question has no answer in SQL"."""
         return self.none_aliases | {"None"}
 
 

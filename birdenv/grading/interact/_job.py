@@ -139,7 +139,7 @@ class Grade:
 
     @classmethod
     def recalled(cls, noted: Mapping[str, Any]) -> Grade:
-        """Return the grade of which this was noted, without what is private to graders."""
+        """Return the grade that was noted, without what is private to graders."""
         error = None if noted["error"] is None else QueryError(*noted["error"])
         return cls(noted["passed"], noted["status"], error=error)
 

@@ -14,8 +14,7 @@ from birdenv.errors import InputError
 from birdenv.grading import ExGrader
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.regrade._data import check_unchanged, data_notes, limits_of, place_of, source_of
-from birdenv.runs.report_lines import rule
-from birdenv.statistics import rate_line
+from birdenv.statistics import rate_line, rule
 from birdenv.tasks.bird import BirdTask, load_tasks
 from birdenv.tasks.bird.measures import EX_BIRD_NOTE, EX_NOTE
 
@@ -136,7 +135,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
 
 
 def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
-    """Return the same for `regraded.json`, without reasons."""
+    """Return the regrade of a run of BIRD as an object for `regraded.json`, without reasons."""
     return {
         "clean": regrade.clean,
         "fail_doubtful": regrade.fail_doubtful,

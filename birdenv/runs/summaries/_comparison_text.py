@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from birdenv.runs.report_lines import rule
 from birdenv.runs.summaries._comparison import MCNEMAR, Difference, RunComparison, run_letter
 from birdenv.runs.summaries._means_over_tasks import Estimate, figure_line
 from birdenv.runs.summaries._run_report import FEW_DATABASES, interval_heads, method_notes, on_databases
 from birdenv.runs.summaries.recorded_run import exclusions
-from birdenv.statistics import Interval, between, in_digits, percent
+from birdenv.statistics import Interval, between, in_digits, percent, rule
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False, everything: bool = False) -> str:
@@ -80,7 +79,7 @@ def _end(comparison: RunComparison) -> list[str]:
 
 
 def _blocks(comparison: RunComparison, tasks: bool) -> list[str]:
-    """Figures, differences and tests, a block for each measure."""
+    """Return figures, differences and tests, a block for each measure."""
     lines = ["", interval_heads(comparison.databases)]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
@@ -138,7 +137,7 @@ def _signed_between(interval: Interval | None, share: bool) -> str:
 
 
 def _foot(comparison: RunComparison) -> list[str]:
-    """How the numbers are made."""
+    """Return how the numbers are made."""
     lines = [
         *method_notes(comparison.databases),
         "Differences over tasks: of rates of tasks played once Newcombe's interval, else paired bootstrap.",

@@ -51,7 +51,7 @@ def model_figures(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def model_lines(figures: dict[str, Any]) -> list[str]:
-    """Return the same for people."""
+    """Return what models cost as lines of text."""
     lines = [
         f"Usage of the {seat}: " + ", ".join(f"{USAGE_TITLES[name].lower()} {n}" for name, n in used.items())
         for seat, used in figures.get("usage_of_others", {}).items()

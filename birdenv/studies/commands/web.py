@@ -160,7 +160,7 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
 
 
 def _example(name: str) -> str:
-    """The file of a study that has every field."""
+    """Return the file of a study that has every field."""
     from birdenv.dialogue.games import find_game
     from birdenv.studies import example_config
 
@@ -169,7 +169,7 @@ def _example(name: str) -> str:
 
 
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
-    """The study of a file, and who plays: as the options say, else as the file does.
+    """Return the study of a file, and who plays: as the options say, else as the file does.
 
     The file's number of dialogues holds for a player that it names, too.
     """

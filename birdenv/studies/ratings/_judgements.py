@@ -216,7 +216,7 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 
 
 def joined(several: Iterable[Judgements]) -> Judgements:
-    """Return judgements of several places as one. What stands in two of them counts once.
+    """Combine the judgements of several places. A judgement that occurs in two of them counts once.
 
     A rater may choose between the same two several times: a comparison counts as often as in the one place
     that has it most often. What was shown (the dialogues' ids) tells comparisons apart.

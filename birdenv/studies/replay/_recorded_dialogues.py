@@ -74,7 +74,7 @@ class RecordedDialogue(NamedTuple):
 
     @property
     def seats(self) -> tuple[str, ...]:
-        """The names of the seats."""
+        """Return the names of the seats."""
         if self.arena is not None:
             return self.arena.game.seat_names
         return tuple(f"agent_{seat}" for seat in range(len(self.players)))
@@ -261,7 +261,7 @@ def _has_scenarios(game: str) -> bool:
 
 
 def _game_of(example: ExampleRecord) -> str:
-    """The game whose scenario stands in a dialogue of a file; empty where there is none."""
+    """Return the game whose scenario stands in a dialogue of a file; empty where there is none."""
     game = "" if example.scenario is None else game_of(example, example.scenario.to_json())
     return game if _has_scenarios(game) else ""
 
@@ -278,7 +278,7 @@ def _of_file(path: Path, example: ExampleRecord) -> RecordedDialogue:
 
 
 def _with_scenario(record: RecordedDialogue, told: Transcripts, place: int) -> RecordedDialogue:
-    """A dialogue of a file with what its seats were told; the seats are in the game's order."""
+    """Return a dialogue of a file with what its seats were told; the seats are in the game's order."""
     made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
     with told.dialogue(place) as dialogue:
         if not told.is_turned(place, dialogue):

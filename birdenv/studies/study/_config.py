@@ -79,7 +79,7 @@ class Partner(_Part):
 
 
 class StudyLimits(_Part):
-    """Limits, in seconds where nothing else is said; None for no limit.
+    """The limits of a study, in seconds unless stated otherwise. None means no limit.
 
     Attributes:
         waiting: in the waiting room; then the stand-by player comes, or the end.

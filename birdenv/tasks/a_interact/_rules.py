@@ -51,7 +51,7 @@ _FIELDS: Final = {"table": "Table", "column": "Column", "name": "Its name"}
 
 
 def _words() -> SeatWords:
-    """The words of c-Interact with the prices, and with the tools that read."""
+    """Return the words of c-Interact with the prices, and with the reading tools."""
     actions = {
         name: replace(each, label=f"{each.label} ({_price(name)})")
         for name, each in ASKING_WORDS.actions.items()
@@ -207,7 +207,7 @@ class AInteractRules(InteractRules):
         return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:
-        """Every attempt earns what the first would."""
+        """Return the number of the attempt, and the attempt by which it is paid, always the first."""
         return 1 + sum(a.phase == self._phase for a in self.attempts), 1
 
     def _left_words(self) -> str:
@@ -215,7 +215,7 @@ class AInteractRules(InteractRules):
 
 
 def _is_none(move: Move) -> bool:
-    """True if a move names no tool, or gives it other arguments than it takes.
+    """Return True if a move names no tool, or has other arguments than the tool takes.
 
     No table and no column has the separator in its name, which stands between them in a text.
     """

@@ -119,7 +119,7 @@ class CInteractTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The SQL that comes with the task, and its test cases, of both phases."""
+        """Return the SQL that comes with the task, and its test cases, of both phases."""
         private, follow_up = self.private, self.private.follow_up
         gold, tests = (follow_up.gold, follow_up.test_cases) if follow_up else ((), ())
         sqls = (*private.preprocess, *private.gold, *gold, *private.cleanup)
@@ -234,7 +234,7 @@ def private_task_fields(task: CInteractTask, *, played: bool = True) -> dict[str
 
 
 def _follow_up_kind(task: CInteractTask) -> Literal["none", "graded", "ungraded"]:
-    """`none`, `graded`, or `ungraded` where its gold is withheld, so that it is never asked."""
+    """Return `none`, `graded`, or `ungraded` where its gold is withheld, so that it is never asked."""
     if task.private.follow_up is None:
         return "none"
     return "graded" if task.private.follow_up.gold else "ungraded"

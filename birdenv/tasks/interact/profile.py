@@ -71,7 +71,7 @@ class Profile:
     grading: GradingRules = STRICT_RULES
 
     def questions(self, counted_ambiguities: int, patience: int) -> int:
-        """How many clarification questions the budget `max_turn = ambiguities + patience` holds."""
+        """Return how many clarification questions the budget `max_turn = ambiguities + patience` holds."""
         max_turn = counted_ambiguities + patience
         return max_turn if self.free_submission else max(max_turn - 1, 0)
 

@@ -74,13 +74,13 @@ class RewardScheme:
 
     @property
     def system_words(self) -> str:
-        """What the system is told of prices, for the end of its instruction."""
+        """Return what the system is told about prices, for the end of its instruction."""
         price = self.question_price
         return f"\n\nEach question takes {price:g} from your reward." if price else ""
 
     @property
     def user_words(self) -> str:
-        """The same for the user, who is told what it is paid for."""
+        """Return what the user is told about its pay, for the end of its instruction."""
         if self == _SHARED:
             return ""
         price = self.disclosure_price

@@ -34,7 +34,7 @@ class PastStatements:
         del self._past[count:]
 
     def set_aside(self) -> None:
-        """Remember that what was committed was put aside."""
+        """Remember that the committed state was set aside."""
         if self._past:
             self._past.append(None)
 

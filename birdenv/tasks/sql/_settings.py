@@ -31,7 +31,7 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return what an agent is told of the day, for the end of its instruction."""
+    """Return what an agent is told about the day, for the end of its instruction."""
     return f"\n\nToday is {source.today}, also for SQL." if isinstance(source, DatedSource) else ""
 
 
@@ -105,17 +105,17 @@ class SqlSettings(Settings):
 
     @property
     def limits(self) -> Limits:
-        """The limits of one statement."""
+        """Return the limits of one statement."""
         return Limits(seconds=self.sql_timeout)
 
     @property
     def defects_file(self) -> Path | None:
-        """The list of tasks that are left out."""
+        """Return the list of tasks that are left out."""
         return Path(self.leave_out) if self.leave_out else None
 
     @property
     def names_tasks(self) -> bool:
-        """True if tasks or databases were asked for by name."""
+        """Return True if tasks or databases were asked for by name."""
         return bool(self.instances or self.databases)
 
     def selection(self) -> dict[str, Any]:
@@ -161,8 +161,8 @@ T = TypeVar("T", bound=SqlTask)
 
 
 PUBLISHED: Final = (
-    "`birdenv data fetch` gets BIRD mini-dev, Mini-Interact and BIRD-Interact from their authors, who publish them "
-    "at https://github.com/bird-bench"
+    "BIRD mini-dev, Mini-Interact and BIRD-Interact are published at https://github.com/bird-bench; "
+    "`birdenv data fetch` gets them"
 )
 """Where the data of the benchmarks are, for errors about missing ones."""
 
@@ -229,7 +229,7 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
 
 
 def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> tuple[list[T], list[str]]:
-    """The chosen tasks that the list `leave_out` does not name, and a line on the others."""
+    """Return the chosen tasks that the list `leave_out` does not name, and a line on the others."""
     file = settings.defects_file
     if file is None:
         return chosen, []

@@ -125,7 +125,7 @@ class Protected:
         self._by_grant: dict[tuple[str, ...], Secrets] = {}
 
     def secrets(self, granted: tuple[str, ...]) -> Secrets:
-        """Return what is secret in an answer that was granted these snippets."""
+        """Return the words that would leak in an answer that was granted these snippets."""
         found = self._by_grant.get(granted)
         if found is None:
             if len(self._by_grant) >= _MOST_GRANTS:

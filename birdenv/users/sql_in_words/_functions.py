@@ -137,7 +137,7 @@ def joins_with_comma(name: str, arguments: int) -> bool:
 
 
 def takes_atoms(name: str) -> bool:
-    """Return whether the words of this function stand between its arguments, as an operator's do."""
+    """Return whether this function's words go between its arguments, like those of an operator."""
     return name in _INFIX
 
 

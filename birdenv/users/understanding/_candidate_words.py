@@ -227,7 +227,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 
 
 def all_stems(sql: str) -> set[str]:
-    """Return the stems of a snippet's names, those of tables included."""
+    """Return the stems of a snippet's names, including those of tables."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
     return {
         stem(word)
@@ -277,12 +277,12 @@ _CLEAR_WINDOW = 5
 
 
 def clear_stems(clear_query: str, items: list[Ambiguity]) -> set[str]:
-    """Words of the clear question that stand near a literal of the snippet."""
+    """Return the stems of words of the clear question that are near a literal of the snippet."""
     return stems_near(clear_query, literals_of(" ".join(item.snippet for item in items)))
 
 
 def stems_near(text: str, literals: Iterable[str]) -> set[str]:
-    """Words of a text that stand near a literal."""
+    """Return the stems of words of a text that are near a literal."""
     said = words(clean(text))
     found: set[str] = set()
     for literal in literals:

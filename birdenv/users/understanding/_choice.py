@@ -138,7 +138,7 @@ def _without_names(index: Index, asked: Question) -> Said:
 
 
 def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:
-    """Rank all that the question may be about, and take the first if it is sure enough.
+    """Rank everything that the question may be about, and choose the first if the ranking is sure enough.
 
     A `doubtful` question has words for what a user does not tell: it is answered only if the ranking is sure.
     """
@@ -211,7 +211,7 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -
 
 
 def choice_of(candidate: Candidate, share: float = 1.0) -> Choice:
-    """Return the choice that a candidate stands for."""
+    """Return the choice that a candidate represents."""
     if candidate.items:
         return Choice("labelled", candidate.target, candidate.items, share=share)
     return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer, share)

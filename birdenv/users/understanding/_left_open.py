@@ -79,7 +79,7 @@ def mentioned_in(request: str) -> frozenset[str]:
 
 
 def _sentences(text: str, pattern: str) -> str:
-    """The sentences of a text that have a pattern."""
+    """Return the sentences of a text that have a pattern."""
     found = (match.group().strip() for match in _SENTENCE.finditer(text))
     return " ".join(one for one in found if re.search(pattern, one, re.IGNORECASE))
 

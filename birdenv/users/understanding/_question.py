@@ -190,7 +190,7 @@ _ASKS = re.compile(
 
 
 def questions_in(question: str) -> list[str]:
-    """Split what is asked in one go into single questions: at question marks, and before "and how ..".
+    """Split a message into single questions, at question marks and before "and how ..".
 
     >>> questions_in("When does late begin, and what is a premium trip?")
     ['When does late begin', 'what is a premium trip?']

@@ -50,7 +50,7 @@ def leftovers(server: PostgresServer) -> list[Leftover]:
 
 
 def remove_leftovers(server: PostgresServer) -> list[Leftover]:
-    """Remove what no running process uses, shared copies too; gives what was removed.
+    """Remove what no running process uses, including shared copies. Return what was removed.
 
     Raises `ServerError` where the server is out of reach.
     """

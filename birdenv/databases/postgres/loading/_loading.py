@@ -43,7 +43,7 @@ _DISK_FULL: Final = "53100"
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What `fill` put into a database."""
+    """The contents that `fill` put into a database."""
 
     rows: dict[str, int] | None
     """Rows of every table as the source has them; None where only loading tells."""
