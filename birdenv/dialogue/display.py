@@ -77,7 +77,7 @@ def _no_notes(record: Record, private: Record) -> Mapping[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class GameDisplay:
-    """What people see of an episode, beside what every game has (the dialogue, the status, the reward).
+    """What people see of an episode, apart from what every game has (dialogue, status, reward).
 
     Each function reads the public record of an episode, and some its private one, too.
 

@@ -92,7 +92,7 @@ def _no_details(records: Sequence[Record], private: Sequence[Record]) -> Details
 
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
-    """All that a game's summary is made of, beside what every game has (statuses, what an agent used).
+    """Everything in a game's summary, apart from what every game has (statuses, an agent's usage).
 
     Args:
         measures: The figures of every run, in the order in which they are shown.

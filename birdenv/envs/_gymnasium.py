@@ -84,7 +84,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._arena.ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
-        """Say which tasks are drawn from now on by a reset that names none, and how often: a curriculum.
+        """Set which tasks are drawn from now on by resets that name none, and how often: a curriculum.
 
         Args:
             sampling: `instance_id`, `database` and `difficulty`, each a name, a list of names, or weights by

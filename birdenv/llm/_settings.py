@@ -33,7 +33,7 @@ NO_KEY: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where requests go, and the key that they carry; the key is in no `repr`."""
+    """The address to which requests go, and their key, which no `repr` shows."""
 
     url: str
     key: str = field(repr=False)

@@ -29,7 +29,7 @@ _NO_CLASSES: Final[Mapping[tuple[str, str], type]] = {}
 
 
 class MessageError(ValueError):
-    """What came over the connection is no message, or not one that makes sense here."""
+    """Something came over the connection that is not a message, or not one that makes sense here."""
 
 
 class TimedSocket(socket.socket):
@@ -159,7 +159,7 @@ def encoded(value: Any) -> bytes:
 
 
 def decoded(data: bytes) -> Any:
-    """Give what `encoded` was given. Raises `MessageError` for anything else."""
+    """Return the value that `encoded` was given. Raises `MessageError` for anything else."""
     try:
         return json.loads(data, object_hook=_untagged)
     except (ValueError, RecursionError, ArithmeticError, TypeError) as error:

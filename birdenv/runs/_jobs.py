@@ -25,7 +25,7 @@ _PAUSE_SECONDS = 1.0  # before the second trial; twice that before the third, an
 
 
 class Setup(NamedTuple):
-    """What all episodes of a run have in common, as plain values.
+    """Everything that the episodes of a run have in common, as plain values.
 
     Attributes:
         game: the registered game's name.

@@ -33,7 +33,7 @@ class Ambiguity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BriefNotes:
-    """What is written about a database: its columns' meanings, its knowledge entries, its schema as text.
+    """The notes about a database: the meanings of its columns, its knowledge entries, its schema as text.
 
     `columns` maps a column's name in lower case to what all columns of that name mean; `knowledge` maps an
     entry's id to its text. Two objects are never equal: a database's notes are one object.

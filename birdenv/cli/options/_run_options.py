@@ -158,7 +158,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for
 
 @dataclass(frozen=True)
 class RunFolder:
-    """How episodes are played, and where their records go."""
+    """Options that decide how episodes are played, and where their records go."""
 
     parallel: Parallel = 1
     output: Output = None

@@ -19,7 +19,7 @@ _MARGINS: Final = (-2.0, 2.4)
 
 
 class PricedListing:
-    """What is sold in a scenario, and what each seat wants for it.
+    """The thing for sale in a scenario, and the price that each seat wants.
 
     Attributes:
         price: as advertised; None where the scenario has none.

@@ -83,7 +83,7 @@ class Deadline:
 
 
 def timeout_message(allowance: Allowance, expiry: Expiry | None) -> str:
-    """Say why a statement was stopped, or was given no time at all (None)."""
+    """Return why a statement was stopped, or was given no time at all (None)."""
     seconds = allowance.in_all or allowance.seconds
     together = " for everything together" if allowance.in_all else ""
     if expiry == "wall":

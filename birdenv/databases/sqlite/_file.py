@@ -28,7 +28,7 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 @dataclass(frozen=True, slots=True)
 class FileId(ContentId):
-    """Which file, and what the file system says of its contents: of the file and its journals."""
+    """The identity of a file and its journals, and what the file system says about their contents."""
 
     path: str
     device: int

@@ -74,7 +74,11 @@ def write_speeds(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def read_speeds(folder: Path) -> dict[str, float]:
-    """R-VES by `episode_name`; empty where it was not measured. `InputError` for a file that is damaged."""
+    """Return R-VES by `episode_name`; empty if it was not measured.
+
+    Raises:
+        InputError: the file is damaged.
+    """
     path = folder / _FILE
     if not exists(path):
         return {}

@@ -80,7 +80,7 @@ def _pieces_of(names: frozenset[str]) -> frozenset[str]:
 
 
 def readability_text(found: Readability) -> str:
-    """Say the figures in words."""
+    """Return the figures in words."""
     if not found.answers:
         return "no answer tells anything"
     lines = [f"readability of {found.answers} answers that tell something"]

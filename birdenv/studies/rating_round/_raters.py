@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Tell the item from others; it says nothing of who talked, and stands in pages."""
+        """Return an id of the item for pages, which does not reveal who talked."""
         said = " ".join([*(each.id for each in self.sides), self.seat_name])
         return sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
 

@@ -30,7 +30,7 @@ from birdenv.users.understanding._word_forms import (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a question is about: the call, its target, and the items or the parts that may be used.
+    """The choice for a question: the call, its target, and the items or parts that may be used.
 
     Attributes:
         answer: the whole answer, where it is not read from SQL.

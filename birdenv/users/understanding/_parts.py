@@ -20,7 +20,7 @@ ANSWERED = 2
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question of a message, and what it is about; None if nobody has looked yet.
+    """One question of a message, and what it is about; None if that has not been decided yet.
 
     `asked` is the question taken apart, where that is at hand.
     """

@@ -189,7 +189,7 @@ def questions_in(question: str) -> list[str]:
 
 @dataclass(slots=True)
 class Overlap:
-    """What a question's words have in common with the candidates.
+    """The words that a question has in common with the candidates.
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
     of them is more than a word that frames any question, or if the question has its name. `names` is true if

@@ -99,7 +99,7 @@ def scale(runs: int) -> float:
 
 
 class RunWeights:
-    """What each run of words says for each facet, in hundredths.
+    """The weight of each run of words for each facet, in hundredths.
 
     The numbers of one run stand side by side in one large integer, so that those of a question's runs are
     added up for all facets at once, and exactly.
