@@ -63,6 +63,7 @@ def test_a_command_of_another_package_is_listed_and_runs(stranger: Path) -> None
     assert "Did you mean 'greet'" in ran(stranger, "gret").stderr
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("command", "said"),
     [

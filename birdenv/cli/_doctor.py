@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -22,6 +23,13 @@ _IMAGES = {
 }
 
 
+_LIMITS = {
+    "linux": "Linux: all limits hold.",
+    "darwin": "macOS: address space and temporary files have no limit; a statement may outlive its program.",
+}
+"""What holds on each system; docs/isolation.md has more."""
+
+
 def doctor(
     db_dir: Annotated[
         Path | None, typer.Argument(help="Folder of <db_id>/<db_id>.sqlite to try; default: the demo's.")
@@ -29,9 +37,9 @@ def doctor(
 ) -> None:
     """Try what this machine offers for isolating episodes.
 
-    Says which SQLite runs the statements, how a writing episode gets its private image of a database and why
-    other ways do not work here, whether worker processes start, and where private files go. Removes what
-    killed processes left there. Exit code 1 if episodes cannot be isolated.
+    Says which limits this system keeps, which SQLite runs the statements, how a writing episode gets its
+    private image of a database and why other ways do not work here, whether worker processes start, and where
+    private files go. Removes what killed processes left there. Exit code 1 if episodes cannot be isolated.
 
     Also says which PostgreSQL --dialect postgres would use; none is started or asked.
     """
@@ -44,6 +52,7 @@ def doctor(
     reach = "" if health.reaches_library else " (its functions cannot be called directly from this Python)"
     print(f"birdenv {__version__}, gymnasium {gymnasium.__version__}")
     print(f"Python {platform.python_version()} on {platform.platform()}")
+    print(_LIMITS.get(sys.platform, f"{sys.platform}: birdenv has not been tried on this system."))
     print(f"SQLite {health.sqlite_version}, for statements, gold and scoring alike{reach}")
     print(f"\nPrivate images of {path} ({path.stat().st_size / 1e6:.1f} MB):")
     for kind, fault in health.images.items():

@@ -89,7 +89,7 @@ _COMMANDS: Final = {
     ),
     "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live.", "Look"),
     "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
-    "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first.", "Look"),
+    "runs": Command("birdenv.cli._summary:runs", "List the runs of a folder, oldest first.", "Look"),
     "blame": Command("birdenv.cli._summary:blame", "Say whose fault the failures of a run were.", "Look"),
     "data": Command(
         "birdenv.cli.benchmarks._data:app",

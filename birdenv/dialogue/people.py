@@ -24,7 +24,8 @@ class ActionWords:
         hint: one sentence that says what it is for.
         place: where the page has it; without it, the text box for words, the editor for code, else a button.
         done: how the conversation tells it: after the name of who did it for words and code ("ran this SQL"),
-            as a line of its own otherwise, where `{field}` stands for what was given.
+            as a line of its own otherwise, where `{field}` stands for what was given. One who may not see
+            that reads what stands before a colon.
         fields: the labels of its fields, by name.
         question: asked before it is done; empty for what can be taken back or repeated.
     """

@@ -1,4 +1,4 @@
-"""Numbers and intervals as text, and as a strip that is looked at instead of read."""
+"""Numbers and intervals as text, as a strip that is looked at instead of read; the rule between blocks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from typing import Any, Final
 from birdenv.statistics._intervals import Interval
 
 _STRIP: Final = 25
+_RULE: Final = 55
+
+
+def rule(character: str) -> str:
+    """Return a line that sets off the blocks of a report."""
+    return character * _RULE
 
 
 def percent(value: float) -> str:

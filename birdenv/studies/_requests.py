@@ -89,7 +89,8 @@ def study_app(
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
-        shown = render("refused", title=title, problem=error.detail, back=_page_before(request))
+        why = "There is no such page." if error.detail == "Not Found" else error.detail
+        shown = render("refused", title=title, problem=why, back=_page_before(request))
         return HTMLResponse(shown, error.status_code)
 
     @app.exception_handler(sqlite3.Error)

@@ -17,6 +17,9 @@ from birdenv.users.understanding import (
     understand,
     understand_parts,
 )
+from birdenv.users.understanding._gold_parts import has_snippet
+from birdenv.users.understanding._left_open import NO_RESTRICTION
+from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
     clean,
@@ -168,3 +171,43 @@ def ordinal(place: int) -> str:
     'second'
     """
     return _ORDINALS[place]
+
+
+_KEEPS = re.compile(
+    r"\b(?:still|again|only|just|same|keeps?|stays?|remains?|as (?:before|in the \w+ \w+)|also here"
+    r"|here as well)\b"
+)
+_DROPS = re.compile(
+    r"\b(?:no longer|any ?more|not|drop\w*|gone|goes|fall\w*|left out|leave out|without|forget|instead"
+    r"|now (?:also|too)|too|also the|every|all)\b"
+)
+
+
+def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
+    """Say yes or no to whether a condition of the first request, named by its term, holds in the follow-up.
+
+    Only where the question asks for just that: "still only the roomy ones?". Else the answer is empty.
+    """
+    keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)
+    if bool(keeps) == bool(drops) or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
+        return ""
+    said = set(asked.content) - GENERIC_STEMS
+    named = [one for one in brief.inherited if (stems := _telling(one.term)) and stems <= said]
+    holds = {has_snippet(brief.gold, one.snippet) for one in named}
+    if len(holds) != 1:
+        return ""
+    still = holds.pop()
+    told = choice.granted()
+    if still and not any(has_snippet(told, one.snippet) for one in named):
+        return ""
+    if not still and choice.answer != NO_RESTRICTION:
+        return ""
+    return "Yes" if still == bool(keeps) else "No"
+
+
+def _telling(term: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(words(clean(term))))) - GENERIC_STEMS
+
+
+_OR = re.compile(r"\bor\b")
+_ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why)\b")

@@ -19,8 +19,7 @@ from birdenv.users.sql_in_words import (
     verbalise,
 )
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._gold_parts import has_snippet
-from birdenv.users.understanding._left_open import NO_RESTRICTION, SAID
+from birdenv.users.understanding._left_open import SAID
 from birdenv.users.understanding._question import Question, take_apart
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
@@ -36,7 +35,7 @@ _PROPOSAL = re.compile(
     r"^(?:(?:so|ok|okay|and|but|then|yes|no|hence|thus|just|only|meaning|ah|well)\W+)*"
     r"(?:is|are|was|were|do|does|did|should|shall|can|could|will|would"
     r"|must|has|have|may|you said|you mean|i take)\b"
-    r"|^so\b"
+    r"|^so\b|^(?:\w+ ){1,4}first\b"
 )
 _APPROVAL = re.compile(
     r"\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
@@ -77,13 +76,13 @@ _NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every
 _DIRECTIONS = (
     (
         True,
-        re.compile(r"\bdescending\b|\b(?:newest|latest|most \w+|highest|largest|biggest) (?:ones? )?first\b"),
+        re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
     ),
     (
         False,
         re.compile(
             r"\b(?:ascending|alphabetical\w*|a to z)\b"
-            r"|\b(?:oldest|earliest|lowest|smallest|least \w+) (?:ones? )?first\b"
+            r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
         ),
     ),
 )
@@ -110,8 +109,6 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
     if not choice.tells:
         return ""
     asked = take_apart(question) if isinstance(question, str) else question
-    if brief is not None and brief.inherited and (holds := _goes_on(asked, choice, brief)):
-        return holds
     if not choice.answer:
         clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
         known = frozenset[frozenset[str]]()
@@ -128,45 +125,6 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
     told = _stems_of(clean(choice.answer))
     said = set(map(stem, content_words(words(asked.text)))) - GENERIC_STEMS
     return "Yes" if len(said) > 1 and said <= told else ""
-
-
-_KEEPS = re.compile(
-    r"\b(?:still|again|only|just|same|keeps?|stays?|remains?|as (?:before|in the \w+ \w+)|also here"
-    r"|here as well)\b"
-)
-_DROPS = re.compile(
-    r"\b(?:no longer|any ?more|not|drop\w*|gone|goes|fall\w*|left out|leave out|without|forget|instead"
-    r"|now (?:also|too)|too|also the|every|all)\b"
-)
-
-
-def _goes_on(asked: Question, choice: Choice, brief: Brief) -> Verdict:
-    """Return whether a condition of the first request holds in its follow-up, where one is named by its term.
-
-    Only where the question asks for just that: "still only the roomy ones?".
-    """
-    keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)
-    if bool(keeps) == bool(drops) or _CHOICE.search(asked.text) or _ENQUIRES.search(asked.text):
-        return ""
-    said = set(asked.content) - GENERIC_STEMS
-    named = [one for one in brief.inherited if (stems := _telling(one.term)) and stems <= said]
-    holds = {has_snippet(brief.gold, one.snippet) for one in named}
-    if len(holds) != 1:
-        return ""
-    still = holds.pop()
-    told = choice.granted()
-    if still and not any(has_snippet(told, one.snippet) for one in named):
-        return ""
-    if not still and choice.answer != NO_RESTRICTION:
-        return ""
-    return "Yes" if still == bool(keeps) else "No"
-
-
-def _telling(term: str) -> frozenset[str]:
-    return frozenset(map(stem, content_words(words(clean(term))))) - GENERIC_STEMS
-
-
-_ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why)\b")
 
 
 def _stems_of(text: str) -> frozenset[str]:
@@ -225,6 +183,9 @@ def verdict(
         return "Yes" if _ONCE.search(text) else "No" if _REPEATED.search(text) else ""
     if clause == "limit" and _NO_LIMIT.search(text):
         return "No"
+    if _NOT_MISSING.search(snippets[0]) and _MISSING.search(text):
+        out, kept = _LEFT_OUT.search(text), _KEPT.search(text)
+        return "" if bool(out) == bool(kept) else "Yes" if out else "No"
     proposed, dates = _numbers(text), set(_DATE.findall(text))
     if (proposed or dates) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
@@ -239,6 +200,12 @@ def verdict(
             return "No" if real else ""
         return "No" if _other_bound(text, tokens) else "Yes"
     return _values(text, tokens)
+
+
+_NOT_MISSING = re.compile(r"(?i)^(?:WHERE |AND )?[\w.]{1,80} IS NOT NULL$")
+_MISSING = re.compile(r"\b(?:without|missing|empty|blanks?|null|no|not|un\w+)\b")
+_LEFT_OUT = re.compile(r"\b(?:leav\w+ out|left out|exclu\w+|skip\w*|ignor\w+|drop\w*|remov\w+|omit\w*)\b")
+_KEPT = re.compile(r"\b(?:includ\w+|count\w*|keep|kept|stay|in)\b")
 
 
 def _is_approved(asked: Question) -> bool:
@@ -291,6 +258,8 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
     items = _listed(sql, clause)
     about = _REGIONS[clause].sub(" ", text)
     said = _stems_of(about)
+    if clause in ("order", "tie") and not _SORTED_BY.search(text):
+        known = frozenset()
     here = [name for name in known if name - _OF_KEYS <= said]
     full = [name for name in here if not any(name < other for other in here)]
     if any(not any(name - _OF_KEYS <= own for own, _ in items) for name in full):
@@ -300,6 +269,8 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         downs = [down for down, pattern in _DIRECTIONS if pattern.search(text)]
         if len(downs) == 1 and items:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
+            if _OF_TIME.search(text) and not any(own & _TIMES for own, _ in items):
+                return ""
             return "Yes" if wanted[0] == downs[0] else "No"
         return "Yes" if any(named) else ""
     if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
@@ -312,6 +283,11 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
             return "No" if told else ""
         return "No" if _EXCLUSIVE.search(text) else "Yes" if full else ""
     return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""
+
+
+_TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
+_OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
+_SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
 
 
 def _is_number(token: LexicalUnit) -> bool:

@@ -12,10 +12,10 @@ from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv.users._brief import Answer, Brief, Call
-from birdenv.users._conversation import Conversation, ordinal
+from birdenv.users._conversation import Conversation, ordinal, still_holds
 from birdenv.users._proposal import agreed
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
-from birdenv.users.understanding import ANSWERED, Part
+from birdenv.users.understanding import ANSWERED, Part, take_apart
 
 TEMPERAMENTS: Final = {
     "cooperative": "answers every question that it understands; the default",
@@ -154,7 +154,8 @@ class RulePlayer:
                 text = decode(replace(choice, items=(item,)), conversation.brief)
                 return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
         text = decode(choice, conversation.brief)
-        said = agreed(part.asked or part.text, choice, conversation.brief)
+        asked = part.asked or take_apart(part.text)
+        said = still_holds(asked, choice, conversation.brief) or agreed(asked, choice, conversation.brief)
         if said and temper.name == "literal":
             text = f"{said}."
         elif temper.name == "mistaken" and again:

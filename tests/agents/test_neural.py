@@ -27,7 +27,6 @@ from birdenv_agents.neural import _train, neural, reinforce, train  # noqa: E402
 from birdenv_agents.neural._network import Network, Settings, read_network, write_network  # noqa: E402
 from birdenv_agents.neural._player import NeuralPlayer  # noqa: E402
 
-torch.optim.Adam([torch.ones(1, requires_grad=True)])  # imports half of torch, which is no test's time
 Command = Callable[..., Any]
 GAMES = {
     "deal-or-no-deal": ("agent_0", "agent_1"),
@@ -40,6 +39,7 @@ DEAL = "deal-or-no-deal"
 @pytest.fixture(scope="module", autouse=True)
 def short() -> Iterator[None]:
     """Training takes a moment, and learns little."""
+    torch.optim.Adam([torch.ones(1, requires_grad=True)])  # imports half of torch, which is no test's time
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_train, "_PASSES", (2, 2))
         yield

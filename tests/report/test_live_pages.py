@@ -101,6 +101,7 @@ def test_nothing_private_is_served_unless_asked_for(root: Path) -> None:
         assert found == (secrets if private else set())
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("path", ("/", "/run", "/data/runs", "/data/overview", "/data/episode-0-0"))
 def test_without_the_token_nothing_is_shown(root: Path, path: str) -> None:
     with viewing(root) as viewer:

@@ -73,6 +73,7 @@ def test_a_user_that_tells_its_points_to_anybody_is_found_out() -> None:
         assert fish(arena, seed=3, limit=1).points_told == 1
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("bait", ["generic", "schema", "language", "encoding", "guess"])
 def test_the_rule_user_tells_nothing_to_questions_that_name_nothing(bait: Bait) -> None:
     with birdenv.make_game("c-interact") as arena:

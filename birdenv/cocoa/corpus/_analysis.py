@@ -14,8 +14,7 @@ from birdenv.cocoa.corpus._rater_answers import CorpusRatings, Rated, correlatio
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
-from birdenv.runs.report_lines import rule
-from birdenv.statistics import Figure, number, ratio_figure, rounded, undefined
+from birdenv.statistics import Figure, number, ratio_figure, rounded, rule, undefined
 
 _MOST_GROUPS: Final = 40
 """Kinds of groups with more members are left out of tables: they would be a list of the dialogues."""

@@ -22,7 +22,7 @@ from birdenv.runs.official._read import (
     read_adk_file,
     read_stage_folder,
 )
-from birdenv.runs.report_lines import rule
+from birdenv.statistics import rule
 from birdenv.tasks.interact.measures import GROUPS, passed
 from birdenv.tasks.interact.official_score import (
     EpisodeScore,

@@ -14,8 +14,7 @@ from birdenv.errors import InputError
 from birdenv.grading import ExGrader
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.regrade._data import check_unchanged, data_notes, limits_of, place_of, source_of
-from birdenv.runs.report_lines import rule
-from birdenv.statistics import rate_line
+from birdenv.statistics import rate_line, rule
 from birdenv.tasks.bird import BirdTask, load_tasks
 from birdenv.tasks.bird.measures import EX_BIRD_NOTE, EX_NOTE
 

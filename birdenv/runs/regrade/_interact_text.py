@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from birdenv.runs.regrade._data import data_notes
 from birdenv.runs.regrade._interact import AS_PLAYED, Disagreement, Figures, Regrade, Verdict
-from birdenv.runs.report_lines import rule
+from birdenv.statistics import rule
 
 _NAME, _COLUMN = 24, 17
 _ROWS: Final = {

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from birdenv.runs.report_lines import rule
 from birdenv.runs.summaries._comparison import MCNEMAR, Difference, RunComparison, run_letter
 from birdenv.runs.summaries._means_over_tasks import Estimate, figure_line
 from birdenv.runs.summaries._run_report import FEW_DATABASES, interval_heads, method_notes, on_databases
 from birdenv.runs.summaries.recorded_run import exclusions
-from birdenv.statistics import Interval, between, in_digits, percent
+from birdenv.statistics import Interval, between, in_digits, percent, rule
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False, everything: bool = False) -> str:

@@ -10,7 +10,6 @@ from typing import Any, Final
 
 from birdenv.dialogue.measures import UNRATED, Details, Measure
 from birdenv.errors import InputError
-from birdenv.runs.report_lines import engine_line, rule, status_notes
 from birdenv.runs.summaries._episode_figures import USAGE, Outcome, model_figures, model_lines
 from birdenv.runs.summaries._means_over_tasks import (
     METHODS,
@@ -24,7 +23,7 @@ from birdenv.runs.summaries._means_over_tasks import (
     usage_lines,
 )
 from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
-from birdenv.statistics import between, rounded, strip, strip_scale
+from birdenv.statistics import between, rounded, rule, strip, strip_scale
 
 FEW_DATABASES = 10
 """With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
@@ -116,7 +115,7 @@ class RunReport:
         title += "" if grader is None else f", grader {grader}"
         lines = [rule("="), title, rule("=")]
         engine = run.config.get("engine")
-        head = [engine_line(engine)] if isinstance(engine, str) else []  # not recorded in old runs
+        head = [f"{'Engine':<24}{engine:>13}"] if isinstance(engine, str) else []  # not recorded in old runs
         settings = ", ".join(f"{name} {value}" for name, value in self.settings().items())
         head += [settings] if settings else []
         head += self._users()
@@ -186,7 +185,7 @@ class RunReport:
 
     def _notes(self, rated: Sequence[Outcome]) -> list[str]:
         run = self.run
-        notes = [*self.details.notes, *status_notes(Counter(o.status for o in run.outcomes))]
+        notes = [*self.details.notes, *_status_notes(Counter(o.status for o in run.outcomes))]
         excluded = exclusions(run)
         notes += [excluded.line(run.agent)] if excluded else []
         for measure in run.measures:
@@ -282,3 +281,18 @@ def method_notes(databases: int) -> list[str]:
     elif 0 < databases < FEW_DATABASES:
         lines.append(f"With {databases} databases the intervals over databases are rough, and too narrow.")
     return lines
+
+
+def _status_notes(status: Mapping[str, int]) -> list[str]:
+    """Return what the rates leave out, and why; `status` counts episodes."""
+    notes = {
+        "ungraded": "task(s) without gold were played, not graded or counted.",
+        "skipped": "task(s) without gold were skipped.",
+        "infra_error": "episode(s) could not be played or graded (task, database, endpoint); not counted.",
+        "partner error": "episode(s) broke off with an error of another seat's player; not counted.",
+        "test_error": "task(s) have test cases that do not run, or none; not counted.",
+        "agent context limit": "episode(s) ended because the model's context was full; counted as failed.",
+        "task_error": "episode(s) broke off with an error of the agent; counted as failed.",
+        "task error": "episode(s) broke off with an error of the agent; counted as failed.",
+    }
+    return [f"{status[name]} {note}" for name, note in notes.items() if status.get(name)]

@@ -9,8 +9,7 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.report.plots import cut
-from birdenv.runs.report_lines import rule
-from birdenv.statistics import Figure
+from birdenv.statistics import Figure, rule
 from birdenv.studies.ratings._agreement import (
     Level,
     answers,

@@ -170,7 +170,7 @@ def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
     action = None if mover is None else mover.by_name.get(event.action)
     words = ActionWords("") if mover is None or action is None else _words(mover, action)
     if not isinstance(event.data, str):
-        given = {} if action is None else action.arguments_of(event.data)
+        given = {} if action is None or event.data is None else action.arguments_of(event.data)
         return made | {"said": _filled(words.done, given) or _raw(event, given)}
     plain = event.action == "message" or words.place == "message"
     is_code = action is not None and [each.kind for each in action.fields] == ["code"]
@@ -195,7 +195,9 @@ def _voice(seat: Seat, voice: str) -> str:
 
 
 def _filled(done: str, given: Mapping[str, Any]) -> str:
-    """What was done in words; a field that was left out, or is not shown to this seat, is left out."""
+    """What was done in words; what stands before a colon where the seat is not shown the rest."""
+    if not given and _SLOT.search(done):
+        return done.partition(":")[0]
     return _SLOT.sub(lambda slot: named(given.get(slot[1], "")), done).strip()
 
 

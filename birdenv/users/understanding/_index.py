@@ -44,7 +44,8 @@ class Index:
     `named` are the everyday words that it has, which name something by that;
     `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
     letters; `plain_kinds` can be asked for in this task without naming anything; the request itself speaks of
-    those `mentioned`; `restricting` are the candidates that restrict what is counted in.
+    those `mentioned`; `restricting` are the candidates that restrict what is counted in; `follows` is true
+    of the brief of a follow-up.
     """
 
     candidates: tuple[Candidate, ...]
@@ -64,6 +65,7 @@ class Index:
     mentioned: frozenset[str]
     facets: tuple[tuple[int, ...], ...]
     restricting: tuple[int, ...]
+    follows: bool
 
 
 def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tuple[str, float], ...]]:
@@ -95,7 +97,8 @@ def _calls(called: Iterable[Iterable[str]]) -> Calls:
 def _restricts(candidate: Candidate) -> bool:
     """Whether a candidate is a condition, annotated or not."""
     if candidate.items:
-        return not candidate.kinds.isdisjoint(("category", "threshold", "period"))
+        missing = any(sql.upper().endswith(" IS NOT NULL") for sql in candidate.sql)
+        return missing or not candidate.kinds.isdisjoint(("category", "threshold", "period"))
     return candidate.group == "part" and candidate.clause in ("where", "having")
 
 
@@ -106,11 +109,14 @@ def _telling(word: str, subjects: frozenset[str]) -> float:
 @lru_cache(maxsize=256)
 def index_of(brief: Brief) -> Index:
     """Return the index of `brief`, compiled when it is first asked for."""
-    return _indexed(candidates_of(brief), brief.request, subject_stems(brief))
+    return _indexed(candidates_of(brief), brief.request, subject_stems(brief), bool(brief.inherited))
 
 
 def _indexed(
-    found: list[tuple[Candidate, dict[Field, set[str]]]], request: str, subjects: frozenset[str]
+    found: list[tuple[Candidate, dict[Field, set[str]]]],
+    request: str,
+    subjects: frozenset[str],
+    follows: bool,
 ) -> Index:
     holders: dict[str, set[tuple[int, int]]] = defaultdict(set)
     spread: Counter[str] = Counter()
@@ -159,6 +165,7 @@ def _indexed(
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
+        follows=follows,
     )
 
 

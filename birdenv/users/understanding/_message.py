@@ -218,8 +218,8 @@ _FILLERS = (
     r"[\s,:-]+){0,4}"
 )
 _BEGINS = re.compile(
-    rf"(?i){_FILLERS}(?:what|which|how|when|who|whom|whose|where|whether|why|is|are|was|were|do|does|did|should|shall"
-    r"|can|could|may|must|will|would|has|have)\b"
+    rf"(?i){_FILLERS}(?:what|which|how|when(?! (?:you|i|we)\b)|who|whom|whose|where|whether|why|is|are|was"
+    r"|were|do|does|did|should|shall|can|could|may|must|will|would|has|have)\b"
 )
 _REQUESTS = re.compile(
     rf"(?i){_FILLERS}(?:(?:can|could|would|will) you )?(?:please )?(?:also )?(?:clarify|confirm|specify"

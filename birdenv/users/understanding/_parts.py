@@ -103,7 +103,8 @@ def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Pa
     if not before.tells and not (more.choice or UNCLEAR).tells:
         return Part(text, choice if choice.call == "unanswerable" else before)
     fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
-    keep = before.tells and (fair or before.share > choice.share)
+    both = more.choice is not None and more.choice.tells and more.choice.target == choice.target
+    keep = before.tells and (fair or (before.share > choice.share and not both))
     return Part(text, before if keep else choice)
 
 

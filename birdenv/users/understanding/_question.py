@@ -55,7 +55,7 @@ def take_apart(question: str) -> Question:
 
     "Is that right?" after a statement asks for what the statement says.
     """
-    text = clean(question[:_LONGEST])
+    text = _without_preamble(clean(question[:_LONGEST]))
     sentences, asked, tags = _sentences(text)
     all_words = words(" ".join(sentences))
     guesses = _is_guess(text)
@@ -84,6 +84,21 @@ def take_apart(question: str) -> Question:
         kinds=kinds,
         guesses=guesses,
     )
+
+
+_PREAMBLE = re.compile(
+    r"^(?:(?:when|while|before|after|once|if) (?:i|we|\w+ing)\b|in order to\b|for (?=[^,?]{3,80},"
+    r" (?:should|would|do|shall) (?:i|we|you)\b[^?]{0,60}\b(?:still|again|previous|before)\b))"
+    r"[^,?']{3,120}, (?=(?:should|shall|do|does|would|could|can|is|are|may|will|how|what|which|where|who)\b)"
+)
+
+
+def _without_preamble(text: str) -> str:
+    """What is asked, without the occasion for it: "When I add up the hours, do absences count?"."""
+    match = _PREAMBLE.match(text)
+    rest = text[match.end() :] if match else ""
+    telling = {stem(word) for word in content_words(words(rest))} - GENERIC_STEMS
+    return rest if len(telling) > 1 else text
 
 
 _WORKED_OUT = re.compile(r"\bwork(?:s|ed|ing)? (?:(?:it|this|that|them|these|one) )?out\b")

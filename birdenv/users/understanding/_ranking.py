@@ -80,6 +80,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     if not kinds.isdisjoint(_WHO):
         alone = len(index.restricting) == 1
         of_conditions = _numbers("condition:unknown", (unknown, alone, unknown * alone))
+    goes_on = index.follows and _GOES_ON.search(question.text) is not None
     beside = []
     for number, candidate in enumerate(index.candidates):
         vector: Vector = []
@@ -101,6 +102,8 @@ def evidence(index: Index, question: Question) -> Evidence:
             vector += of_open
         elif candidate.group == "part" and candidate.clause in _CONDITIONS:
             vector += of_conditions
+        if goes_on:
+            vector.append((PLACE_OF[f"kept:{_kept(candidate)}"], 1.0))
         beside.append(vector)
     plain = not index.plain_kinds.isdisjoint(kinds)
     beside.append(_refusal(question, unknown, best / total, plain))
@@ -115,6 +118,19 @@ def evidence(index: Index, question: Question) -> Evidence:
     lone = of_term[0] if alone and "personal" not in question.said.found else -1
     names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
     return Evidence(beside, allowed, lone, names)
+
+
+_GOES_ON = re.compile(
+    r"\b(?:still|again|same|keeps?|stays?|remain\w*|as (?:before|in the \w+ \w+)|also here|here as well|too"
+    r"|no longer|any ?more|this time|also|now|continue\w*|restrict\w*)\b"
+)
+"""Asks, about a follow-up, whether something of the first request holds in it."""
+
+
+def _kept(candidate: Candidate) -> str:
+    if candidate.clause in _CONDITIONS and candidate.group == "part":
+        return "condition"
+    return "no_restriction" if candidate.group == "open" and candidate.clause == "filter" else "other"
 
 
 def _in_common(

@@ -74,6 +74,7 @@ SETTINGS = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_without_dialogues_everything_is_the_same(make: Any, settings: dict[str, Any]) -> None:
     compiled, spoken = make(**FEW, **settings), make(render_mode="ansi", **FEW, **settings)
