@@ -205,7 +205,8 @@ class Arena:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Tool schemas of all actions of the evaluated seat that may become possible under the settings.
+        """Return the tool schemas of all actions of the evaluated seat that may become possible under the
+        settings.
 
         They have the form of chat completions; `birdenv.dialogue.tools_as` makes others of them.
         """

@@ -185,7 +185,9 @@ class Models:
             return found
 
     def _cache_of(self, endpoint: Endpoint) -> CallFile | None:
-        """The file of a cache folder for one endpoint: two servers may call different models by one name."""
+        """Return the file of a cache folder for one endpoint: two servers may call different models by one
+        name.
+        """
         folder = self.settings.cache
         if folder is None:
             return None
@@ -239,7 +241,7 @@ def _shared_models(settings: ModelSettings | None, values: tuple[str | None, ...
 
 
 def _replayed(run: Path) -> CallFile:
-    """The calls of a run: its folder, the folder above it for the latest run, or the file itself."""
+    """Return the calls of a run: its folder, the folder above it for the latest run, or the file itself."""
     for path in (run / CALLS, run / "latest" / CALLS, run):
         if path.is_file():
             return CallFile(path.resolve(), append=False)

@@ -262,7 +262,7 @@ def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
 
 
 def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a call sent: the beginning of what the one before it sent, and its own.
+    """Return what a call sent: the beginning of what the one before it sent, and its own.
 
     Raises:
         KeyError, TypeError, AttributeError, InputError: a field is missing or wrong.

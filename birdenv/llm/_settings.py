@@ -92,7 +92,7 @@ class ModelSettings:
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Seconds for one request, and for all tries of a call."""
+        """Return seconds for one request, and for all tries of a call."""
         request = self.request_seconds or (900.0 if self.service_tier == "flex" else 300.0)
         return request, self.call_seconds or 3 * request
 

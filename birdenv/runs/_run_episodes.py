@@ -36,7 +36,7 @@ class RunResult:
 
     @property
     def mean_reward(self) -> float:
-        """The mean reward over all episodes."""
+        """Return the mean reward over all episodes."""
         rewards = [float(record["reward"]) for record in self.records]
         return sum(rewards) / len(rewards) if rewards else 0.0
 

@@ -182,7 +182,7 @@ def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
 
 
 def _saved(game: Game, directory: RunDirectory) -> str:
-    """What a run that ended early leaves, and how to go on."""
+    """Return what a run that ended early leaves, and how to go on."""
     count = len(directory.finished())
     left = f"{count} finished episode(s) saved" if count else "No episode has finished"
     return f"{left}; to go on: {_resume_command(game, directory)}"
@@ -197,7 +197,7 @@ def _with_model(player: str, models: ModelSettings) -> str:
 
 
 def episode_line(record: Mapping[str, Any]) -> str:
-    """One episode in a line: id, what became of it, and what it earned."""
+    """Return one episode in a line: id, what became of it, and what it earned."""
     result = record.get("result", {})
     attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
     earned = record["reward"] if "reward" in record else result.get("ex", 0)

@@ -39,7 +39,7 @@ Dsn = Annotated[
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """The databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
+    """Return the databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
 
     Raises as `open_source` does.
     """

@@ -36,7 +36,7 @@ class Exclusions:
         return {"episodes": self.episodes, "first": self.first, "reason": self.reason}
 
     def line(self, agent: str) -> str:
-        """`2 episode(s) of MODEL are excluded; the first, shop_1: the server is lost`."""
+        """Return `2 episode(s) of MODEL are excluded; the first, shop_1: the server is lost`."""
         return f"{self.episodes} episode(s) of {agent} are excluded; the first, {self.first}: {self.reason}"
 
 
@@ -55,7 +55,8 @@ _NAME = ("instance_id", "repeat")
 
 
 def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
-    """What is kept of one rated episode; `measured` is None where its results do not agree, so that it has 0.
+    """Return what is kept of one rated episode; `measured` is None where its results do not agree, so that it
+    has 0.
 
     `time_ratio`: how many times longer the gold takes. `runs`: of each query.
     """
@@ -117,7 +118,9 @@ class RecordedRun:
 
     @property
     def expected(self) -> int:
-        """Episodes of the whole run: of each task as often as asked, or as many as asked (`selfplay -n`)."""
+        """Return the number of episodes of the whole run: of each task as often as asked, or as many as asked
+        (`selfplay -n`).
+        """
         every = len(self.tasks) * self.repeats
         asked = self.config.get("episodes")
         return min(every, asked) if isinstance(asked, int) else every
@@ -196,7 +199,7 @@ def _further_fields(folder: Path) -> Mapping[str, Record]:
 
 
 def _culprits(folder: Path) -> dict[str, str]:
-    """Whose fault each failed episode was; empty where a run does not say."""
+    """Return whose fault each failed episode was; empty if a run does not say."""
     if not exists(folder / BLAME):
         return {}
     try:

@@ -154,7 +154,8 @@ class Ratings:
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Admit a rater who agreed. A rater whom the platform sent before continues if it is the same visit.
+        """Admit a rater who agreed. A rater whom the platform sent before continues if it is the same
+        visit.
 
         Raises:
             InputError: somebody else rates under this id of the platform, as far as can be told.

@@ -94,7 +94,7 @@ _PREAMBLE = re.compile(
 
 
 def _without_preamble(text: str) -> str:
-    """What is asked, without the occasion for it: "When I add up the hours, do absences count?"."""
+    """Return what is asked, without the occasion for it: "When I add up the hours, do absences count?"."""
     match = _PREAMBLE.match(text)
     rest = text[match.end() :] if match else ""
     telling = {stem(word) for word in content_words(words(rest))} - GENERIC_STEMS
