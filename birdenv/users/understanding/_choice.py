@@ -176,7 +176,9 @@ _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
 
 def _the_one_of_its_kind(index: Index, asked: Question) -> int:
-    """Return the one candidate of the one kind that is asked for; -1 for several, for none, or for a point."""
+    """Return the one candidate of the one kind that is asked for; -1 for several, for none, or for a
+    point.
+    """
     kinds = asked.kinds & _ALONE
     found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
     alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items

@@ -81,7 +81,9 @@ _NOT = ("un", "in", "non", "dis")
 
 
 def _opposites(word: str) -> list[str]:
-    """Return the words that a word denies, and those that deny it: "inactive" is a question about "active"."""
+    """Return the words that a word denies, and those that deny it: "inactive" is a question about
+    "active".
+    """
     denied = [word.removeprefix(start) for start in _NOT if word.startswith(start)]
     return [*(one for one in denied if len(one) > 3), *(f"{start}{word}" for start in _NOT if len(word) > 3)]
 
