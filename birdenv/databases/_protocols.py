@@ -34,7 +34,7 @@ class EpisodeDatabase(Protocol):
 
     @property
     def scope(self) -> Scope | None:
-        """Return what results depend on here; None for a private database, and where it is not known.
+        """Return what results depend on here; None for a private database, or if that is not known.
 
         Statements marked as `repeatable` give the same on all databases of equal scope.
         """

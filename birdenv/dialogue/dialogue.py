@@ -102,7 +102,7 @@ class Dialogue:
 
     @property
     def status(self) -> str:
-        """Return why the dialogue is over; empty while it goes on."""
+        """Return why the dialogue is over; empty while it is running."""
         return self.rules.status
 
     def view(self, seat: int) -> View:

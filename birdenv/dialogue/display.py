@@ -16,7 +16,7 @@ from birdenv.dialogue.move import Event
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of an episode's page beside the dialogue: words, SQL or a table.
+    """A part of an episode's page outside the dialogue: words, SQL or a table.
 
     Attributes:
         title: the heading.

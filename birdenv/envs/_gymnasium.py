@@ -88,7 +88,8 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
         Args:
             sampling: `instance_id`, `database` and `difficulty`, each a name, a list of names, or weights by
-                name; what is not named is not drawn, and a task's weights multiply. None draws evenly.
+                name. What is not named is not drawn, and a task's weights multiply. None draws all tasks
+                evenly.
 
         Raises:
             InputError: a name or a weight cannot be used, or nothing is left to draw.

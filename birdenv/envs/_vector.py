@@ -114,7 +114,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
         Raises:
             ResetNeeded: autoreset is disabled, and an environment has no running episode.
-            InvalidAction: these are not as many actions as environments, or one is none.
+            InvalidAction: there are not as many actions as environments, or one of them is not an action.
         """
         try:
             listed = isinstance(actions, list | tuple)

@@ -124,7 +124,7 @@ class Models:
         return completion
 
     def sort_calls(self) -> None:
-        """Put the recorded calls in order, so that equal runs have equal files. Nothing may play any more."""
+        """Sort the recorded calls, so that equal runs have equal files. No episode may be running."""
         if self._own is not None:
             self._own.sort()
             self._own.close()

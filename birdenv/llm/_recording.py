@@ -48,7 +48,7 @@ class _CallPlace(NamedTuple):
 
 
 class CallFile:
-    """A file of calls; safe from any thread. Other processes may append to it, too.
+    """A file of calls, which any thread may use. Other processes may append to it as well.
 
     Of two lines for one call, which two processes may have made at the same time, the first counts.
 

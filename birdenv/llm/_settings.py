@@ -54,7 +54,7 @@ class ModelSettings:
         max_cost: US dollars after which the run ends.
         run_tokens: prompt and completion tokens after which the run ends.
         prompt: file of the agent's system prompt (Jinja2).
-        prompts: `full`, or `compact`: short ones with examples, for models that only go on with a text.
+        prompts: `full`, or `compact`: short prompts with examples, for models that only continue a text.
         user_prompts: folder whose `encoder.txt` and `decoder.txt` replace the prompts of the user `llm`.
         temperature: of the agent; None leaves it to the endpoint. The user's is 0.
         answer_tokens: most tokens of one answer; None leaves it to the endpoint.

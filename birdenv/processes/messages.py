@@ -44,7 +44,7 @@ class TimedSocket(socket.socket):
         self._limits = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}  # seconds; 0 for none
 
     def limit(self, which: int, seconds: float) -> None:
-        """Limit a read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`) to so many seconds, or a hundredth more."""
+        """Limit a read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`) to this many seconds, or a hundredth more."""
         known = self._limits[which]
         if not seconds <= known <= seconds * _ABOUT:
             whole = int(seconds)

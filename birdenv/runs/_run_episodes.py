@@ -73,7 +73,7 @@ def run_episodes(
         parallel: episodes played at the same time.
         repeats: episodes of each task.
         output: where the run folder is made; without it, nothing is kept.
-        resume: a run folder to go on with, instead.
+        resume: a run folder to continue, instead.
         options: settings for players, by name.
         progress: called after each episode with its public record.
         models: endpoints, budgets and recordings of language models.

@@ -105,7 +105,7 @@ def run_game(
         run_options: how the run is played, if not as it was chosen.
         settings: settings for players.
         extra: further fields of `config.json`.
-        episodes: the run ends after so many, in the last round of repeats.
+        episodes: the run ends after this many, in the last round of repeats.
 
     Raises:
         typer.Exit: Ctrl-C came, or the run says nothing about the agent.

@@ -41,7 +41,7 @@ class Exclusions:
 
 
 def exclusions(run: RecordedRun) -> Exclusions | None:
-    """Count the excluded episodes of a run, and give the first reason; None where there are none."""
+    """Count the excluded episodes of a run, with the first reason. Return None if there are none."""
     found = [record for record in run.records if record["status"] in _FAULTS]
     if not found:
         return None

@@ -34,7 +34,7 @@ _SIGNS = re.compile(r"[<>=]=?|\|\||::|!=| [*/+] ")
 
 @dataclass(frozen=True, slots=True)
 class Readability:
-    """Counts over answers; what stands in quotation marks is not looked at.
+    """Counts over answers, without text in quotation marks.
 
     Attributes:
         answers: the answers that tell something.

@@ -34,7 +34,7 @@ class Choice:
     """The choice for a question: the call, its target, and the items or parts that may be used.
 
     Attributes:
-        answer: the whole answer, where it is not read from SQL.
+        answer: the whole answer, if it is not read from SQL.
         share: how sure the choice is, from 0 to 1.
     """
 

@@ -96,7 +96,7 @@ def word_runs(index: Index, question: Question, known: Collection[str]) -> list[
 
 
 def scale(runs: int) -> float:
-    """Return the weight of one of so many runs: long questions say more, but not in proportion."""
+    """Return the weight of one of a number of runs: long questions say more, but not in proportion."""
     return round(4 / math.sqrt(runs + 20), 6)
 
 

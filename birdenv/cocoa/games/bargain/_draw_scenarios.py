@@ -32,7 +32,7 @@ def generate(
     listings: Sequence[Listing] = LISTINGS,
     attributes: Sequence[Attribute] | None = None,
 ) -> list[Scenario]:
-    """Yield scenarios: the advertisements in a random order, each with every discount, again and again.
+    """Return scenarios: the advertisements in a random order, each with every discount, again and again.
 
     The seller's target is the price, the buyer's a discount of it, rounded down. The buyer sees the first
     half of the description. The prices of birdenv's own advertisements vary; those of a file do not change.
