@@ -93,7 +93,7 @@ _COMMANDS: Final = {
     "blame": Command("birdenv.cli._summary:blame", "Say whose fault the failures of a run were.", "Look"),
     "data": Command(
         "birdenv.cli.benchmarks._data:app",
-        "Merge ground truth; check and count tasks; generate some.",
+        "Fetch public data; merge ground truth; check and count tasks; generate some.",
         "Data",
     ),
     "export": Command(
