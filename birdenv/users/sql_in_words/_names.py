@@ -93,7 +93,7 @@ _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 
 
 class Names:
-    """How the columns of a database are called.
+    """The everyday names of a database's columns.
 
     Args:
         identifiers: the names as the schema spells them: snippets write `freqdrifthzs` where it has
