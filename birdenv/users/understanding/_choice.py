@@ -186,7 +186,7 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
 _MAY_BE_REFUSED = 0.35
 """Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
 
-_SURELY_REFUSED, _SURELY_OFF_TOPIC = 0.85, 0.99
+_SURELY_REFUSED, _SURELY_OFF_TOPIC = 0.5, 0.9
 """A refusal must be so likely where a question has no phrase for what is never told.
 
 The second holds where it asks for a kind of thing that only the request can be asked for.
