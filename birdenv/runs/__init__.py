@@ -1,7 +1,14 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
 from birdenv.runs._run_episodes import RunResult, run_episodes
-from birdenv.runs._run_folder import RunDirectory, data_name, episode_name, folder_name, run_folder
+from birdenv.runs._run_folder import (
+    RunDirectory,
+    data_name,
+    episode_name,
+    folder_name,
+    player_name,
+    run_folder,
+)
 from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import RunPlan, prepare, run, write_run
 from birdenv.runs.seating import Seating
@@ -16,6 +23,7 @@ __all__ = [
     "data_name",
     "episode_name",
     "folder_name",
+    "player_name",
     "prepare",
     "run",
     "run_episodes",
