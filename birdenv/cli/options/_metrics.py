@@ -45,7 +45,7 @@ RVesRuns = Annotated[
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """How EM and ESM compare two queries."""
+    """Options that decide how EM and ESM compare two queries."""
 
     no_em: Annotated[bool, typer.Option("--no-em", help="Do not compute EM.")] = False
     no_esm: Annotated[
@@ -116,7 +116,7 @@ def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What `--metrics` asks for."""
+    """The metrics that `--metrics` asks for."""
 
     metrics: tuple[Metric, ...]
     r_ves: bool
