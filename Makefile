@@ -7,7 +7,7 @@ TRAIN = $(BIN)/python -m birdenv_baselines train --resume
 PYTEST := $(BIN)/python -m pytest -n 3 --dist worksteal
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test test-all test-llm test-doors check format bench rl baselines fuzz editor clean
+.PHONY: help demo test test-all test-oldest test-llm test-doors check dist format docs pictures bench rl baselines fuzz editor clean
 
 help: ## List these words
 	@grep -E '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -30,14 +30,21 @@ demo: $(VENV)/installed ## Play the built-in benchmark and print one table
 test: $(VENV)/installed-dev ## Run the tests, and a sample of the heavy ones
 	$(PYTEST)
 
-test-all: $(VENV)/installed-dev $(VENV)/installed-rl ## Run all tests, with a CPU build of torch, a browser, TRL and the oldest supported gymnasium too
+test-all: $(VENV)/installed-dev $(VENV)/installed-rl ## Run all tests, with a CPU build of torch, a browser, TRL and the oldest supported packages too
 	-command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
 	-$(BIN)/pip install --quiet --disable-pip-version-check playwright axe-playwright-python datasets safetensors trl
 	-$(BIN)/pip install --quiet --disable-pip-version-check $$(sed -n 's/^\(mcp\|skyrl\): //p' requirements-doors.txt)
+	$(MAKE) docs
 	$(PYTEST) -m '' --hypothesis-profile=all
-	$(PYTHON) -m venv $(VENV)-oldest
-	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check --editable '.[dev]' gymnasium==1.2.2 pettingzoo==1.25.0
-	$(VENV)-oldest/bin/python -m pytest -n 2 tests/envs
+	$(MAKE) test-oldest
+
+test-oldest: $(VENV)/installed-dev ## Test with the oldest versions of all packages that pyproject.toml allows; part of test-all
+	$(PYTHON) -m venv --clear $(VENV)-oldest
+	$(BIN)/pip install --quiet --disable-pip-version-check uv
+	$(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check torch --index-url https://download.pytorch.org/whl/cpu || \
+	  $(VENV)-oldest/bin/pip install --quiet --disable-pip-version-check torch
+	$(BIN)/uv pip install --quiet --python $(VENV)-oldest --resolution lowest-direct --editable '.[dev,rl]'
+	$(VENV)-oldest/bin/python -m pytest -n 2 tests/envs tests/llm tests/sql tests/users/sql_in_words tests/baselines tests/cli/test_run_commands.py
 
 test-llm: $(VENV)/installed-dev ## Let a small real model play both seats; builds llama-cpp-python first
 	CMAKE_ARGS=-DLLAVA_BUILD=OFF $(BIN)/pip install --quiet --disable-pip-version-check 'llama-cpp-python>=0.3' diskcache
@@ -52,9 +59,24 @@ check: $(VENV)/installed-dev ## Lint, format check and types
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+dist: ## Build wheel and sdist, check them, and play from the wheel in an empty environment
+	$(PYTHON) tests/distribution.py
+
 format: $(VENV)/installed-dev ## Format and mend what ruff can
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+$(VENV)/installed-docs: $(VENV)/installed-dev
+	$(BIN)/pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	@touch $@
+
+docs: $(VENV)/installed-docs ## Build the documentation site in docs/_build/html; warnings are errors
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --quiet docs docs/_build/html
+	@echo "The first page: docs/_build/html/index.html"
+
+pictures: $(VENV)/installed-docs ## Make the pictures of the documentation again, with chromium
+	$(BIN)/pip install --quiet --disable-pip-version-check playwright
+	$(BIN)/python docs/make_pictures.py
 
 bench: $(VENV)/installed-dev ## Measure speed, as ratios against the plain way of doing the same
 	$(BIN)/python -m birdenv_baselines.bench
@@ -88,4 +110,4 @@ editor: ## Bundle the SQL editor of the web pages again, with npm
 	rm -r birdenv/studies/editor/node_modules birdenv/studies/editor/bundle.json
 
 clean: ## Remove what the other words made
-	rm -rf $(VENV) $(VENV)-oldest $(VENV)-doors results .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) $(VENV)-oldest $(VENV)-doors $(VENV)-dist docs/_build dist results .pytest_cache .mypy_cache .ruff_cache

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import re
 import shlex
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from typer.main import get_command
 
-from birdenv.cli import main
 from birdenv.cli._main import app
 from birdenv.dialogue import games
 
 ROOT = Path(__file__).resolve().parents[1]
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES_OF_THE_SITE = [page for page in sorted((ROOT / "docs").rglob("*.md")) if "_build" not in page.parts]
+PAGES = [
+    README,
+    ROOT / "CONTRIBUTING.md",
+    *(page for page in PAGES_OF_THE_SITE if "{include}" not in page.read_text(encoding="utf-8")),
+]
 LONGEST_README = 7_000
 """Bytes."""
 
@@ -79,40 +83,6 @@ def test_a_page_has_one_title(page: Path) -> None:
     assert levels.count(1) == 1
 
 
-def test_the_index_names_every_page() -> None:
-    index = ROOT / "docs" / "README.md"
-    linked = {(index.parent / link).resolve() for link in _LINK.findall(text(index))}
-    assert not [page for page in PAGES if page != index and page not in linked]
-
-
-@each_page
-def test_python_blocks_run_and_print_what_the_page_says(
-    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(games, "_registered", dict(games._registered))  # a page registers a game
-    namespace: dict[str, object] = {}
-    for block in blocks(page, "python"):
-        exec(block, namespace)
-        assert capsys.readouterr().out in text(page)
-
-
-def test_the_readmes_agent_plays_as_the_readme_says(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    [agent] = [block for block in blocks(README, "python") if "def agent(view)" in block]
-    (tmp_path / "mine.py").write_text(agent, encoding="utf-8")
-    monkeypatch.chdir(tmp_path)
-    play, summary = [line.partition("#")[0] for line in commands(README) if "mine" in line]
-    for command in (play, summary):
-        monkeypatch.setattr(sys, "argv", shlex.split(command))
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        assert ended.value.code in (None, 0), printed.err
-        assert "broke off" not in printed.err
-
-
 def commands(page: Path) -> list[str]:
     """The lines of a page's console blocks that call birdenv."""
     lines = "".join(blocks(page, "console")).splitlines()
@@ -127,11 +97,18 @@ def test_commands_and_their_options_exist(page: Path) -> None:
         while hasattr(command, "commands"):
             command = command.get_command(None, words.pop(0))
         known = {name for parameter in command.params for name in parameter.opts + parameter.secondary_opts}
-        if command.context_settings.get("ignore_unknown_options"):
+        if any(parameter.name == "game" for parameter in command.params) and words[0] in games.game_names():
             game = games.find_game(words[0])
             settings = (*game.settings.model_fields, *game.seat_names)
             known |= {"--" + name.replace("_", "-") for name in settings}
         assert not [word for word in words if word.startswith("-") and word not in known], line
+
+
+def test_the_page_of_speed_is_made_from_what_was_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(ROOT / "docs")
+    speed_page = importlib.import_module("speed_page")
+    measured = json.loads((ROOT / "docs" / "bench.json").read_text(encoding="utf-8"))
+    assert speed_page.page(measured) == text(ROOT / "docs" / "speed.md")
 
 
 @each_page
@@ -144,33 +121,6 @@ def test_metrics_are_spelt_out_on_every_page(page: Path) -> None:
     }
     used = [name for name in words if re.search(rf"(?<![\w-]){name}(?![\w-])", text(page))]
     assert not [name for name in used if words[name] not in text(page).lower()]
-
-
-def _rate(transcripts: str, ratings: str) -> None:
-    """Two raters who mostly agree, in the columns that the page names."""
-    rows = ["dialogue,rater,question,value"]
-    for number, dialogue in enumerate(json.loads(Path(transcripts).read_text(encoding="utf-8"))):
-        rows += [f"{dialogue['uuid']},ann,fluency,{1 + number % 5}"]
-        rows += [f"{dialogue['uuid']},bea,fluency,{1 + (number + number % 3) % 5}"]
-    Path(ratings).write_text("\n".join(rows), encoding="utf-8")
-
-
-@pytest.mark.slow
-def test_the_walkthrough_runs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    for command in commands(ROOT / "docs" / "cocoa-walkthrough.md"):
-        monkeypatch.setattr(sys, "argv", shlex.split(command))
-        if "ratings.csv" in command:
-            _rate("transcripts.json", "ratings.csv")
-        with pytest.raises(SystemExit) as ended:
-            main()
-        printed = capsys.readouterr()
-        assert ended.value.code in (None, 0), (command, printed.err)
-        assert printed.out, command
-    made = ("transcripts.json", "chats.jsonl", "items.jsonl", "bargain.json", "ratings.csv", "page.html")
-    assert all((tmp_path / name).stat().st_size > 1000 for name in made)
 
 
 def test_the_code_map_names_only_modules_that_there_are() -> None:

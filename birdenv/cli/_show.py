@@ -200,7 +200,7 @@ def _wrong(expected: str | None, returned: str | None) -> Text:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Text of others: no markup, and no character that a terminal obeys."""
+    """Return text of others: no markup, and no character that a terminal obeys."""
     return Text(_cut(text), style)
 
 

@@ -1,19 +1,52 @@
-"""The records of one episode, as run folders hold them: public, private, and durations."""
+"""The records of one episode, as run folders hold them: public, private, durations; and what broke it off.
+
+A fault that breaks an episode off is the machine's, or that of another seat's player, and never the policy's.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
 from birdenv.dialogue.dialogue import Dialogue
-from birdenv.dialogue.faults import Failure
 from birdenv.dialogue.games import Game, TaskList
-from birdenv.dialogue.players import Player
+from birdenv.dialogue.measures import PARTNER_ERROR
+from birdenv.dialogue.players import Player, SeatError
 from birdenv.dialogue.transcript import Example
 from birdenv.dialogue.usage import Usage
+from birdenv.errors import InfrastructureError, describe_error
+
+INFRA_ERROR: Final = "infra_error"
+"""Status of an episode in which something was lost that it needs; it says nothing about anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an episode broke off: the status it gets, one line for people, and whose player it was."""
+
+    status: str
+    error: str
+    seat: int | None = None
+
+
+def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> Failure:
+    """End a dialogue because of a fault, and return the fault."""
+    if isinstance(error, SeatError):
+        found = Failure(PARTNER_ERROR, describe_error(error.cause), error.seat)
+    else:
+        found = Failure(INFRA_ERROR, str(error))
+    dialogue.stop(found.status)
+    return found
+
+
+def fault_words(failure: Failure) -> str:
+    """Return what a policy reads of a fault. The cause may tell of the solution, so it is not said."""
+    return f"The dialogue was ended: {failure.status}."
+
 
 _MOST_FAULTS: Final = 100  # kinds, and characters of one
 
@@ -90,7 +123,7 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
 
 
 def model_faults(player: Player | None) -> dict[str, int]:
-    """What a player's model did wrong, by kind; a player without a model has no such method.
+    """Return what a player's model did wrong, by kind; a player without a model has no such method.
 
     Somebody's player may have one of this name that means something else.
     """
@@ -129,7 +162,7 @@ def _bundle(
     started: float,
     durations: Mapping[str, float],
 ) -> Records:
-    """An episode's records; times go to their own stream, so that the others repeat byte for byte."""
+    """Return an episode's records; times go to their own stream, so that the others repeat byte for byte."""
     key = {"instance_id": instance_id}
     stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
     timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}

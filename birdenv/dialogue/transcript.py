@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from birdenv.dialogue.dialogue import spoken
-from birdenv.dialogue.event import HOUSE, Event
+from birdenv.dialogue.move import HOUSE, Event
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,6 @@ from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.grading._gold_check import GoldCheck
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL, reads_no_table
-from birdenv.grading._reward_schedule import REWARDS, batch_reward, reward
 from birdenv.grading._second_run import is_late, with_second_run
 from birdenv.grading._statements import LEAST_FETCHED
 from birdenv.grading._verdict import GRADER_VERSION, ExStatus, ExVerdict
@@ -27,7 +26,6 @@ __all__ = [
     "GRADER_VERSION",
     "LEAST_FETCHED",
     "METRICS",
-    "REWARDS",
     "R_VES_RUNS",
     "ExGrader",
     "ExStatus",
@@ -38,14 +36,12 @@ __all__ = [
     "Pair",
     "PairGrader",
     "SpeedMeasurement",
-    "batch_reward",
     "check_gold",
     "clean_sql",
     "is_late",
     "measure_speed",
     "r_ves",
     "reads_no_table",
-    "reward",
     "score_pairs",
     "time_ratio",
     "with_second_run",

@@ -26,7 +26,9 @@ from birdenv.grading.compare._tolerance import are_plain, multiset_difference
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Whether both have the same rows in the same order, as Python and canonical forms alike see them."""
+    """Return whether both have the same rows in the same order, as Python and canonical forms alike see
+    them.
+    """
     return (
         pred.total == len(gold.rows)
         and pred.rows == gold.rows
@@ -37,7 +39,7 @@ def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
 
 
 def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
-    """`compare_multiset` of the two."""
+    """Compare the prediction with the gold as multisets of rows."""
     if is_same(gold, pred):
         flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
         return RowsComparison(True, "", flags)
@@ -47,7 +49,7 @@ def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
 
 
 def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Whether `compare_bird` calls the two equal."""
+    """Return whether `compare_bird` calls the two equal."""
     if pred.total == len(gold.rows) and pred.rows == gold.rows:
         return True  # as they are
     if pred.total is None or not (gold.has_all(pred.rows) and gold.has_all(pred.more)):
@@ -60,7 +62,9 @@ def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
 
 
 def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> RowsComparison:
-    """`compare_multiset` of a prediction with more rows than the gold, some of them only counted."""
+    """Compare, as multisets, a prediction that has more rows than the gold, some of which were only
+    counted.
+    """
     expected, kept = canonical_rows(gold.rows), canonical_rows(pred.rows)
     returned = Counter(kept)
     for row, count in pred.more.items():
@@ -81,18 +85,18 @@ _Fetched = FetchedRows | QueryError
 
 
 class LocalExGrader:
-    """Grades predictions against golds in the process that asks, which is a worker.
+    """Grades predictions against golds in the calling process, which is a worker.
 
-    A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
-    one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
-    those, rows that a gold has too are counted, up to the first that no gold has. A prediction whose SQL is
-    one of the golds' is not run.
+    A prediction runs once, and only as many of its rows are fetched and kept as the verdict needs: one more
+    than the gold has, but at least 1,001, so that the rows that are shown do not tell how many the gold has.
+    Rows beyond those are only counted, up to the first row that no gold has. A prediction whose SQL equals
+    that of a gold is not run.
 
     Args:
         source: the databases.
-        limits: of each statement.
-        clean: see `ExGrader`, as for the other two.
-        metrics: of this grader.
+        limits: the limits of each statement.
+        clean: as in `ExGrader`.
+        metrics: as in `ExGrader`.
         fail_doubtful: see `ExGrader`.
     """
 
@@ -170,8 +174,9 @@ class LocalExGrader:
         return _failed(verdict) if doubted and spells_out(sql, gold.sql, self._dialect) else verdict
 
     def _order_flags(self, comparison: RowsComparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
-        """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
-        `order_unchecked` where that cannot be told."""
+        """Return `order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
+        `order_unchecked` where that cannot be told.
+        """
         if not comparison.equal or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
         if _ORDER.search(gold.sql) is None:
@@ -200,7 +205,7 @@ class LocalExGrader:
 
 
 def _failed(verdict: ExVerdict) -> ExVerdict:
-    """A verdict on rows that are spelled out: wrong by every metric."""
+    """Return a verdict on rows that are spelled out: wrong by every metric."""
     return replace(
         verdict,
         ex=False,
@@ -228,7 +233,7 @@ def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
 
 
 def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, RowsComparison]:
-    """Which is the first gold that the prediction matches, else the first of all; and how they compare."""
+    """Return the index of the first gold that the prediction matches, or else 0, and the comparison."""
     if isinstance(pred, QueryError):
         return 0, RowsComparison(False, "")
     comparison = agree_as_multisets(usable[0], pred)

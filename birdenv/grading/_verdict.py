@@ -18,18 +18,30 @@ ExStatus: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ExVerdict:
-    """What grading one prediction found. Private to graders: `reason`, the results and the gold's counts.
+    """The result of grading one prediction. `reason`, results and the gold's counts are private to graders.
 
-    `ex`: default rule (multiset), of the cleaned SQL if the grader cleans. `ex_bird`: BIRD's official set
-    rule, always of the SQL as submitted. `reason`: one line, empty if `ex`. `error`: of the prediction, or of
-    the gold if the status is `gold_error`. `gold_empty`: the gold has no row, or nothing but NULLs.
-    `matched_gold`: index of the gold that gave `ex`; `gold_result`, `rows_gold`, `gold_empty`, `flags` and
-    `expected` speak of that one, else of the first that ran. `rows_pred`: None too where fetching stopped
-    before the last row. `gold_result`, `pred_result`: the first 1,001 rows at most, truncated if there were
-    more; numerics, dates and other values that only PostgreSQL has are a `ShownCell`. `expected`, `returned`:
-    the first row of each side without a partner, as text. `metrics`: those that the grader was asked for,
-    from 0 to 1, of the cleaned SQL like `ex`. Times in seconds, as measured by the database when the
-    statement was executed. `was_late`: a time limit ended one of the statements.
+    Attributes:
+        ex: True if the rows agree by the default rule (multisets); of the cleaned SQL if the grader cleans.
+        ex_bird: True if they agree by BIRD's official set rule; always of the SQL as submitted.
+        reason: one line that says why not; empty if `ex`.
+        status: how the grading ended.
+        error: the error of the prediction, or of the gold if the status is `gold_error`.
+        gold_empty: True if the gold returned no row, or nothing but NULLs.
+        flags: what else was noticed, such as `dup_only`.
+        rows_gold: number of rows of the gold.
+        rows_pred: number of rows of the prediction; None also if fetching stopped before the last row.
+        matched_gold: index of the gold that gave `ex`. `gold_result`, `rows_gold`, `gold_empty`, `flags` and
+            `expected` are about that gold, or else about the first one that ran.
+        expected: the first row of the gold that the prediction lacks, as text.
+        returned: the first row of the prediction that the gold lacks, as text.
+        metrics: the metrics that the grader was asked for, from 0 to 1; like `ex`, of the cleaned SQL.
+        clean_steps: what cleaning took away.
+        gold_seconds: duration of the gold, as the database measured it when the statement ran.
+        pred_seconds: duration of the prediction.
+        was_late: True if a time limit ended one of the statements.
+        gold_result: the first 1,001 rows at most, truncated if there were more. Values of types that only
+            PostgreSQL has are a `ShownCell`.
+        pred_result: the same of the prediction.
     """
 
     ex: bool
@@ -55,7 +67,7 @@ class ExVerdict:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShownCell:
-    """A value that is none of SQLite's, by its `repr`: results of verdicts are for being shown."""
+    """A value of a type that SQLite does not have, as its `repr`: results of verdicts are only shown."""
 
     text: str
 

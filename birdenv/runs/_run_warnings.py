@@ -93,7 +93,7 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
 def _useless_models(
     arena: Arena, runs: Sequence[Mapping[str, Any]], noted: Mapping[str, Mapping[str, int]]
 ) -> list[str]:
-    """A line for each other seat whose model had nothing to say to half of what it was asked."""
+    """Return a line for each other seat whose model had nothing to say to half of what it was asked."""
     lines = []
     for name, kinds in noted.items():
         seat = arena.game.seat_index(name)

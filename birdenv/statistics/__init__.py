@@ -1,29 +1,32 @@
 """Statistics for all figures of runs: intervals, tests, numbers as text. Knows no game and no run."""
 
-from birdenv.statistics._interval_text import between, in_digits, percent, rate_line, strip, strip_scale
-from birdenv.statistics._ratios import Ratio, correlation, number, ratio_figure
-from birdenv.statistics.intervals import (
+from birdenv.statistics._intervals import (
     RESAMPLES,
+    Figure,
     Interval,
-    Z,
+    Ratio,
     bootstrap,
     bootstrap_test,
+    correlation,
     mcnemar,
+    number,
     paired_difference,
     pass_at_k,
     pass_hat_k,
+    percentiles,
+    ratio_figure,
     resamples,
+    rounded,
+    undefined,
     wilson,
-    wilson_of_rate,
 )
-from birdenv.statistics.statistic import Figure, rounded, undefined
+from birdenv.statistics._text import between, in_digits, percent, rate_line, rule, strip, strip_scale
 
 __all__ = [
     "RESAMPLES",
     "Figure",
     "Interval",
     "Ratio",
-    "Z",
     "between",
     "bootstrap",
     "bootstrap_test",
@@ -35,13 +38,14 @@ __all__ = [
     "pass_at_k",
     "pass_hat_k",
     "percent",
+    "percentiles",
     "rate_line",
     "ratio_figure",
     "resamples",
     "rounded",
+    "rule",
     "strip",
     "strip_scale",
     "undefined",
     "wilson",
-    "wilson_of_rate",
 ]

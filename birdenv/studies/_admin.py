@@ -1,32 +1,63 @@
-"""The admin page: who is where, running dialogues, quotas, replays, exports, deletion. A token opens it."""
+"""The administrator's page: people, dialogues, codes, exports, deletion. A token opens it."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any, Final
 
 from fastapi import FastAPI, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
 from birdenv.errors import InputError
 from birdenv.report.access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
-from birdenv.studies._pages import Pages
+from birdenv.studies._pages import clock_time, in_minutes, render
 from birdenv.studies._requests import read_fields, refused
-from birdenv.studies.rating_round._export import csv_text, people_rows
+from birdenv.studies.rating_round._export import csv_text, dialogue_rows, people_rows, survey_rows
 from birdenv.studies.replay._pages import add_replay
 from birdenv.studies.replay._recorded_dialogues import study_records
-from birdenv.studies.study._export import examples
-from birdenv.studies.study._store import delete_person
+from birdenv.studies.study._config import PAID
+from birdenv.studies.study._deletion import delete_person, what_is_of
+from birdenv.studies.study._export import chat_rows, examples
+from birdenv.studies.study._records import Person
 from birdenv.studies.study._study import Study
+
+_MOST_ENDED: Final = 100
+"""Ended dialogues on the page; the list of dialogues has all."""
+
+_DOING: Final = {
+    "instructions": "reading the instructions",
+    "waiting": "waiting",
+    "chat": "in a conversation",
+    "alone": "without a partner",
+    "survey": "answering questions",
+}
+_ENDINGS: Final = {
+    "done": "came to the end",
+    "partner_left": "were left by their partner",
+    "nobody_came": "waited in vain",
+    "full": "came when all was full",
+    "left": "left",
+    "failed_check": "failed the check",
+    "too_short": "wrote too little",
+}
 
 
 def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the admin page, its sign-in, the replays and the exports."""
-    pages = Pages(study, doors)
+    """Add the administrator's page, its sign-in, the replays and the exports."""
 
     @app.get("/admin")
     async def admin(request: Request) -> Response:
-        return HTMLResponse(pages.admin(doors.is_admin(request.cookies.get(ADMIN_COOKIE))))
+        signed_in = doors.is_admin(request.cookies.get(ADMIN_COOKIE))
+        return HTMLResponse(await asyncio.to_thread(_page, study, signed_in=signed_in))
+
+    @app.get("/admin/now")
+    async def now(request: Request) -> Response:
+        _check(request, doors)
+        facts = await asyncio.to_thread(_facts, study)
+        return HTMLResponse(render("admin_now", **facts))
 
     @app.post("/admin")
     async def sign_in(request: Request) -> Response:
@@ -45,7 +76,7 @@ def add_admin(app: FastAPI, study: Study, doors: Doors) -> None:
         )
         return response
 
-    _add_people(app, study, doors, pages)
+    _add_people(app, study, doors)
     _add_exports(app, study, doors)
     arena = study.arena
     add_replay(app, lambda: study_records(study.store, arena.game.name, arena), doors, "/admin/replay")
@@ -56,7 +87,82 @@ def _check(request: Request, doors: Doors) -> None:
         raise refused()
 
 
-def _add_people(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
+def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:
+    facts = _facts(study) if signed_in else {}
+    return render("admin", title=study.title, signed_in=signed_in, **facts, **told)
+
+
+def _facts(study: Study) -> dict[str, Any]:
+    """Return what the page tells of the study as it is now."""
+    store, now = study.store, study.clock()
+    counts, moves = store.counts(), store.move_counts()
+    running, ended = store.running(), store.finished()[::-1]
+    return {
+        "at": clock_time(now),
+        "doing": [(words, counts.get(status, 0)) for status, words in _DOING.items()],
+        "endings": [
+            (words, counts.get(ending, 0), _code(study, ending)) for ending, words in _ENDINGS.items()
+        ],
+        "waiting": [
+            {
+                "person": _name(each),
+                "minutes": in_minutes(now - each.since),
+                "is_here": study.presence.tabs(each.id) > 0,
+            }
+            for each in store.people("waiting")
+        ],
+        "running": [
+            {
+                "id": each.id,
+                "started": clock_time(each.started),
+                "minutes": in_minutes(now - each.started),
+                "moves": moves.get(each.id, 0),
+                "partner": each.partner,
+                "task": each.task,
+            }
+            for each in running[::-1]
+        ],
+        "ended": [
+            {
+                "id": each.id,
+                "started": clock_time(each.started),
+                "minutes": in_minutes((each.ended or now) - each.started),
+                "moves": moves.get(each.id, 0),
+                "partner": each.partner,
+                "task": each.task,
+                "status": each.status or "",
+                "points": ", ".join(f"{round(reward, 2):g}" for reward in each.rewards or ()),
+            }
+            for each in ended[:_MOST_ENDED]
+        ],
+        "ended_count": len(ended),
+        "quotas": _quotas(study),
+        "reports": store.reports(),
+    }
+
+
+def _quotas(study: Study) -> list[tuple[str, int, int | None]]:
+    """Return dialogues held with each kind of partner, and how many there may be."""
+    held: dict[str, int] = {}
+    for (_, partner), count in study.used().items():
+        held[partner] = held.get(partner, 0) + count
+    tasks = len(study.arena.ids)
+    return [
+        (name, held.get(name, 0), None if each.chats is None else each.chats * tasks)
+        for name, each in study.config.partners.items()
+    ]
+
+
+def _code(study: Study, ending: str) -> str:
+    own = {str(name): code for name, code in study.config.codes.items()}
+    return own.get(ending) or ("one for each person" if ending in PAID else "none")
+
+
+def _name(person: Person) -> str:
+    return person.external or person.id[:8]
+
+
+def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
     """Add what is done for one person: a new link, and deleting them."""
 
     @app.post("/admin/link")
@@ -64,36 +170,59 @@ def _add_people(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
         _check(request, doors)
         asked = (await read_fields(request)).get("person", "").strip()
         person = study.store.person_named(asked)
-        told = f"nobody is known as {asked}" if person is None else f"/link/{doors.link(person.id)}"
-        return HTMLResponse(pages.admin(True, told), 404 if person is None else 200)
+        if person is None:
+            return HTMLResponse(_page(study, problem=f"Nobody is known as {asked}."), 404)
+        return HTMLResponse(_page(study, told=f"Their link: /link/{doors.link(person.id)}"))
 
     @app.post("/admin/delete")
     async def delete(request: Request) -> Response:
+        """Tell what will go and, when that is sent back, delete it."""
         _check(request, doors)
-        asked = (await read_fields(request)).get("person", "").strip()
+        fields = await read_fields(request)
+        asked = fields.get("person", "").strip()
         try:
+            if fields.get("sure") != "yes":
+                going = await asyncio.to_thread(what_is_of, study.store, asked)
+                return HTMLResponse(_page(study, going=going, person=asked))
             count = await asyncio.to_thread(delete_person, study.store, asked)
         except InputError as error:
-            return HTMLResponse(pages.admin(True, str(error)), 404)
-        return HTMLResponse(pages.admin(True, f"{asked} and {count} dialogue(s) are deleted"))
+            return HTMLResponse(_page(study, problem=str(error)), 404)
+        gone = f"{asked} is deleted, with {count} dialogue(s). Nothing of them is left in the study."
+        return HTMLResponse(_page(study, told=gone))
 
 
 def _add_exports(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the files with the dialogues and with the people."""
+    """Add the files with dialogues, answers and people."""
+    store, arena = study.store, study.arena
+    folder = Path(store.path).parent
+
+    def chats() -> str:
+        rows = (row for example in examples(store, arena) for row in chat_rows(example, store, arena))
+        return "".join(f"{json.dumps(row)}\n" for row in rows)
+
+    def table(form: str, rows: Callable[[], Iterable[dict[str, Any]]]) -> Callable[[], str]:
+        return lambda: csv_text(rows(), form)
+
+    files: dict[str, tuple[Callable[[], str], str]] = {
+        "chats.jsonl": (chats, "application/jsonl"),
+        "dialogues.csv": (table("dialogues", lambda: dialogue_rows(store)), "text/csv"),
+        "answers.csv": (table("answers", lambda: survey_rows(store)), "text/csv"),
+        "people.csv": (table("people", lambda: people_rows(folder)), "text/csv"),
+    }
 
     @app.get("/admin/export")
     async def export(request: Request) -> Response:
         _check(request, doors)
-        made = await asyncio.to_thread(
-            lambda: [each.to_json() for each in examples(study.store, study.arena)]
-        )
+        made = await asyncio.to_thread(lambda: [each.to_json() for each in examples(store, arena)])
         name = {"content-disposition": 'attachment; filename="transcripts.json"'}
         return JSONResponse(made, headers=name)
 
-    @app.get("/admin/people")
-    async def people(request: Request) -> Response:
+    @app.get("/admin/export/{name}")
+    async def one_file(request: Request, name: str) -> Response:
         _check(request, doors)
-        folder = Path(study.store.path).parent
-        made = await asyncio.to_thread(lambda: csv_text(people_rows(folder), "people"))
-        name = {"content-disposition": 'attachment; filename="people.csv"'}
-        return Response(made, media_type="text/csv", headers=name)
+        if name not in files:
+            raise refused()
+        make, kind = files[name]
+        made = await asyncio.to_thread(make)
+        headers = {"content-disposition": f'attachment; filename="{name}"'}
+        return Response(made, media_type=kind, headers=headers)

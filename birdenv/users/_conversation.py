@@ -17,6 +17,9 @@ from birdenv.users.understanding import (
     understand,
     understand_parts,
 )
+from birdenv.users.understanding._gold_parts import has_snippet
+from birdenv.users.understanding._left_open import NO_RESTRICTION
+from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
     clean,
@@ -67,7 +70,7 @@ class Conversation:
     _last: list[Choice] = field(default_factory=list)
 
     def understand(self, message: str, most: int = ANSWERED) -> list[Part]:
-        """Take a message apart, and decide what its questions are about, with what was said before in mind.
+        """Split a message into questions, and decide what they are about, given what was said before.
 
         The first `most` are answered; the others wait.
         """
@@ -97,7 +100,7 @@ class Conversation:
         return choice.target in [one.target for one in self.told]
 
     def _listed(self, message: str) -> list[Part]:
-        """The questions of a list that a message refers to: "the second one", "the other two"."""
+        """Return the questions of a list that a message refers to: "the second one", "the other two"."""
         if not (self.asked or self.waiting) or len(message) > _LONGEST_REFERENCE:
             return []
         text = clean(message)
@@ -115,7 +118,7 @@ class Conversation:
         ]
 
     def _in_the_light_of_before(self, part: Part) -> Part:
-        """One question, or what it refers to; the points that it names and that are not told wait."""
+        """Return one question, or what it refers to; the points that it names and that are not told wait."""
         asked = part.asked or take_apart(part.text)
         choice = part.choice
         assert choice is not None
@@ -127,7 +130,7 @@ class Conversation:
         return Part(part.text, choice, asked)
 
     def _referred(self, text: str) -> Choice | None:
-        """What "yes, but at least?" or "you said 40?" is about: what was told last."""
+        """Return what "yes, but at least?" or "you said 40?" is about: what was told last."""
         if not self._last and not self.told:
             return None
         last = self._meant_of_several(text, self._last or self.told[-1:])
@@ -151,7 +154,7 @@ _LONGEST_REFERENCE = 200
 
 
 def _places(text: str, size: int) -> Iterator[int]:
-    """The places in a list that a text speaks of, from 0 on."""
+    """Yield the places in a list that a text speaks of, from 0 on."""
     for match in _PLACE.finditer(text):
         if match["word"]:
             yield _ORDINALS.index(match["word"])
@@ -168,3 +171,43 @@ def ordinal(place: int) -> str:
     'second'
     """
     return _ORDINALS[place]
+
+
+_KEEPS = re.compile(
+    r"\b(?:still|again|only|just|same|keeps?|stays?|remains?|as (?:before|in the \w+ \w+)|also here"
+    r"|here as well)\b"
+)
+_DROPS = re.compile(
+    r"\b(?:no longer|any ?more|not|drop\w*|gone|goes|fall\w*|left out|leave out|without|forget|instead"
+    r"|now (?:also|too)|too|also the|every|all)\b"
+)
+
+
+def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
+    """Say yes or no to whether a condition of the first request, named by its term, holds in the follow-up.
+
+    Only where the question asks for just that: "still only the roomy ones?". Else the answer is empty.
+    """
+    keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)
+    if bool(keeps) == bool(drops) or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
+        return ""
+    said = set(asked.content) - GENERIC_STEMS
+    named = [one for one in brief.inherited if (stems := _telling(one.term)) and stems <= said]
+    holds = {has_snippet(brief.gold, one.snippet) for one in named}
+    if len(holds) != 1:
+        return ""
+    still = holds.pop()
+    told = choice.granted()
+    if still and not any(has_snippet(told, one.snippet) for one in named):
+        return ""
+    if not still and choice.answer != NO_RESTRICTION:
+        return ""
+    return "Yes" if still == bool(keeps) else "No"
+
+
+def _telling(term: str) -> frozenset[str]:
+    return frozenset(map(stem, content_words(words(clean(term))))) - GENERIC_STEMS
+
+
+_OR = re.compile(r"\bor\b")
+_ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why)\b")

@@ -35,7 +35,7 @@ _PROPOSAL = re.compile(
     r"^(?:(?:so|ok|okay|and|but|then|yes|no|hence|thus|just|only|meaning|ah|well)\W+)*"
     r"(?:is|are|was|were|do|does|did|should|shall|can|could|will|would"
     r"|must|has|have|may|you said|you mean|i take)\b"
-    r"|^so\b"
+    r"|^so\b|^(?:\w+ ){1,4}first\b"
 )
 _APPROVAL = re.compile(
     r"\b(?:right|correct|ok|okay|yes|true|agreed|enough|sufficient|complete|that's (?:it|all)|isn't it)\W*$"
@@ -76,13 +76,13 @@ _NO_LIMIT = re.compile(r"\b(?:no limit|unlimited|without (?:a |any )?limit|every
 _DIRECTIONS = (
     (
         True,
-        re.compile(r"\bdescending\b|\b(?:newest|latest|most \w+|highest|largest|biggest) (?:ones? )?first\b"),
+        re.compile(r"\bdescending\b|\b(?:newest|latest|most|highest|largest|biggest) (?:\w+ ){0,2}first\b"),
     ),
     (
         False,
         re.compile(
             r"\b(?:ascending|alphabetical\w*|a to z)\b"
-            r"|\b(?:oldest|earliest|lowest|smallest|least \w+) (?:ones? )?first\b"
+            r"|\b(?:oldest|earliest|lowest|smallest|least) (?:\w+ ){0,2}first\b"
         ),
     ),
 )
@@ -102,12 +102,13 @@ _REGIONS = {
 
 
 def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
-    """Say yes or no to what a question proposes, by the choice that answers it.
+    """Return yes or no to what a question proposes, by the choice that answers it.
 
     To what the request itself says, "yes" if it has all the telling words of the question.
     """
     if not choice.tells:
         return ""
+    asked = take_apart(question) if isinstance(question, str) else question
     if not choice.answer:
         clause = choice.parts[0].clause if len(choice.parts) == 1 else ""
         known = frozenset[frozenset[str]]()
@@ -116,10 +117,9 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
             if choice.items:  # the words of the request propose nothing new
                 given = " ".join([brief.request, *(item.term for item in choice.items)])
                 known = frozenset(name for name in known if not name <= _stems_of(clean(given)))
-        return verdict(question, choice.granted(), clause, known)
+        return verdict(asked, choice.granted(), clause, known)
     if not choice.answer.startswith(SAID):
         return ""
-    asked = take_apart(question) if isinstance(question, str) else question
     if not _proposes(asked):
         return ""
     told = _stems_of(clean(choice.answer))
@@ -133,14 +133,14 @@ def _stems_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _known(identifiers: frozenset[str], notes: BriefNotes | None) -> frozenset[frozenset[str]]:
-    """The stems of the names of a schema, each as it is said."""
+    """Return the stems of the names of a schema, each as it is said."""
     names = Names(identifiers, notes)
     found = {_stems_of(clean(names.words(name))) for name in identifiers}
     return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
 
 
 def _proposes(asked: Question) -> bool:
-    """Whether a question proposes one thing."""
+    """Return whether a question proposes one thing."""
     text = asked.text
     proposes = asked.confirms or _PROPOSAL.match(text) or _is_approved(asked)
     return bool(proposes) and not _CHOICE.search(text)
@@ -183,6 +183,9 @@ def verdict(
         return "Yes" if _ONCE.search(text) else "No" if _REPEATED.search(text) else ""
     if clause == "limit" and _NO_LIMIT.search(text):
         return "No"
+    if _NOT_MISSING.search(snippets[0]) and _MISSING.search(text):
+        out, kept = _LEFT_OUT.search(text), _KEPT.search(text)
+        return "" if bool(out) == bool(kept) else "Yes" if out else "No"
     proposed, dates = _numbers(text), set(_DATE.findall(text))
     if (proposed or dates) and _is_foreign(text, _names_in(parse_fragment(snippets[0])), known):
         return "No"
@@ -199,8 +202,14 @@ def verdict(
     return _values(text, tokens)
 
 
+_NOT_MISSING = re.compile(r"(?i)^(?:WHERE |AND )?[\w.]{1,80} IS NOT NULL$")
+_MISSING = re.compile(r"\b(?:without|missing|empty|blanks?|null|no|not|un\w+)\b")
+_LEFT_OUT = re.compile(r"\b(?:leav\w+ out|left out|exclu\w+|skip\w*|ignor\w+|drop\w*|remov\w+|omit\w*)\b")
+_KEPT = re.compile(r"\b(?:includ\w+|count\w*|keep|kept|stay|in)\b")
+
+
 def _is_approved(asked: Question) -> bool:
-    """Whether a question asks for approval at its end."""
+    """Return whether a question asks for approval at its end."""
     return not _APPROVING.isdisjoint(asked.stems[-1:]) and _APPROVAL.search(asked.text) is not None
 
 
@@ -217,7 +226,7 @@ def _tokens(snippet: str) -> tuple[LexicalUnit, ...]:
 
 @lru_cache(maxsize=4096)
 def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
-    """The stems of each thing that a clause lists, and whether it is sorted in descending order."""
+    """Return the stems of each thing that a clause lists, and whether it is sorted in descending order."""
     tree = parse_fragment(sql)
     if tree is None:
         return ()
@@ -236,19 +245,21 @@ def _names_in(tree: Node | None) -> frozenset[str]:
 
 
 def _is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
-    """Whether a text names something of the schema, and nothing of `own` names."""
+    """Return whether a text names something of the schema, and nothing of `own` names."""
     said = _stems_of(text)
     return any(name <= said and not name & own for name in known) and not said & (own - GENERIC_STEMS)
 
 
 def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> Verdict:
-    """A proposal of what is shown, of what there is a row for, or of an order.
+    """Return a proposal of what is shown, of what there is a row for, or of an order.
 
     Yes, if each name that it has is listed; no, if one of them is another name of the schema.
     """
     items = _listed(sql, clause)
     about = _REGIONS[clause].sub(" ", text)
     said = _stems_of(about)
+    if clause in ("order", "tie") and not _SORTED_BY.search(text):
+        known = frozenset()
     here = [name for name in known if name - _OF_KEYS <= said]
     full = [name for name in here if not any(name < other for other in here)]
     if any(not any(name - _OF_KEYS <= own for own, _ in items) for name in full):
@@ -258,6 +269,8 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
         downs = [down for down, pattern in _DIRECTIONS if pattern.search(text)]
         if len(downs) == 1 and items:
             wanted = [down for (_, down), one in zip(items, named, strict=True) if one] or [items[0][1]]
+            if _OF_TIME.search(text) and not any(own & _TIMES for own, _ in items):
+                return ""
             return "Yes" if wanted[0] == downs[0] else "No"
         return "Yes" if any(named) else ""
     if clause == "output" and any(named) and (count := _COLUMNS.search(text)):
@@ -270,6 +283,11 @@ def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -
             return "No" if told else ""
         return "No" if _EXCLUSIVE.search(text) else "Yes" if full else ""
     return "No" if any(named) and told <= frozenset[str]().union(*(own for own, _ in items)) else ""
+
+
+_TIMES = frozenset(map(stem, "date time day week month year hour on at since".split()))
+_OF_TIME = re.compile(r"\b(?:newest|latest|oldest|earliest)\b")
+_SORTED_BY = re.compile(r"\b(?:sort|order|rank|arrang)\w* (?:\w+ ){0,2}by\b")
 
 
 def _is_number(token: LexicalUnit) -> bool:
@@ -288,7 +306,7 @@ def _other_bound(text: str, tokens: Sequence[LexicalUnit]) -> bool:
 
 
 def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:
-    """A proposal without numbers: yes, if it names every value; no, if it names some of them only."""
+    """Return a proposal without numbers: yes, if it names every value; no, if it names some of them only."""
     keys = {token.key for token in tokens}
     values = [" ".join(words(clean(token.text))) for token in tokens if token.kind == "string"]
     spaced = f" {' '.join(words(text))} "
@@ -297,4 +315,10 @@ def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:
         return ""
     if len(named) == len(values):
         return "Yes"
-    return "No" if re.search(r"\b(?:only|just)\b", text) else ""
+    if re.search(r"\b(?:only|just)\b", text):
+        return "No"
+    return "Yes" if _INCLUDES.search(text) else ""
+
+
+_INCLUDES = re.compile(r"\b(?:too|also|as well|counts?|included?|part of|belong\w*)\b")
+"""Asks whether something is among others."""

@@ -12,10 +12,10 @@ from birdenv.dialogue import Move, PlayerContext, View
 from birdenv.dialogue.players import plays
 from birdenv.errors import InputError
 from birdenv.users._brief import Answer, Brief, Call
-from birdenv.users._conversation import Conversation, ordinal
+from birdenv.users._conversation import Conversation, ordinal, still_holds
 from birdenv.users._proposal import agreed
 from birdenv.users.decoder import OUT_OF_SCOPE, decode, said_again
-from birdenv.users.understanding import ANSWERED, Part
+from birdenv.users.understanding import ANSWERED, Part, take_apart
 
 TEMPERAMENTS: Final = {
     "cooperative": "answers every question that it understands; the default",
@@ -51,7 +51,7 @@ def read_temperament(argument: str) -> Temperament:
     """Read the argument of `rule:`.
 
     Raises:
-        InputError: there is no such user, or the number of questions is none.
+        InputError: there is no such user, or the number of questions is not a number.
     """
     name, _, number = argument.partition(":")
     name = name or "cooperative"
@@ -154,7 +154,8 @@ class RulePlayer:
                 text = decode(replace(choice, items=(item,)), conversation.brief)
                 return Answer(f"{text} {UNSURE}", choice.call, choice.target, granted)
         text = decode(choice, conversation.brief)
-        said = agreed(part.asked or part.text, choice, conversation.brief)
+        asked = part.asked or take_apart(part.text)
+        said = still_holds(asked, choice, conversation.brief) or agreed(asked, choice, conversation.brief)
         if said and temper.name == "literal":
             text = f"{said}."
         elif temper.name == "mistaken" and again:
@@ -191,7 +192,7 @@ def in_one_message(answers: Sequence[Answer], asked: int) -> Answer:
 
 
 def _in_its_place(place: int, answer: Answer) -> str:
-    """The words for one of several questions; one that is not answered is named."""
+    """Return the words for one of several questions; one that is not answered is named."""
     if answer.call == "unanswerable":
         return f"Your {ordinal(place)} question is nothing I can help you with."
     if answer.call == "unclear":
@@ -248,5 +249,5 @@ _ENDINGS: Final = (
 
 
 def chatty(text: str, rng: Random) -> str:
-    """`text` with small talk around it; the same state of `rng` gives the same words."""
+    """Return `text` with small talk around it; the same state of `rng` gives the same words."""
     return " ".join(filter(None, (rng.choice(_OPENINGS), text, rng.choice(_ENDINGS))))

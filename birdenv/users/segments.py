@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
 from birdenv.sql import quiet_parser
+from birdenv.users.sql_in_words import fragment_dialect
 
 _Node: TypeAlias = Any
 """A syntax tree's node: sqlglot renamed the base class, and several versions will do."""
@@ -34,32 +35,39 @@ class Segment:
 
 
 def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...]:
-    """The parts of the statements; one that cannot be parsed is one part of clause "statement".
+    """Return the parts of the statements; one that cannot be parsed is one part of clause "statement".
 
     >>> [s.id for s in segments(["SELECT a FROM t WHERE b > 1 AND c = 2 LIMIT 5"])]
     ['S1', 'S1.select', 'S1.select.1', 'S1.from', 'S1.where.1', 'S1.where.2', 'S1.limit']
     """
     import sqlglot
+    from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
-    cutter = _Cutter(dialect)
+    cutter = _Cutter()
     with quiet_parser():
         for text in gold:
-            before = len(cutter.found)
-            try:
-                for statement in sqlglot.parse(text, read=dialect):
-                    if statement is not None:
+            before, blocks = len(cutter.found), cutter.blocks
+            for cutter.dialect in (fragment_dialect(), dialect):
+                try:
+                    statements = sqlglot.parse(text, read=cutter.dialect)
+                    if any(isinstance(one, exp.Command) for one in statements) and cutter.dialect != dialect:
+                        continue
+                    for statement in filter(None, statements):
                         cutter.statement(statement)
-            except (SqlglotError, RecursionError):
-                del cutter.found[before:]
-                cutter.inside = 0
+                except (SqlglotError, RecursionError):
+                    del cutter.found[before:]
+                    cutter.inside, cutter.blocks = 0, blocks
+                else:
+                    break
+            else:
                 cutter.add(cutter.number(), "statement", text)
     return tuple(cutter.found)
 
 
 @dataclass
 class _Cutter:
-    dialect: str
+    dialect: Any = None
     found: list[Segment] = field(default_factory=list)
     blocks: int = 0
     inside: int = 0
@@ -72,7 +80,7 @@ class _Cutter:
         self.found.append(Segment(name, clause, sql, self.inside > 0))
 
     def sql(self, node: _Node) -> str:
-        return str(node.sql(dialect=self.dialect, comments=False))
+        return str(node.sql(dialect=self.dialect, comments=False, normalize_functions=False))
 
     def listed(self, name: str, clause: str, prefix: str, nodes: Iterable[_Node]) -> None:
         for i, node in enumerate(nodes, 1):
@@ -150,7 +158,7 @@ class _Cutter:
             self._within(query)
 
     def _output(self, item: _Node) -> str:
-        """What a column of the result is called, or else how it is made."""
+        """Return what a column of the result is called, or else how it is made."""
         from sqlglot import exp
 
         if item.alias:
@@ -158,7 +166,7 @@ class _Cutter:
         return self.sql(item.this if isinstance(item, exp.Column) else item)
 
     def _nested(self, node: _Node) -> list[_Node]:
-        """The subqueries directly inside this block, not those of its CTEs or of other subqueries."""
+        """Return the subqueries directly inside this block, not those of its CTEs or of other subqueries."""
         from sqlglot import exp
 
         with_ = _part(node, "with")
@@ -204,7 +212,7 @@ class _Cutter:
 
 
 def _without_places(clause: _Node, query: _Node) -> _Node:
-    """A GROUP BY or ORDER BY with the columns that it has the numbers of."""
+    """Return a GROUP BY or ORDER BY with the columns that it has the numbers of."""
     from sqlglot import exp
 
     clause = clause.copy()
@@ -223,7 +231,7 @@ _TRIGGER = re.compile(r"(?is)CREATE\s+(?:\w+\s+)*?TRIGGER\b.*?\bON\s+[\w.\"`]+")
 
 
 def _part(node: _Node, key: str) -> _Node:
-    """A child whose key is a Python keyword; sqlglot spells it with or without an underscore."""
+    """Return a child whose key is a Python keyword; sqlglot spells it with or without an underscore."""
     return node.args.get(f"{key}_") or node.args.get(key)
 
 

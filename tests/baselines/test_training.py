@@ -98,7 +98,7 @@ def test_the_optimum_of_a_test_takes_the_tables_of_its_episodes(
     envs = split.test_envs(8)
     played = play(envs, RULES["privileged"](), rounds=2)
     monkeypatch.setattr(
-        "birdenv.envs.candidates._cache.compile_tables", lambda *_: pytest.fail("compiled again")
+        "birdenv.envs.candidates._tables.compile_tables", lambda *_: pytest.fail("compiled again")
     )
     best = _best_returns(split, HELD_OUT, played)
     assert best is not None and len(best) == 16 and (best > 0.3).all() and (best <= 1.0).all()

@@ -267,7 +267,7 @@ class TestAsync:
                 with pytest.raises(InputError, match="under way"):
                     episode.act("clarify", "that?")
                 may_go_on.set()
-                while episode._moving.locked():
+                while episode._moving._taken.locked():
                     await asyncio.sleep(0.01)
                 assert [event.action for event in episode.events] == ["clarify", "answer"]
                 assert [each["role"] for each in episode.messages] == ["user", "assistant", "tool"]

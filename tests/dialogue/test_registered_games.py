@@ -167,12 +167,13 @@ GENERIC = (
     "runs/_runner.py",
     "runs/seating.py",
     "runs/_player_process.py",
-    "runs/_jobs.py",
+    "runs/jobs.py",
 )
 BY_NATURE = {
     "envs/_gymnasium.py",
     "envs/_vector.py",
     "envs/c_interact_v0.py",
+    "envs/candidates/_compiled.py",
     "envs/candidates/_session.py",
     "envs/candidates/_setting.py",
     "envs/candidates/_tables.py",

@@ -188,16 +188,18 @@ def test_pages_escape_and_say_where_scripts_may_come_from(study: tuple[Study, in
 def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path) -> None:
     running, port = study
     admin = Browser(port)
-    assert admin.get("/admin/export") == admin.get("/admin/people") == 403
+    assert (
+        admin.get("/admin/export") == admin.get("/admin/export/people.csv") == admin.get("/admin/now") == 403
+    )
     assert admin.post("/admin", {"token": "wrong"}) == 403
-    assert "Running dialogues" not in admin.page
+    assert "People now" not in admin.page
     folder = Path(running.store.path).parent
     assert admin.post("/admin", {"token": Doors(folder).admin_token}) == 200
-    assert "Running dialogues" in admin.page
+    assert "People now" in admin.page
     assert admin.get("/admin/export") == 200
     person = Browser(port)
     person.enter()
-    assert admin.get("/admin/people") == 200
+    assert admin.get("/admin/export/people.csv") == 200
     row = admin.page.splitlines()[1].split(",")
     assert row[2] == "participant"
     assert Browser(port).post("/admin/delete", {"person": row[0]}) == 403
@@ -207,7 +209,7 @@ def test_the_admin_page_needs_its_token(study: tuple[Study, int], tmp_path: Path
     assert person.post("/report", {"text": "<b>It hangs</b>"}) == 200
     assert person.status() == "waiting"
     admin.get("/admin")
-    assert "<td>waiting</td>" in admin.page and "<b>It hangs</b>" in admin.page
+    assert "<caption>Waiting</caption>" in admin.page and "<b>It hangs</b>" in admin.page
     assert (folder / "secret").stat().st_mode & 0o077 == 0
 
 

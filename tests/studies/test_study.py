@@ -16,7 +16,7 @@ from birdenv.dialogue import Arena, Move
 from birdenv.errors import InputError
 from birdenv.studies import Partner, Store, Study, StudyConfig, open_store, study_arena, study_rows
 from birdenv.studies.rating_round import people_rows
-from birdenv.studies.study._store import delete_person
+from birdenv.studies.study._deletion import delete_person
 
 ANSWERS = {"fluent": "3", "correct": "3", "humanlike": "3", "cooperative": "3"}
 BOT = Partner(player="rulebased")

@@ -167,3 +167,21 @@ def test_a_proposal_of_a_column_is_compared_with_those_that_are_there(
     question: str, sql: str, clause: str, said: str
 ) -> None:
     assert verdict(question, [sql], clause, KNOWN) == said
+
+
+@pytest.mark.parametrize(
+    ("question", "sql", "clause", "said"),
+    [
+        ("Do waived fines count, too?", "status IN ('open', 'paid', 'waived')", "", "Yes"),
+        ("Should rides without a rating be left out?", "t.rating IS NOT NULL", "", "Yes"),
+        ("Should rides without a rating be included?", "WHERE rating IS NOT NULL", "where", "No"),
+        ("Do you want the worst bike first?", "ORDER BY rate DESC", "order", ""),
+        ("highest price first?", "ORDER BY price DESC", "order", "Yes"),
+        ("lowest price first?", "ORDER BY price DESC", "order", "No"),
+        ("newest first?", "ORDER BY price DESC", "order", ""),
+    ],
+)
+def test_yes_or_no_comes_first_only_where_it_is_known(
+    question: str, sql: str, clause: str, said: str
+) -> None:
+    assert verdict(question, [sql], clause, KNOWN) == said

@@ -110,3 +110,21 @@ def test_slices_have_clauses_and_ids() -> None:
     parts = token_segments(["SELECT a FROM t ORDER BY a", "SELECT 1; 'x"])
     assert [part.id for part in parts] == ["T1", "T2", "T3", "T4", "T5"]
     assert [part.clause for part in parts] == ["select", "from", "order", "statement", "statement"]
+
+
+def test_golds_are_cut_as_they_are_written() -> None:
+    sql = (
+        "SELECT substr(a, 1, 4) AS y, IFNULL(b, 0) FROM t "
+        "WHERE c IS NOT NULL AND d NOT IN (1, 2) AND e NOT LIKE 'x%' AND f NOT BETWEEN 1 AND 2 AND NOT g"
+    )
+    assert [text for name, text in parts(sql) if ".where." in name] == [
+        "WHERE c IS NOT NULL",
+        "WHERE d NOT IN (1, 2)",
+        "WHERE e NOT LIKE 'x%'",
+        "WHERE f NOT BETWEEN 1 AND 2",
+        "WHERE NOT g",
+    ]
+    assert [text for name, text in parts(sql) if ".select." in name] == [
+        "substr(a, 1, 4) AS y",
+        "IFNULL(b, 0)",
+    ]

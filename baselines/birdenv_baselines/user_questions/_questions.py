@@ -33,6 +33,9 @@ FOLLOW_UP = "+follow-up"
 _CLASS_WEIGHTS = {"labelled": 1.85, "unlabelled": 1.2, "refuse": 1.45, "ask_back": 1.7}
 """To take a question about an annotated point for one about a part weighs more than the reverse."""
 
+_FOLLOW_UP_WEIGHT = 2.0
+"""Questions about follow-ups are one in a hundred."""
+
 _TASKS_FOR_ANY = 4
 """Tasks that a question to any task is put to."""
 
@@ -53,7 +56,7 @@ class Row:
 
     @property
     def database(self) -> str:
-        """The database that the task is about, by the task's name."""
+        """Return the database that the task is about, by the task's name."""
         return re.sub(r"(_M)?_\d+$", "", self.task.partition("+")[0])
 
 
@@ -118,9 +121,14 @@ def load_rows(files: Iterable[Path], briefs: Mapping[str, Brief]) -> list[Row]:
             rows += [
                 Row(briefs[at], at, *asked, weight, task == "*", _style(raw)) for at in chosen if at in briefs
             ]
-    rows = [replace(row, weight=row.weight * _CLASS_WEIGHTS.get(row.kind, 1.0)) for row in rows]
+    rows = [replace(row, weight=row.weight * _weight(row)) for row in rows]
     rows.sort(key=lambda row: row.task)  # the index of a task is made once
     return [row for row in rows if row.kind != "kind" or any(map(partial(is_right, row), candidates(row)))]
+
+
+def _weight(row: Row) -> float:
+    follows = _FOLLOW_UP_WEIGHT if row.task.endswith(FOLLOW_UP) else 1.0
+    return _CLASS_WEIGHTS.get(row.kind, 1.0) * follows
 
 
 def _task(raw: Mapping[str, Any]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
@@ -19,23 +19,23 @@ FRIENDS: Final = ("mutual-friends",)
 
 @dataclass(frozen=True)
 class MeasuredDialogue:
-    """A dialogue with what is worked out of it once."""
+    """A dialogue, with figures that are computed once."""
 
     dialogue: CorpusDialogue
 
     @cached_property
     def entities(self) -> Entities:
-        """Values of its lists."""
+        """Return values of its lists."""
         return Entities(self.dialogue)
 
     @cached_property
     def listing(self) -> PricedListing | None:
-        """What is sold in it."""
+        """Return the thing that is for sale in the dialogue."""
         return listing_of(self.dialogue)
 
     @cached_property
     def success(self) -> bool | None:
-        """True if it reached its aim; None where nothing tells."""
+        """Return whether the dialogue reached its aim, or None if that is not known."""
         return succeeded(self.dialogue)
 
 
@@ -50,12 +50,11 @@ class Metric:
     Attributes:
         name: its key.
         title: its name for people.
-        group: the heading that it stands under.
+        group: the heading under which it is listed.
         value: of a dialogue, or of a seat of it.
         is_rate: it is a share, from 0 to 1.
         games: the games that have it; empty for all.
         missing: what a corpus lacks in which no dialogue has it; without it the figure is left out there.
-        most: what it cannot exceed, by game.
     """
 
     name: str
@@ -65,7 +64,6 @@ class Metric:
     is_rate: bool = False
     games: tuple[str, ...] = ()
     missing: str = ""
-    most: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
         """Return what a dialogue, or a seat of it, gives."""
@@ -168,7 +166,7 @@ def _seconds(reading: MeasuredDialogue) -> float | None:
 
 
 def _cross_talk(reading: MeasuredDialogue) -> Ratio | None:
-    """Pairs of moves of two seats of which the second began to be typed before the first was sent."""
+    """Return pairs of moves of two seats of which the second began to be typed before the first was sent."""
     if not reading.dialogue.has_typing:
         return None
     moves = reading.dialogue.moves
@@ -186,7 +184,7 @@ def _count(name: str) -> Callable[[MeasuredDialogue], float | None]:
 
 
 def _price(reading: MeasuredDialogue) -> float | None:
-    """The final price on the way from the buyer's target (0) to the seller's (1)."""
+    """Return the final price on the way from the buyer's target (0) to the seller's (1)."""
     price, listing = agreed_price(reading.dialogue), reading.listing
     if price is None or listing is None or "seller" not in listing.roles:
         return None
@@ -232,7 +230,7 @@ def _measures() -> Iterator[Metric]:
     yield Metric("phase_1_first", "Phase 1, first try", "Outcome", _passed(1, "first"), True)
     yield Metric("phase_1", "Phase 1", "Outcome", _passed(1), True)
     yield Metric("phase_2", "Phase 2, of reached", "Outcome", _passed(2), True)
-    yield Metric("reward", "Reward", "Outcome", _reward, most=dict.fromkeys((*_SQL, *FRIENDS), 1.0))
+    yield Metric("reward", "Reward", "Outcome", _reward)
     yield Metric("price", "Final price (buyer's target 0, seller's 1)", "Outcome", _price)
     yield Metric("events", "Moves in a dialogue", "Length", _length)
     yield Metric("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))
@@ -253,7 +251,7 @@ def _measures() -> Iterator[Metric]:
 
 
 def _clarification() -> Iterator[Metric]:
-    """Questions against ambiguities."""
+    """Yield questions against ambiguities."""
     asked, known = _moves("clarify"), _count("ambiguities")
     yield Metric("questions", "Questions", "Clarification", asked, games=_ASKING)
     shares = {

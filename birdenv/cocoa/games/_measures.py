@@ -30,7 +30,7 @@ def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
 
 
 def _rows(known: Any) -> list[Mapping[str, Any]]:
-    """A list of things as it is; what has names as pairs."""
+    """Return a list of things as it is; what has names as pairs."""
     if isinstance(known, Mapping):
         return [{"": name, "value": value} for name, value in _pairs(known)]
     return [each if isinstance(each, Mapping) else {"": str(each)} for each in known]

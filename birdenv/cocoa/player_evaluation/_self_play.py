@@ -9,13 +9,12 @@ from statistics import median
 from typing import Any
 
 from birdenv.dialogue import Dialogue, Game, make_game, play
-from birdenv.statistics import Ratio, ratio_figure
-from birdenv.statistics.statistic import Figure, undefined
+from birdenv.statistics import Figure, Ratio, ratio_figure, undefined
 
 
 @dataclass
 class SelfPlay:
-    """What became of dialogues between players.
+    """The results of dialogues between players.
 
     Attributes:
         players: their names.
@@ -62,7 +61,7 @@ class SelfPlay:
         }
 
     def _figure(self, values: Sequence[float | None], *, is_rate: bool = False) -> Figure:
-        """The mean of values, with an interval over tasks."""
+        """Return the mean of values, with an interval over tasks."""
         pairs = [
             (float(value), task) for value, task in zip(values, self.tasks, strict=True) if value is not None
         ]

@@ -35,7 +35,7 @@ from birdenv.sql import LONGEST_SQL, NO_QUERY, STICKING, first_words, split_scri
 
 
 def _is_shared(words: tuple[str, ...]) -> bool:
-    """Whether a statement with these first words may run where others read, gold among them.
+    """Return whether a statement with these first words may run where others read, gold among them.
 
     What EXPLAIN tells with options (ANALYZE, BUFFERS) is also which tables were read before.
     """
@@ -51,7 +51,7 @@ _SIZE: Final = "SELECT pg_database_size(current_database())"
 
 @dataclass(frozen=True, slots=True)
 class EpisodeContext:
-    """What an episode shares with others: the server, and the databases of one template there."""
+    """What an episode shares with other episodes: the server, and the databases of one template."""
 
     server: PostgresServer
     pool: ClonePool
@@ -78,7 +78,7 @@ class PostgresDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Whether the episode has a database of its own by now."""
+        """Return whether the episode has a database of its own by now."""
         return self._private is not None or self._start is not None
 
     @property
@@ -130,7 +130,8 @@ class PostgresDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Schema and contents as they are now; see `DatabaseState`. An error where they cannot be read.
+        """Return schema and contents as they are now; see `DatabaseState`. An error where they cannot be
+        read.
 
         A transaction that is still open is rolled back first. With `like`, contents are read only if the
         schema is the one of `like`, else left empty. Each table is read under `limits`, all together under
@@ -151,8 +152,8 @@ class PostgresDatabase:
         return private.in_new_session(lambda session: read_state(session, like, allowance))
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """What is committed, as a value that `restore` takes, here or in another episode of this process on
-        the same template.
+        """Return what is committed, as a value that `restore` takes, here or in another episode of this
+        process on the same template.
 
         A transaction that is still open is rolled back first. Temporary tables, settings and locks are not
         part of it, and the episode itself goes on from it in a new session, without them.
@@ -227,7 +228,7 @@ class PostgresDatabase:
         )
 
     def _own(self) -> PrivateClone:
-        """The episode's clone, made now if it is not there yet."""
+        """Return the episode's clone, made now if it is not there yet."""
         if self._private is None:
             around = self._around
             start = self._start.clone if self._start is not None else None
@@ -246,7 +247,7 @@ class PostgresDatabase:
             raise ValueError("this database is closed")
 
     def _allowance(self, rows: int | None) -> Allowance:
-        """What one statement may cost."""
+        """Return what one statement may cost."""
         self._check_open()
         if rows is not None and rows < 0:
             raise ValueError(f"rows cannot be negative: {rows}")
@@ -256,7 +257,7 @@ class PostgresDatabase:
         )
 
     def _allowance_until(self, deadline: float) -> Allowance:
-        """What the next of several statements may cost, if there is a deadline for all of them."""
+        """Return what the next of several statements may cost, if there is a deadline for all of them."""
         allowance, left = self._allowance(None), deadline - time.monotonic()
         if left >= allowance.seconds:
             return allowance

@@ -7,8 +7,7 @@
 """
 
 from birdenv.envs.wrappers._chat import ChatMessages
-from birdenv.envs.wrappers._hidden_price import HiddenPrice
 from birdenv.envs.wrappers._markup import Markup
-from birdenv.envs.wrappers._shaping import PotentialShaping, TurnCost, resolved_points
+from birdenv.envs.wrappers._shaping import HiddenPrice, PotentialShaping, TurnCost, resolved_points
 
 __all__ = ["ChatMessages", "HiddenPrice", "Markup", "PotentialShaping", "TurnCost", "resolved_points"]

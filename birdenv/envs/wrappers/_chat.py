@@ -12,8 +12,7 @@ from gymnasium.utils import RecordConstructorArgs
 from birdenv.dialogue import Seat
 from birdenv.dialogue.chat import chat_messages, read_tool_call, tool_schemas
 from birdenv.envs._gymnasium import DialogueEnv
-from birdenv.envs._text_space import UnicodeText
-from birdenv.envs._text_vectorisation import SpaceAsText
+from birdenv.envs._text_space import SpaceAsText, UnicodeText
 
 Json = dict[str, Any]
 
@@ -55,7 +54,7 @@ class ChatPrompts(_ChatSpace):
 
 
 class ChatReplies(_ChatSpace):
-    """What a chat model answers: an assistant message, with tool calls or without; or one bare tool call.
+    """The answer of a chat model: an assistant message, with or without tool calls, or a bare tool call.
 
     Samples call the seat's tools.
     """

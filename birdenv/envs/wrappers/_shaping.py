@@ -1,6 +1,6 @@
 """Shaping: rewards added to those of an environment, to make it easier to learn or to price turns.
 
-Potentials.
+Potentials, the cost of a turn, and the price of a question that is paid but not shown.
 """
 
 from __future__ import annotations
@@ -9,9 +9,11 @@ from collections.abc import Callable
 from typing import Any, TypeAlias
 
 import gymnasium
+import numpy as np
 from gymnasium.utils import RecordConstructorArgs
 
 from birdenv.envs._gymnasium import DialogueEnv
+from birdenv.envs.candidates import EpisodeColumn
 from birdenv.errors import InputError
 
 Potential: TypeAlias = Callable[[Any, gymnasium.Env[Any, Any]], float]
@@ -100,3 +102,17 @@ def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
         raise InputError("resolved_points needs a running episode of c-interact or a-interact")
     settled, all_points = points()
     return settled / all_points if all_points else 1.0
+
+
+class HiddenPrice(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
+    """Sets the price in a candidate environment's observations to 0: how much is it worth to see it?"""
+
+    def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
+        """Return the observation without the price."""
+        episode = np.array(observation["episode"])
+        episode[..., EpisodeColumn.PRICE] = 0.0
+        return {**observation, "episode": episode}
+
+    def action_masks(self) -> Any:
+        """Return which actions are possible now."""
+        return self.env.get_wrapper_attr("action_masks")()

@@ -36,7 +36,7 @@ class _CapReachedError(Exception):
 
 
 def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MOST_NODES) -> ColumnSearch:
-    """Distinct columns of `pred` that, put in this order, give the gold's rows as a multiset.
+    """Return distinct columns of `pred` that, put in this order, give the gold's rows as a multiset.
 
     Both sides have the same number of rows, above zero, canonical or such that Python finds them equal where
     their canonical forms are. Numbers agree within the tolerance. Whole rows are
@@ -64,7 +64,7 @@ class _Search:
         self._pred_columns = [_Column(pred, i) for i in range(len(pred[0]))]
 
     def assignments(self) -> Iterator[tuple[int, ...]]:
-        """All that give the gold's rows, at least cost first."""
+        """Yield all that give the gold's rows, at least cost first."""
         is_hopeless = any(
             not any(ours.digest == other.digest or ours.may_be(other) for other in self._pred_columns)
             for ours in self._gold_columns
@@ -85,8 +85,9 @@ class _Search:
                 yield from self._extended(longer)
 
     def _places(self, column: int, taken: tuple[int, ...]) -> Iterator[int]:
-        """Where the prediction may have the values of this gold column: its own place first, and where a
-        tolerance is needed last."""
+        """Yield where the prediction may have the values of this gold column: its own place first, and where
+        a tolerance is needed last.
+        """
         ours = self._gold_columns[column]
         free = sorted(set(range(len(self._pred_columns))).difference(taken), key=lambda i: (i != column, i))
         yield from (i for i in free if self._pred_columns[i].digest == ours.digest)
@@ -97,7 +98,7 @@ class _Search:
         )
 
     def _may_agree(self, chosen: tuple[int, ...]) -> bool:
-        """Whether the rows agree in those of the columns so far that need no tolerance."""
+        """Return whether the rows agree in those of the columns so far that need no tolerance."""
         pairs = [
             (column, place)
             for column, place in enumerate(chosen)
@@ -132,7 +133,7 @@ class _Column:
             return math.inf, math.inf
 
     def may_be(self, other: _Column) -> bool:
-        """Whether the two columns, which differ, may be the same within the tolerance."""
+        """Return whether the two columns, which differ, may be the same within the tolerance."""
         if not (self._has_fractions or other._has_fractions):
             return False
         if (
@@ -157,5 +158,7 @@ def _others(kinds: set[type]) -> set[type]:
 
 
 def _digest(rows: Sequence[Row], columns: Sequence[int]) -> int:
-    """The same number for the same multiset of cells in these columns, and nearly always another if not."""
+    """Return the same number for the same multiset of cells in these columns, and nearly always another if
+    not.
+    """
     return sum(map(hash, map(itemgetter(*columns), rows)))

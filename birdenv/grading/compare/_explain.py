@@ -26,7 +26,7 @@ _Rows = Sequence[CanonicalRow]
 
 
 def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
-    """`both_empty`: neither has a row. `gold_empty`: the gold has no row, or nothing but NULLs."""
+    """Return the flags `both_empty` (neither has rows) and `gold_empty` (no row, or nothing but NULLs)."""
     flags = []
     if not gold.rows and not pred.rows:
         flags.append("both_empty")
@@ -36,7 +36,7 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
-    """Why rows need not be compared at all; empty if they must be."""
+    """Return why rows need not be compared at all; empty if they must be."""
     if gold.truncated:
         return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
     if len(gold.columns) != len(pred.columns):
@@ -55,7 +55,7 @@ def explain(
     extra: _Rows,
     agreement: Agreement | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """One line and flags (`dup_only`, `float_only`, `colorder_only`) for rows that differ.
+    """Return one line and flags (`dup_only`, `float_only`, `colorder_only`) for rows that differ.
 
     `missing` and `extra` are the canonical rows that `multiset_difference` leaves of `gold` and `pred`; those
     may be any rows that Python finds equal where their canonical forms are. `agreement`: of missing and
@@ -76,7 +76,7 @@ def explain(
 
 
 def show(row: CanonicalRow) -> str:
-    """A row on one line, long cells and long rows cut."""
+    """Return a row on one line, long cells and long rows cut."""
     text = "(" + ", ".join(map(_show_cell, row)) + ")"
     return text if len(text) <= _LONGEST_ROW else text[:_LONGEST_ROW] + "…"
 
@@ -102,17 +102,17 @@ def _are_all_in(rows: _Rows, others: Sequence[Row]) -> bool:
 
 
 def _may_be_reordered(missing: _Rows, extra: _Rows) -> bool:
-    """False if the cells differ in whatever order: a quick look before the search."""
+    """Look quickly, before a search, whether the cells could be the same in some order."""
     return sum(map(hash, chain.from_iterable(missing))) == sum(map(hash, chain.from_iterable(extra)))
 
 
 def _has_other_column_order(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Whether some order of pred's columns gives gold's rows; False where the search would be long."""
+    """Return whether some order of pred's columns gives gold's rows; False where the search would be long."""
     return find_columns(gold, pred, _MOST_ORDERS).columns is not None
 
 
 def _as_text(row: CanonicalRow) -> CanonicalRow:
-    """The row with text that reads as a number taken as that number, and dates as their ISO text."""
+    """Return the row with text that reads as a number taken as that number, and dates as their ISO text."""
     return tuple(map(_loosened, row))
 
 
@@ -128,7 +128,7 @@ def _loosened(cell: Hashable) -> Hashable:
 
 
 def _type_difference(missing: _Rows, extra: _Rows) -> str:
-    """One line if the rows are the same but for text that reads as a number or a date; else empty."""
+    """Return one line if the rows are the same but for text that reads as a number or a date; else empty."""
     if len(missing) > _MOST_LOOSENED or not _may_differ_in_type(missing, extra):
         return ""
     partners = dict(zip(map(_as_text, extra), extra, strict=True))
@@ -141,7 +141,7 @@ def _type_difference(missing: _Rows, extra: _Rows) -> str:
 
 
 def _may_differ_in_type(missing: _Rows, extra: _Rows) -> bool:
-    """False if no column has cells of two types that may be normalised into each other: a quick look."""
+    """Look quickly whether some column has cells of two types that can be normalised into each other."""
     for ours, others in zip(zip(*missing, strict=True), zip(*extra, strict=True), strict=False):
         kinds = {*map(type, ours), *map(type, others)}
         if len(kinds) > 1 and len(set(map(_type_name_of, kinds - _NEVER_LOOSENED))) > 1:

@@ -48,7 +48,7 @@ class Conditions:
 
 
 def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions) -> RowsComparison:
-    """Whether a prediction's rows are the gold's under the task's conditions.
+    """Return whether a prediction's rows are the gold's under the task's conditions.
 
     Columns are positional, their names do not matter. Two timestamps are compared exactly (in UTC; one
     without a time zone counts as UTC), but by day where a plain date stands in the same column of either
@@ -75,7 +75,9 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
 
 
 def _are_identical(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Whether the same plain values of the same types stand in the same places: no rule can part them."""
+    """Return whether the same plain values of the same types stand in the same places: no rule can part
+    them.
+    """
     return (
         list(gold) == list(pred)
         and cell_types(gold) <= PLAIN_TYPES
@@ -117,7 +119,9 @@ def _moment(cell: datetime) -> datetime:
 
 
 def _rounded(number: Decimal, places: int) -> Hashable:
-    """Half up (away from zero) at `places` decimals. Numbers of any size: no digit is lost on the left."""
+    """Round half up (away from zero) at `places` decimals. Numbers may have any size: no digit is lost on the
+    left.
+    """
     if number.is_nan():
         return NAN
     _, digits, exponent = number.as_tuple()
@@ -130,7 +134,7 @@ def _rounded(number: Decimal, places: int) -> Hashable:
 
 
 def _columns_by_day(result: QueryResult) -> frozenset[int]:
-    """Columns in which a plain date stands, also inside arrays and JSON."""
+    """Return columns in which a plain date stands, also inside arrays and JSON."""
     if not any(issubclass(kind, _SEEN_BY_TYPE) for kind in cell_types(result.rows)):
         return frozenset()
     columns = zip(*result.rows, strict=True)

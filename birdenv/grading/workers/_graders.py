@@ -31,7 +31,7 @@ class ExGrader:
         source: the databases.
         limits: of each statement.
         clean: take away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out.
-        metrics: beside EX.
+        metrics: further metrics, in addition to EX.
         fail_doubtful: a prediction that reads no table fails, by every metric, if the gold reads some.
     """
 
@@ -112,7 +112,7 @@ class InteractGrader:
 
 
 def _was_late(graded: Graded) -> bool:
-    """Whether a limit may have made the grade what it is."""
+    """Return whether a limit may have made the grade what it is."""
     return graded.was_late or (graded.state_was_late and graded.found.status == "infra_error")
 
 
@@ -150,7 +150,8 @@ class PairGrader:
         return cleaned.sql in self.rules.nones
 
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
-        """The verdict by the first row that fits, as em / esm / bucket (`-`: None; `key`: EM keys equal):
+        """Return the verdict by the first row that fits, as em / esm / bucket (`-`: None; `key`: EM keys
+        equal):
 
         1 both None: pass / pass / ok. 2 prediction empty: - / - / skipped. 3 gold empty: - / - / skipped.
         4 gold None: fail / fail / mismatch. 5 prediction None: fail / fail / mismatch. 6 ESM off: key / - /

@@ -23,12 +23,14 @@ from birdenv.runs.user_evaluation._questions import (
     read_questions,
     schema_names,
 )
-from birdenv.runs.user_evaluation._readability import Readability, readability, readability_text
 from birdenv.runs.user_evaluation._user_figures import (
+    Readability,
     class_figures,
     evaluation_text,
     keep_figures,
     leak_figures,
+    readability,
+    readability_text,
     user_line,
     user_name,
 )

@@ -22,6 +22,11 @@ ROW_FORMATS: Final = {
         *("left", "right", "winner", "rater", "justification"),
         *("left_dialogue", "right_dialogue", "seat", "task"),
     ),
+    "dialogues": (
+        *("dialogue", "task", "partner", "players", "started", "minutes", "moves"),
+        *("status", "rewards"),
+    ),
+    "answers": ("dialogue", "task", "seat", "person", "question", "value"),
     "people": ("person", "platform_id", "role", "status", "ending", "code", "since", "dialogues"),
 }
 """The columns of the rows, by format."""
@@ -54,6 +59,28 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
         for name, value in each.get("answers", {}).items()
         if value is not None
     ]
+
+
+def dialogue_rows(store: Store) -> Iterator[dict[str, Any]]:
+    """Yield the ended dialogues of a study; times are in UTC, and players and rewards stand by seat."""
+    moves = store.move_counts()
+    for each in store.finished():
+        row = each._asdict() | {"dialogue": each.id, "players": " ".join(each.seats)}
+        row |= {"started": _utc(each.started), "moves": moves.get(each.id, 0)}
+        row["minutes"] = round(((each.ended or each.started) - each.started) / 60, 2)
+        row["rewards"] = " ".join(f"{reward:g}" for reward in each.rewards or ())
+        yield _ordered("dialogues", row)
+
+
+def survey_rows(store: Store) -> Iterator[dict[str, Any]]:
+    """Yield the answers to the survey of a study, a row for each; `seat` is the seat of who answered."""
+    for each in store.finished():
+        people = store.seated(each.id)
+        for seat, answers in store.surveys(each.id).items():
+            of = {"dialogue": each.id, "task": each.task, "seat": seat, "person": people.get(seat, "")}
+            for name, value in answers.items():
+                if value is not None:
+                    yield _ordered("answers", of | {"question": name, "value": value})
 
 
 def people_rows(folder: Path) -> Iterator[dict[str, Any]]:

@@ -28,30 +28,35 @@ class Item(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Tell the item from others; it says nothing of who talked, and stands in pages."""
+        """Return an id of the item for pages, which does not reveal who talked."""
         said = " ".join([*(each.id for each in self.sides), self.seat_name])
         return sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
 
     @property
     def seat_name(self) -> str:
-        """The name of the judged seat."""
+        """Return the name of the judged seat."""
         return self.record.seats[self.seat]
 
     @property
-    def seat_in_words(self) -> str:
-        """What people call the judged seat, where the game says it: as its partner does."""
-        arena = self.record.arena
-        others = [] if arena is None else [each for each in arena.game.seats if each.name != self.seat_name]
-        return others[0].words.voices.get(self.seat_name, self.seat_name) if others else self.seat_name
+    def names(self) -> dict[str, str]:
+        """Return what raters are told that the seats are called: as their partners call them, if names
+        differ.
+        """
+        seats = () if self.record.arena is None else self.record.arena.game.seats
+        called = {voice: name for each in seats for voice, name in each.words.voices.items()}
+        found = {name: called.get(name, "") for name in self.record.seats}
+        if len({*found.values()} - {""}) == len(found):
+            return found
+        return {name: f"Speaker {place}" for place, name in enumerate(found, 1)}
 
     @property
     def sides(self) -> tuple[RecordedDialogue, ...]:
-        """The dialogues."""
+        """Return the dialogues."""
         return (self.record,) if self.other is None else (self.record, self.other)
 
 
 def items_of(records: Iterable[RecordedDialogue], config: RatingConfig) -> list[Item]:
-    """Return what is to be judged; dialogues in which nobody said a word are left out.
+    """Return the items to be judged, without dialogues in which nobody said a word.
 
     Raises:
         InputError: there is nothing, or a seat that no dialogue has is named.
@@ -94,7 +99,7 @@ def _seats(record: RecordedDialogue, config: RatingConfig) -> list[int]:
 
 
 def _pairs(seated: Iterable[tuple[RecordedDialogue, int]]) -> Iterable[Item]:
-    """The first dialogue of each system with the first of each other one on the task, and so on."""
+    """Return the first dialogue of each system with the first of each other one on the task, and so on."""
     groups: dict[tuple[str, str, int], dict[str, list[RecordedDialogue]]] = {}
     for record, seat in seated:
         systems = groups.setdefault((record.game, record.task, seat), {})
@@ -149,7 +154,8 @@ class Ratings:
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Take a rater in who agreed; one whom the platform sent before goes on if it is the same visit.
+        """Admit a rater who agreed. A rater whom the platform sent before continues if it is the same
+        visit.
 
         Raises:
             InputError: somebody else rates under this id of the platform, as far as can be told.

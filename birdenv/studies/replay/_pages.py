@@ -15,7 +15,7 @@ from birdenv.errors import BirdenvError
 from birdenv.report.access import ADMIN_COOKIE, Doors
 from birdenv.report.guarded_app import add_entrance
 from birdenv.studies._connection import as_json
-from birdenv.studies._pages import render
+from birdenv.studies._pages import clock_time, in_minutes, render
 from birdenv.studies._requests import refused, study_app
 from birdenv.studies.replay._recorded_dialogues import RecordedDialogue, Records
 
@@ -97,7 +97,12 @@ def add_replay(
     async def dialogue(request: Request, id: str) -> Response:
         check(request)
         record = await find(id)
-        facts = {"title": record.dialogue, "prefix": prefix, "id": quote(id, safe=""), "row": _row(record)}
+        facts = {
+            "title": "A recorded dialogue",
+            "prefix": prefix,
+            "id": quote(id, safe=""),
+            "row": _row(record),
+        }
         return HTMLResponse(render("replay", **facts))
 
     @app.get(f"{prefix}/record")
@@ -114,7 +119,9 @@ def as_seen(record: RecordedDialogue) -> dict[str, Any]:
     with suppress(BirdenvError):  # the data may have changed, or be gone
         views += [record.view(seat) for seat in range(len(record.seats))]
     shown = [view._asdict() for view in views]
-    return {"views": shown, "count": len(views[0].lines), "private": record.private}
+    points = ", ".join(f"{round(each, 2):g}" for each in record.rewards)
+    end = f"The end: {record.status or 'not told how'}{', reward ' + points if points else ''}."
+    return {"views": shown, "count": len(views[0].lines), "private": record.private, "end": end}
 
 
 def _row(record: RecordedDialogue) -> dict[str, Any]:
@@ -126,7 +133,9 @@ def _row(record: RecordedDialogue) -> dict[str, Any]:
         "task": record.task,
         "players": ", ".join(players),
         "status": record.status,
-        "rewards": ", ".join(f"{each:g}" for each in record.rewards),
+        "rewards": ", ".join(f"{round(each, 2):g}" for each in record.rewards),
+        "began": "" if record.began is None else clock_time(record.began),
+        "minutes": "" if record.ended is None else in_minutes(record.ended - (record.began or 0)),
     }
 
 
@@ -140,7 +149,7 @@ def _filtered(records: Sequence[RecordedDialogue], asked: Mapping[str, str]) -> 
 
 
 def _passes(record: RecordedDialogue, asked: Mapping[str, str]) -> bool:
-    """A filter that is not set lets everything through."""
+    """Return a filter that is not set lets everything through."""
     earned = max(record.rewards, default=0.0) > 0
     held = {
         "game": record.game == asked["game"],

@@ -60,7 +60,7 @@ class Controls {
     });
     byId("message").append(form);
     this.message = box;
-    this.parts.push({ action, show: (legal) => { button.disabled = !legal; } });
+    this.parts.push({ action, show: (legal, isTurn) => { button.disabled = !legal; form.hidden = isTurn && !legal; } });
   }
 
   /** A button, or a form that opens. */
@@ -71,22 +71,37 @@ class Controls {
     const form = el("form", { "data-action": action.name },
       isBare || !action.hint ? "" : el("p", { class: "about" }, action.hint),
       boxes.map((box, place) => el("label", {}, action.fields[place].label, " ", box)), button);
-    const node = isBare ? form : el("details", {}, el("summary", {}, action.label), form);
+    const isOnly = this.setup.actions.length === 1;
+    const node = isBare || isOnly ? form : el("details", {}, el("summary", {}, action.label), form);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const values = action.fields.map((field, place) => valueOf(field, boxes[place]));
       const data = values.length === 0 ? null : values.length === 1 ? values[0]
         : Object.fromEntries(action.fields.map((field, place) => [field.name, values[place]]));
-      if (button.disabled || !(await this.send(action, data)) || isBare) return;
+      if (button.disabled || !(await this.send(action, data))) return;
+      showTab("talk");
+      if (isBare) return;
       node.open = false;
       for (const [place, field] of action.fields.entries()) if (field.kind === "text") boxes[place].value = "";
     });
-    byId("more").append(node);
+    this.hostOf(action).append(node);
     this.parts.push({
       action,
       show: (legal) => { node.hidden = !legal; button.disabled = !legal; },
       choices: (items) => { for (const box of boxes) if (box.dataset.items) showChoices(box, items); },
     });
+  }
+
+  /** The panel that has the action's button, or the place below the conversation. */
+  hostOf(action) {
+    const place = this.setup.panels.findIndex((each) => each.actions.includes(action.name));
+    if (place < 0) return byId("more");
+    const box = this.panelBox(this.setup.panels[place]);
+    return box.querySelector(".acts") ?? box.appendChild(el("div", { class: "acts" }));
+  }
+
+  panelBox(part) {
+    return [...document.querySelectorAll("#side .panel")].find((each) => each.querySelector("h2").textContent === part.title);
   }
 
   input(field) {
@@ -107,14 +122,13 @@ class Controls {
     });
     for (const row of rows) row.addEventListener("click", () => { row.querySelector("input").checked = true; });
     const button = el("button", {}, action.label);
-    const form = el("form", { "data-action": action.name, class: "choice" }, table("", ["", ...part.columns], rows), action.hint ? el("p", { class: "about" }, action.hint) : "", button);
+    const form = el("form", { "data-action": action.name, class: "choice" }, table("", ["", ...part.columns], rows), el("div", { class: "send" }, button, action.hint ? el("p", { class: "about" }, action.hint) : ""));
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const chosen = form.querySelector("input:checked");
       if (chosen && !button.disabled) this.send(action, this.items[Number(chosen.value)]);
     });
-    const host = [...document.querySelectorAll("#side .panel")].find((each) => each.querySelector("h2").textContent === part.title);
-    host.append(form);
+    this.panelBox(part).querySelector(".wide").replaceWith(form);
     this.parts.push({ action, show: (legal) => { button.disabled = !legal; }, choices: (items) => { this.items = items; } });
   }
 
@@ -152,7 +166,7 @@ class Controls {
   show(state) {
     for (const part of this.parts) {
       part.choices?.(state.choices);
-      part.show(state.legal.includes(part.action.name));
+      part.show(state.legal.includes(part.action.name), state.legal.length > 0);
     }
   }
 }
@@ -183,8 +197,8 @@ function showChoices(list, choices) {
 
 let unread = 0;
 
-function buildTabs(titles, hasEditor) {
-  const tabs = [["talk", "Conversation"], ...(hasEditor ? [["code", "SQL"]] : []), ...titles.map((title, place) => [`panel-${place}`, title])];
+function buildTabs(titles, hasCode) {
+  const tabs = [["talk", "Conversation"], ...(hasCode ? [["code", "SQL"]] : []), ...titles.map((title, place) => [`panel-${place}`, title])];
   byId("tabs").replaceChildren(...tabs.map(([name, title]) => el("button", { type: "button", "data-tab": name, "aria-pressed": name === "talk" ? "true" : "false", onclick: () => showTab(name) }, title)));
 }
 

@@ -57,7 +57,7 @@ def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list
                 return [each.to_json() for each in made]
             if form == "potato":
                 return [each.annotation_item(arena.game.seat_names) for each in made]
-            return [row for example in made for row in _chats(example, store, arena)]
+            return [row for example in made for row in chat_rows(example, store, arena)]
     finally:
         store.close()
 
@@ -68,7 +68,7 @@ def _earned(example: Example, least: float | None) -> bool:
 
 
 def examples(store: Store, arena: Arena) -> Iterator[Example]:
-    """Yield the finished dialogues. A person's answers stand under the seat of the partner they rate."""
+    """Yield the finished dialogues. A person's answers are listed under the seat of the partner they rate."""
     for stored in store.finished():
         surveys = {str(1 - seat): answers for seat, answers in store.surveys(stored.id).items()}
         yield Example(
@@ -82,7 +82,8 @@ def examples(store: Store, arena: Arena) -> Iterator[Example]:
         )
 
 
-def _chats(example: Example, store: Store, arena: Arena) -> Iterator[dict[str, Any]]:
+def chat_rows(example: Example, store: Store, arena: Arena) -> Iterator[dict[str, Any]]:
+    """Yield the messages and tools of every seat of a dialogue in which a person sat."""
     noted = [move.noted for move in store.moves(example.uuid)]
     dialogue = replay(arena.start(example.scenario_uuid).rules, example.events, noted=noted)
     for place, name in example.agents.items():

@@ -19,9 +19,6 @@ from birdenv.studies.study._records import Person, ProblemReport, StoredDialogue
 FILE: Final = "study.sqlite"
 """The database in a study's folder."""
 
-DELETED: Final = "deleted"
-"""The status of a dialogue of which nothing is left but that it was held."""
-
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS study(name TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE IF NOT EXISTS person(
@@ -71,7 +68,7 @@ class Store(Database):
         return told
 
     def setting(self, name: str, value: str) -> str:
-        """Return what is kept under a name; keep `value` where there is nothing yet."""
+        """Return the value that is stored under a name. If there is none yet, store `value`."""
         self.rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
         return str(self.rows("SELECT value FROM study WHERE name = ?", name)[0][0])
 
@@ -242,6 +239,10 @@ class Store(Database):
             for seat, cid, event, said in self.rows(sql, dialogue)
         ]
 
+    def move_counts(self) -> dict[str, int]:
+        """Return how many moves each dialogue has."""
+        return dict(self.rows("SELECT dialogue, COUNT(*) FROM move GROUP BY 1"))
+
     def words(self, dialogue: str, seat: int) -> int:
         """Return how many words the one in a seat wrote; refused moves do not count."""
         events = (move.event for move in self.moves(dialogue) if move.seat == seat)
@@ -272,7 +273,7 @@ class Store(Database):
 
 
 def open_store(folder: Path) -> Store:
-    """Open the database of a study's folder; both are made if they are not there.
+    """Open the database of a study's folder. Both are created if they do not exist.
 
     Raises:
         InputError: the folder or the file cannot be used.
@@ -296,40 +297,7 @@ def held_study(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"{folder}: another server serves it; end that one first") from None
+            raise InputError(f"{folder}: another server serves it; stop that one first") from None
         yield
     finally:
         os.close(descriptor)
-
-
-def delete_person(store: Store, name: str) -> int:
-    """Delete a person, and all that was said in their dialogues; others keep their own codes and endings.
-
-    The bytes in the file are overwritten. A copy of the file that somebody made stays as it is.
-
-    Args:
-        store: the study's database.
-        name: the person's id, ours or the platform's.
-
-    Returns:
-        the number of their dialogues.
-
-    Raises:
-        InputError: nobody has this id, or they are in a dialogue now.
-    """
-    person = store.person_named(name)
-    if person is None:
-        raise InputError(f"nobody is known as {name}")
-    if person.status == "chat":
-        raise InputError(f"{name} is in a dialogue: try again when it is over")
-    store.rows("PRAGMA secure_delete = ON")
-    with store.transaction():
-        had = [row[0] for row in store.rows("SELECT dialogue FROM seated WHERE person = ?", person.id)]
-        for dialogue in had:
-            for table in ("move", "noted", "survey"):
-                store.rows(f"DELETE FROM {table} WHERE dialogue = ?", dialogue)
-            store.rows("UPDATE dialogue SET status = ?, outcome = '{}' WHERE id = ?", DELETED, dialogue)
-        for table, column in (("seated", "person"), ("report", "person"), ("person", "id")):
-            store.rows(f"DELETE FROM {table} WHERE {column} = ?", person.id)
-    store.rows("PRAGMA wal_checkpoint(TRUNCATE)")
-    return len(had)

@@ -8,8 +8,8 @@ from pydantic import Field
 
 from birdenv.dialogue import Game
 from birdenv.tasks.a_interact._rules import SEATS, AInteractRules
-from birdenv.tasks.interact._interact_task_list import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.interact._record import TaskRecord
+from birdenv.tasks.interact._task_list import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.interact.display import DISPLAY
 from birdenv.tasks.interact.measures import A_INTERACT
 from birdenv.tasks.interact.profile import MAX_PATIENCE, PATIENCE
@@ -44,6 +44,7 @@ GAME = Game(
     AInteractSettings,
     load,
     title="Ambiguous question -> tools on a budget -> SQL (BIRD-Interact)",
+    study_title="A question to a database, on a budget",
     players={1: "rule"},
     read_text=read_markup,
     markup_help=markup_help(SEATS[0].kinds),

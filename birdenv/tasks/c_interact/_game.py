@@ -6,8 +6,8 @@ from pydantic import Field
 
 from birdenv.dialogue import Game
 from birdenv.tasks.c_interact._rules import SEATS, CInteractRules
-from birdenv.tasks.interact._interact_task_list import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.interact._record import TaskRecord
+from birdenv.tasks.interact._task_list import InteractSettings, InteractTasks, load_interact
 from birdenv.tasks.interact.display import DISPLAY
 from birdenv.tasks.interact.measures import C_INTERACT
 from birdenv.tasks.sql.markup_reading import markup_help, read_markup
@@ -39,6 +39,7 @@ GAME = Game(
     CInteractSettings,
     load,
     title="Ambiguous question -> dialogue -> SQL (BIRD-Interact)",
+    study_title="A question to a database",
     players={1: "rule"},
     read_text=read_markup,
     markup_help=markup_help(("clarify", "submit_sql")),

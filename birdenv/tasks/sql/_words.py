@@ -10,8 +10,11 @@ from typing import Any, Final
 from birdenv.dialogue.people import ActionWords, ColumnNote, Panel, SeatWords, TableNote
 from birdenv.tasks.sql._actions import ANSWER, CLARIFY, EXECUTE_SQL, SUBMIT_SQL
 
-SUBMITTED: Final = ActionWords("Submit", "Hand in your answer to be judged.", done="submitted this SQL")
-RAN: Final = ActionWords("Run", "Try the SQL and see its result.", done="ran this SQL")
+_SQL: Final = {"sql": "SQL"}
+SUBMITTED: Final = ActionWords(
+    "Submit", "Hand in your answer to be judged.", done="submitted this SQL", fields=_SQL
+)
+RAN: Final = ActionWords("Run", "Try the SQL and see its result.", done="ran this SQL", fields=_SQL)
 
 ASKING_WORDS: Final = SeatWords(
     {
@@ -26,6 +29,7 @@ ASKING_WORDS: Final = SeatWords(
     },
     "Your SQL earned {points} of 1 point.",
     (
+        ("it is not what the user asked for.", "it is not what the customer asked for."),
         (" You have one more attempt: submit_sql.", " You have one more attempt."),
         (" No further questions are possible: answer with submit_sql.", " You can ask no more questions."),
         ("Only submit_sql is possible now.", "Now you can only submit."),
@@ -74,7 +78,7 @@ def _tables(schema: str, meanings: tuple[tuple[str, str], ...], dialect: str) ->
 
 
 def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) -> TableNote:
-    """One table. A statement that cannot be parsed is shown as it is."""
+    """Return one table. A statement that cannot be parsed is shown as it is."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -101,7 +105,7 @@ def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) ->
 
 
 def _meaning(value: Any) -> str:
-    """What a column holds; of one that holds JSON, what each field holds, too."""
+    """Return what a column holds; of one that holds JSON, what each field holds, too."""
     if not isinstance(value, Mapping):
         return str(value)
     fields = value.get("fields_meaning", {})

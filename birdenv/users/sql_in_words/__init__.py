@@ -5,9 +5,16 @@ column names split into words or as their meanings have them. They carry nothing
 name, no type, no name of the schema as it is spelt there, and no SQL.
 """
 
-from birdenv.users.sql_in_words._names import Names, respelt
+from birdenv.users.sql_in_words._names import Names, respelt, singular
 from birdenv.users.sql_in_words._paraphrase import Paraphrase, in_words, read_aloud, verbalise
-from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, split_words, tokenize
+from birdenv.users.sql_in_words._parse import (
+    LexicalUnit,
+    Node,
+    fragment_dialect,
+    parse_fragment,
+    split_words,
+    tokenize,
+)
 from birdenv.users.sql_in_words._phrases import PRESENT, Wording, quoted
 
 __all__ = [
@@ -17,11 +24,13 @@ __all__ = [
     "Node",
     "Paraphrase",
     "Wording",
+    "fragment_dialect",
     "in_words",
     "parse_fragment",
     "quoted",
     "read_aloud",
     "respelt",
+    "singular",
     "split_words",
     "tokenize",
     "verbalise",

@@ -11,14 +11,8 @@
 `birdenv_baselines.user_questions.train` makes them.
 """
 
-from birdenv.users.understanding._choice import (
-    ANSWERED,
-    Choice,
-    Part,
-    named_points,
-    understand,
-    understand_parts,
-)
+from birdenv.users.understanding._choice import Choice
+from birdenv.users.understanding._parts import ANSWERED, Part, named_points, understand, understand_parts
 from birdenv.users.understanding._question import take_apart
 
 __all__ = ["ANSWERED", "Choice", "Part", "named_points", "take_apart", "understand", "understand_parts"]

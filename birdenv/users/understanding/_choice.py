@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users.segments import Segment
 from birdenv.users.understanding._candidates import Candidate
 from birdenv.users.understanding._index import Index, index_of
-from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
 from birdenv.users.understanding._phrases import (
     PLAIN_KINDS,
     Said,
@@ -19,12 +17,11 @@ from birdenv.users.understanding._phrases import (
     is_out_of_scope,
     quotes_sql,
 )
-from birdenv.users.understanding._question import SHORT_NAME, Question, called, questions_in, take_apart
+from birdenv.users.understanding._question import SHORT_NAME, Question, called
 from birdenv.users.understanding._ranking import Evidence, evidence, probabilities
 from birdenv.users.understanding._weights import Weights, load_weights
 from birdenv.users.understanding._word_forms import (
     FRAME_STEMS,
-    GENERIC_STEMS,
     clean,
     content_words,
     stem,
@@ -34,10 +31,10 @@ from birdenv.users.understanding._word_forms import (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a question is about: the call, its target, and the items or the parts that may be used.
+    """The choice for a question: the call, its target, and the items or parts that may be used.
 
     Attributes:
-        answer: the whole answer, where it is not read from SQL.
+        answer: the whole answer, if it is not read from SQL.
         share: how sure the choice is, from 0 to 1.
     """
 
@@ -54,21 +51,12 @@ class Choice:
 
     @property
     def tells(self) -> bool:
-        """Whether the choice tells something."""
+        """Return whether the choice tells something."""
         return self.call in ("labelled", "unlabelled")
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
-    """One question of a message, and what it is about; None if nobody has looked yet.
-
-    `asked` is the question taken apart, where that is at hand.
-    """
-
-    text: str
-    choice: Choice | None = None
-    asked: Question | None = field(default=None, compare=False, repr=False)
-
+SURE = 0.9
+"""Likelier than this, a choice holds against doubts."""
 
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
@@ -78,158 +66,12 @@ _WRONGLY_OPEN = 1.4
 
 REFUSED = Choice("unanswerable")
 UNCLEAR = Choice("unclear")
-ANSWERED = 2
-"""So many questions of a message are answered; the others wait."""
-
-
-def understand(brief: Brief, question: str | Question, weights: Weights | None = None) -> Choice:
-    """Decide what a message is about, with the package's weights or others; no history is used.
-
-    Of several questions the first two count. A `Question` is understood whole.
-    """
-    if isinstance(question, Question):
-        return _understand_one(brief, question, weights)
-    choices = [part.choice for part in understand_parts(brief, question, weights)[:ANSWERED] if part.choice]
-    return together([one for one in choices if one.tells] or choices[:1])
-
-
-def together(choices: Sequence[Choice]) -> Choice:
-    """Return one choice that tells what several tell."""
-    first, *others = choices
-    for other in others:
-        first = _both(first, other)
-    return first
-
-
-def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
-    """Take a message apart, and decide what each question is about; later ones are not looked at."""
-    pieces = pieces_of(message)
-    if len(pieces) == 1:
-        return _clauses(brief, message, weights)
-    parts: list[Part] = []
-    for number, piece in enumerate(pieces):
-        known = len(parts) if piece.lead is None else len(parts) + 1
-        if known > ANSWERED or number >= _MOST_LOOKED_AT:
-            rest = [Part(one.text) for one in pieces[number:] if not one.goes_on]
-            return parts + rest
-        if piece.lead is not None:
-            parts.append(Part(piece.text, _understand_item(brief, piece, weights)))
-            continue
-        choice = _understand_whole(brief, piece.text, weights)
-        if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].text, parts[-1].choice):
-            parts[-1] = _joined(brief, parts[-1], Part(piece.text, choice), weights)
-        else:
-            parts.append(Part(piece.text, choice))
-    if any(piece.lead is not None for piece in pieces):
-        return parts
-    return [one for part in parts for one in _clauses(brief, part.text, weights, part.choice)]
-
-
-_MOST_LOOKED_AT = 12
-"""So many sentences that ask are looked at, to find out what the first two questions are."""
-
-_SURE = 0.9
-"""Likelier than this, a choice holds against doubts."""
-
-
-def _telling(text: str) -> set[str]:
-    return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
-
-
-def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
-    """Whether a sentence that asks is about what the question before it asks."""
-    if choice is NEVER:
-        return False
-    if not begins_as_question(piece.text) and not _telling(piece.text).isdisjoint(_telling(asked)):
-        return True
-    if piece.goes_on or (choice.tells and choice.target == before.target and choice.target):
-        return True
-    return piece.refers and (not choice.tells or choice.share < _SURE)
-
-
-def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Part:
-    """A question with the sentence that goes on with it; the surer of the two understandings holds.
-
-    Two sentences of which neither tells anything tell nothing together: each may be a guess.
-    """
-    text = f"{part.text} {more.text}"
-    before, choice = part.choice or UNCLEAR, _understand_whole(brief, text, weights)
-    if not before.tells and not (more.choice or UNCLEAR).tells:
-        return Part(text, choice if choice.call == "unanswerable" else before)
-    fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
-    keep = before.tells and (fair or before.share > choice.share)
-    return Part(text, before if keep else choice)
-
-
-def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
-    """What an item of a list is about: by itself, or else with what introduces the list."""
-    choice = _understand_whole(brief, piece.text, weights)
-    if choice.call == "unclear" and piece.lead and named_points(brief, take_apart(piece.lead)):
-        with_lead = _understand_whole(brief, f"{piece.lead} {piece.text}", weights)
-        choice = with_lead if with_lead.tells else choice
-    return choice
-
-
-def _understand_whole(brief: Brief, text: str, weights: Weights | None) -> Choice:
-    return _understand_one(brief, take_apart(text), weights)
-
-
-def _clauses(brief: Brief, text: str, weights: Weights | None, known: Choice | None = None) -> list[Part]:
-    """The questions of one sentence, "A, and B?", if they are about different things."""
-    asked = take_apart(text)
-    whole = known or _understand_one(brief, asked, weights)
-    if whole is not NEVER and whole.tells and " and " in text and (two := _two_named(brief, asked)):
-        return [Part(choice.target, choice) for choice in two]
-    pieces = questions_in(text)
-    if len(pieces) > 1 and (whole is not NEVER or all(map(begins_as_question, pieces))):
-        parts = [Part(piece, _understand_whole(brief, piece, weights)) for piece in pieces[: ANSWERED + 2]]
-        told = {
-            part.choice.target or part.choice.answer for part in parts if part.choice and part.choice.tells
-        }
-        never = any(part.choice is NEVER for part in parts)
-        if len(told) + never == len(parts) and told:
-            return parts + [Part(piece) for piece in pieces[ANSWERED + 2 :]]
-        if len(parts) == 2 and not whole.tells and told:
-            return [Part(text, next(part.choice for part in parts if part.choice and part.choice.tells))]
-    return [Part(text, whole, asked)]
-
-
-def _two_named(brief: Brief, asked: Question) -> list[Choice]:
-    """The two points of "what do you mean by X and Y?"."""
-    named = named_points(brief, asked)
-    if len(named) != 2:
-        return []
-    one, other = (re.escape(clean(choice.target)) for choice in named)
-    pair = rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}"
-    return named if re.search(pair, asked.text) else []
-
-
-def named_points(brief: Brief, asked: Question) -> list[Choice]:
-    """Return the annotated points that a question names, in the order of the question."""
-    spaced, index = asked.spaced, index_of(brief)
-    found = [
-        (min(at for name in index.candidates[n].names if (at := spaced.find(f" {name} ")) >= 0), n)
-        for n in called(index.names, asked)
-        if index.candidates[n].items
-    ]
-    return [choice_of(index.candidates[number]) for _, number in sorted(found)]
-
-
-def _both(one: Choice, other: Choice) -> Choice:
-    if not other.target or other.target == one.target:
-        return one if one.target else other
-    if not one.target:
-        return other
-    items = tuple(dict.fromkeys(one.items + other.items))
-    parts = tuple(dict.fromkeys(one.parts + other.parts))
-    return Choice("labelled" if items else "unlabelled", f"{one.target} + {other.target}", items, parts)
-
-
 NEVER = Choice("unanswerable")
 """Refused without a look at the ranking: SQL, secrets, or everything is asked for."""
 
 
-def _understand_one(brief: Brief, asked: Question, weights: Weights | None) -> Choice:
+def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
+    """Decide what one question is about, with the package's weights or others."""
     index = index_of(brief)
     if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return NEVER
@@ -248,7 +90,7 @@ _FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by|
 
 
 def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
-    """The point that a question names in quotation marks, or beside words that frame any question."""
+    """Return the point that a question names in quotation marks, or beside words that frame any question."""
     quotes, unframed = "'" in asked.text, _FRAMES.sub(" ", asked.spaced)
     found: list[tuple[int, int]] = []
     for number in range(len(index.candidates)) if quotes else sorted(called(index.names, asked)):
@@ -262,23 +104,41 @@ def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
             or (quotes and f"'{name}'" in asked.text)
             or (f" {name} " in unframed and _is_bare(unframed.replace(f" {name} ", " ")))
         ]
+    if not found and quotes and not is_out_of_scope(asked.said):
+        begun = _quoted_in_part(index, asked)
+        return index.candidates[begun.pop()] if len(begun) == 1 else None
     return index.candidates[min(found)[1]] if found else None
 
 
+_IN_QUOTES = re.compile(r"'([^'\s][^']{2,60})'")
+
+
+def _quoted_in_part(index: Index, asked: Question) -> set[int]:
+    """Return the points of whose names a question quotes some telling words: 'dead' for "dead orders"."""
+    quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
+    return {
+        number
+        for number, candidate in enumerate(index.candidates)
+        if candidate.items
+        for one in quoted
+        if any(one in f" {name} " for name in candidate.names) and not _is_bare(one)
+    }
+
+
 def _is_bare(rest: str) -> bool:
-    """Whether a text has only words that frame any question."""
+    """Return whether a text has only words that frame any question."""
     return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
 
 
 def _without_names(index: Index, asked: Question) -> Said:
-    """What a question asks for without the longest name in it: a term may be called "query"."""
+    """Return what a question asks for without the longest name in it: a term may be called "query"."""
     names = [name for number in called(index.names, asked) for name in index.candidates[number].names]
     longest = max((name for name in names if f" {name} " in asked.spaced), key=len, default="")
     return Said.of(asked.spaced.replace(f" {longest} ", " ").strip()) if longest else asked.said
 
 
 def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:
-    """Rank all that the question may be about, and take the first if it is sure enough.
+    """Rank everything that the question may be about, and choose the first if the ranking is sure enough.
 
     A `doubtful` question has words for what a user does not tell: it is answered only if the ranking is sure.
     """
@@ -287,7 +147,7 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     refuse, ask = shares[-2:]
     best = shares.index(max(shares[:-2])) if index.candidates else -1
     told = shares[best] if best >= 0 else 0.0
-    if doubtful and told < _SURE:
+    if doubtful and told < SURE:
         return REFUSED
     is_open = best >= 0 and index.candidates[best].group == "open"
     costs = (
@@ -304,7 +164,8 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
             return _unless_nameless(index, found, shown[0], shares[shown[0]])
     if action == 2:
         says_little = asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found)
-        return UNCLEAR if says_little or (refuse < _SURE and _CLARIFIES.search(asked.text)) else REFUSED
+        least = _SURELY_OFF_TOPIC if not asked.kinds.isdisjoint(_OF_TASKS) else _SURELY_REFUSED
+        return REFUSED if not says_little and (doubtful or refuse >= least) else UNCLEAR
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
     if last >= 0 and refuse < _MAY_BE_REFUSED:
         return _unless_nameless(index, found, last, shares[last])
@@ -315,7 +176,9 @@ _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
 
 def _the_one_of_its_kind(index: Index, asked: Question) -> int:
-    """The one candidate of the one kind that is asked for; -1 for several, for none, or for a point."""
+    """Return the one candidate of the one kind that is asked for; -1 for several, for none, or for a
+    point.
+    """
     kinds = asked.kinds & _ALONE
     found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
     alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items
@@ -325,8 +188,16 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
 _MAY_BE_REFUSED = 0.35
 """Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
 
-_CLARIFIES = re.compile(r"\b(?:mean\w*|counts? as|counted|defin\w+|consider\w*|qualif\w+|regard\w*)\b")
-"""Asks for the meaning of words: where nobody knows them, the user asks back."""
+_SURELY_REFUSED, _SURELY_OFF_TOPIC = 0.85, 0.99
+"""A refusal must be so likely where a question has no phrase for what is never told.
+
+The second holds where it asks for a kind of thing that only the request can be asked for.
+"""
+
+_OF_TASKS = frozenset(
+    {"threshold", "meaning", "category", "filter", "period", "order", "limit", "round", "null"}
+)
+"""Kinds of thing that only the request can be asked for: where nobody knows the words, the user asks back."""
 
 
 def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -> Choice:
@@ -342,13 +213,13 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -
 
 
 def choice_of(candidate: Candidate, share: float = 1.0) -> Choice:
-    """Return the choice that a candidate stands for."""
+    """Return the choice that a candidate represents."""
     if candidate.items:
         return Choice("labelled", candidate.target, candidate.items, share=share)
     return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer, share)
 
 
 def _is_spelt(asked: Question) -> bool:
-    """Whether a question is spelt letter by letter."""
+    """Return whether a question is spelt letter by letter."""
     said = asked.words
     return len(said) > 6 and 2 * sum([len(word) == 1 for word in said]) > len(said)

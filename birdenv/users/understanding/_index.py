@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -43,7 +44,8 @@ class Index:
     `named` are the everyday words that it has, which name something by that;
     `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
     letters; `plain_kinds` can be asked for in this task without naming anything; the request itself speaks of
-    those `mentioned`; `restricting` are the candidates that restrict what is counted in.
+    those `mentioned`; `restricting` are the candidates that restrict what is counted in; `follows` is true
+    of the brief of a follow-up.
     """
 
     candidates: tuple[Candidate, ...]
@@ -63,10 +65,11 @@ class Index:
     mentioned: frozenset[str]
     facets: tuple[tuple[int, ...], ...]
     restricting: tuple[int, ...]
+    follows: bool
 
 
 def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tuple[str, float], ...]]:
-    """What words mean that are not spoken: those that occur in `others` mean themselves, too."""
+    """Return what words mean that are not spoken: those that occur in `others` mean themselves, too."""
     alike: dict[str, list[tuple[str, float]]] = {word: [(word, ITSELF)] for word in others}
     for word in sorted(spoken):
         for other in (*SYNONYMS.get(word, ()), *_opposites(word)):
@@ -78,7 +81,9 @@ _NOT = ("un", "in", "non", "dis")
 
 
 def _opposites(word: str) -> list[str]:
-    """The words that a word denies, and those that deny it: "inactive" is a question about "active"."""
+    """Return the words that a word denies, and those that deny it: "inactive" is a question about
+    "active".
+    """
     denied = [word.removeprefix(start) for start in _NOT if word.startswith(start)]
     return [*(one for one in denied if len(one) > 3), *(f"{start}{word}" for start in _NOT if len(word) > 3)]
 
@@ -92,9 +97,10 @@ def _calls(called: Iterable[Iterable[str]]) -> Calls:
 
 
 def _restricts(candidate: Candidate) -> bool:
-    """Whether a candidate is a condition, annotated or not."""
+    """Return whether a candidate is a condition, annotated or not."""
     if candidate.items:
-        return not candidate.kinds.isdisjoint(("category", "threshold", "period"))
+        missing = any(sql.upper().endswith(" IS NOT NULL") for sql in candidate.sql)
+        return missing or not candidate.kinds.isdisjoint(("category", "threshold", "period"))
     return candidate.group == "part" and candidate.clause in ("where", "having")
 
 
@@ -105,11 +111,14 @@ def _telling(word: str, subjects: frozenset[str]) -> float:
 @lru_cache(maxsize=256)
 def index_of(brief: Brief) -> Index:
     """Return the index of `brief`, compiled when it is first asked for."""
-    return _indexed(candidates_of(brief), brief.request, subject_stems(brief))
+    return _indexed(candidates_of(brief), brief.request, subject_stems(brief), bool(brief.inherited))
 
 
 def _indexed(
-    found: list[tuple[Candidate, dict[Field, set[str]]]], request: str, subjects: frozenset[str]
+    found: list[tuple[Candidate, dict[Field, set[str]]]],
+    request: str,
+    subjects: frozenset[str],
+    follows: bool,
 ) -> Index:
     holders: dict[str, set[tuple[int, int]]] = defaultdict(set)
     spread: Counter[str] = Counter()
@@ -152,10 +161,16 @@ def _indexed(
         unused=unused,
         request=frozenset(stems_in(request)),
         named=NAMING_STEMS & frozenset(map(stem, words(clean(request)))),
-        measures=MEASURE_WORDS.intersection(words(clean(request))),
+        measures=MEASURE_WORDS.intersection([*words(clean(request)), *_YEARS * bool(_YEAR.search(request))]),
         spellings={letters: tuple(sorted(spelt)) for letters, spelt in spellings.items()},
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
+        follows=follows,
     )
+
+
+_YEARS = ("year", "years")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+"""A request with the number of a year speaks of years."""

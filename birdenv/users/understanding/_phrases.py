@@ -30,7 +30,7 @@ _NUMBER = r"(?:\d[\d.,]{0,20}|one|two|three|four|five|six|seven|eight|nine|ten|t
 
 
 def split_phrases(phrases: str) -> list[str]:
-    """Split phrases that stand on lines of their own or between ` | `."""
+    """Split a text into phrases, at line ends and at ` | `."""
     text = phrases.strip()
     for name, pattern in (("NUMBER", _NUMBER), ("FROM", _FROM), ("GRADE", _GRADE)):
         text = text.replace(name, pattern)
@@ -83,12 +83,14 @@ class Phrases:
 
     @cached_property
     def _patterns(self) -> dict[str, Sequence[tuple[str, re.Pattern[str]]]]:
-        """What was compiled so far, by the letters that it begins with."""
+        """Return what was compiled so far, by the letters that it begins with."""
         return dict.fromkeys(self._begun, ())
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The phrases by the letters that they begin with, then by group; "*" has those of any beginning."""
+        """Return the phrases by the letters that they begin with, then by group; "*" has those of any
+        beginning.
+        """
         begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
         for name, phrases in self.groups.items():
             for phrase in split_phrases(phrases):
@@ -100,22 +102,28 @@ class Phrases:
     def found_in(self, text: str) -> set[str]:
         """Return the names of the groups that have a phrase in a text."""
         patterns = self._patterns
-        found = {name for name, pattern in patterns[_ANY] or self._compiled(_ANY) if pattern.search(text)}
+        anywhere = patterns[_ANY] or self._compiled(_ANY)
+        found = {name for name, pattern in anywhere[1:] if pattern.search(text)}
         for beginning in _BEGINNING.finditer(text):
             letters = beginning[0]
             if letters[0].isdecimal():
                 letters = _DIGIT
             if letters in patterns:
                 at = beginning.start()
-                for name, pattern in patterns[letters] or self._compiled(letters):
-                    if name not in found and pattern.match(text, at):
-                        found.add(name)
+                (_, any_group), *groups = patterns[letters] or self._compiled(letters)
+                if any_group.match(text, at):
+                    found.update(name for name, pattern in groups if pattern.match(text, at))
         return found
 
     def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-        """The groups with phrases that begin with these letters, compiled when they are first needed."""
-        begun = self._begun[letters].items()
-        compiled = self._patterns[letters] = [(name, _any_of(phrases)) for name, phrases in begun]
+        """Return the groups with phrases that begin with these letters, compiled when they are first needed.
+
+        The first pattern is of all groups: most words begin no phrase.
+        """
+        begun = self._begun[letters]
+        groups = [(name, _any_of(phrases)) for name, phrases in begun.items()]
+        together = _any_of([phrase for phrases in begun.values() for phrase in phrases])
+        compiled = self._patterns[letters] = [("", together), *groups]
         return compiled
 
 
@@ -172,7 +180,7 @@ def _is_done(letters: str) -> bool:
 
 
 def _letters(token: str, before: str) -> list[str]:
-    """What a piece of a pattern adds to the letters before it."""
+    """Return what a piece of a pattern adds to the letters before it."""
     signs = token[1:-1] if token.startswith("[") else token
     if token == r"\d" and not before:
         return [_DIGIT + _END]
@@ -257,11 +265,11 @@ class Said:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of thing that are asked for."""
+        """Return the kinds of thing that are asked for."""
         return self.found & _KINDS
 
     def without(self, *fair: str) -> Said:
-        """The same without what is fair."""
+        """Return the phrases without those that are fair to ask about."""
         text = self.text
         for name in fair:
             if name in self.found:
@@ -300,7 +308,9 @@ def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
 
 
 def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
-    """Whether words speak of columns or other names of the database, and not of what the result shows."""
+    """Return whether words speak of columns or other names of the database, and not of what the result
+    shows.
+    """
     if said.found.isdisjoint(names):
         return False
     return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(names)
@@ -312,5 +322,5 @@ def asks_for_output(said: Said) -> bool:
 
 
 def quotes_sql(question: str) -> bool:
-    """Whether a question, as it was written, has keywords of SQL in capitals."""
+    """Return whether a question, as it was written, has keywords of SQL in capitals."""
     return _SHOUTED.search(question) is not None

@@ -36,6 +36,7 @@ WORD_FEATURES = (
 )
 _OPEN = ("restricted", "unexplained", "unknown", "condition", "condition_unknown", "point_named")
 _CONDITION = ("unknown", "only_one", "only_one_unknown")
+_KEPT = ("condition", "no_restriction", "other")
 _PLAIN = ("asked", "not_asked", "asked_alone", "asked_and_known")
 _REFUSE = (
     "always",
@@ -54,6 +55,7 @@ FEATURES: tuple[str, ...] = (
     *(f"{family}:{name}" for family in FAMILIES for name in WORD_FEATURES),
     *(f"open:{name}" for name in _OPEN),
     *(f"condition:{name}" for name in _CONDITION),
+    *(f"kept:{name}" for name in _KEPT),
     *(f"plain:{name}" for name in _PLAIN),
     *(f"asked_and_settled:{kind}" for kind in KINDS),
     *(f"asked_not_settled:{kind}" for kind in KINDS),
@@ -94,12 +96,12 @@ def word_runs(index: Index, question: Question, known: Collection[str]) -> list[
 
 
 def scale(runs: int) -> float:
-    """Return the weight of one of so many runs: long questions say more, but not in proportion."""
+    """Return the weight of one of a number of runs: long questions say more, but not in proportion."""
     return round(4 / math.sqrt(runs + 20), 6)
 
 
 class RunWeights:
-    """What each run of words says for each facet, in hundredths.
+    """The weight of each run of words for each facet, in hundredths.
 
     The numbers of one run stand side by side in one large integer, so that those of a question's runs are
     added up for all facets at once, and exactly.
@@ -138,7 +140,9 @@ def facet_scores(
 
 @lru_cache(maxsize=256)
 def _facets(index: Index) -> list[Callable[[Sequence[int]], tuple[int, ...]]]:
-    """Functions that pick the facets of each candidate, which has two or more: its group and its kinds."""
+    """Return functions that pick the facets of each candidate, which has two or more: its group and its
+    kinds.
+    """
     return [itemgetter(*places) for places in index.facets]
 
 
@@ -152,7 +156,7 @@ class Weights:
 
     @cached_property
     def of_runs(self) -> RunWeights:
-        """The weights of the runs as they are added up."""
+        """Return the weights of the runs as they are added up."""
         return RunWeights(self.runs)
 
 

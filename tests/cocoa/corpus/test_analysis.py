@@ -14,7 +14,7 @@ from corpora import FRIENDS, bargains, divisions, event, friends, listing, row
 from birdenv.cocoa.corpus import CorpusDialogue, analyse, file_dialogues, listed_dialogues, page
 from birdenv.cocoa.corpus._text_statistics import text_statistics
 from birdenv.errors import InputError
-from birdenv.statistics import Ratio, correlation, ratio_figure, wilson
+from birdenv.statistics import Ratio, bootstrap, correlation, ratio_figure, wilson
 from birdenv.studies.ratings import Judgements, Rating, joined, krippendorff_alpha, rated, survey_ratings
 
 
@@ -143,19 +143,24 @@ def test_a_rate_over_single_scenarios_has_wilsons_interval() -> None:
     found = ratio_figure(values, range(100), is_rate=True)
     assert found.interval == pytest.approx(wilson(30, 100))
     doubled = ratio_figure(values * 2, [*range(100), *range(100)], is_rate=True)
-    assert doubled.interval == pytest.approx(found.interval)  # the same scenario twice tells nothing more
+    assert doubled.interval == pytest.approx(
+        found.interval, abs=0.015
+    )  # the same scenario twice tells nothing more
 
 
-def test_a_mean_has_students_interval() -> None:
-    found = ratio_figure([Ratio(1.0), Ratio(2.0), Ratio(6.0)], "abc")
-    half = 4.302652729911275 * 7**0.5 / 3**0.5  # deviations -2, -1, 3: variance 7
-    assert found.value == 3 and found.interval == pytest.approx((0, 3 + half))  # nothing counted is below 0
-    less = ratio_figure([Ratio(-2.0), Ratio(-1.0), Ratio(3.0)], "abc")
-    assert less.value == 0 and less.interval == pytest.approx((-half, half))
+def test_other_figures_have_the_percentiles_of_resampled_scenarios() -> None:
+    values = [0.7, 1, 0, 0.5, 1, 1, 0, 0.7, 0.2, 0.5, 1, 0]
+    found = ratio_figure([Ratio(value) for value in values], range(12))
+    assert found.interval == bootstrap(values, range(12))
+    weighed = ratio_figure([Ratio(2 * value, 2.0) for value in values], range(12))
+    assert weighed == found
+    certain = ratio_figure([Ratio(3.0, 3.0)] * 10, [*range(5), *range(5)], is_rate=True)
+    assert certain.interval == wilson(5, 5)  # not the point to which resamples of equal scenarios shrink
+    assert "nothing varies" in ratio_figure([Ratio(2.0)] * 3, "abc").why
 
 
 def test_no_interval_goes_beyond_what_a_figure_can_be() -> None:
-    bounded = ratio_figure([Ratio(1.0), Ratio(1.0), Ratio(0.7)], "abc", most=1.0)
+    bounded = ratio_figure([Ratio(1.0), Ratio(1.0), Ratio(0.7)], "abc")
     assert bounded.interval is not None and bounded.interval[1] == 1.0
     agreed = divisions()[0]
     many = [

@@ -133,7 +133,7 @@ function showFigures(view) {
   view.append(element("table", { id: "dialogue-figures" }, measureRows(DATA.dialogues, DATA.dialogues.figures[state.by])));
   view.append(element("h2", {}, "Seats"));
   view.append(element("table", { id: "seat-figures" }, measureRows(DATA.seats, DATA.seats.figures[state.by || "seat"] || DATA.seats.figures[""])));
-  view.append(element("p", { class: "soft" }, "Of all dialogues, whatever the filters say. 95 % intervals over scenarios: of rates Wilson's, else Student's t. n counts dialogues or seats."));
+  view.append(element("p", { class: "soft" }, "Of all dialogues, whatever the filters say. 95 % intervals over scenarios: of rates of scenarios played once Wilson's, else bootstrap. n counts dialogues or seats."));
 }
 
 // --- words, ratings

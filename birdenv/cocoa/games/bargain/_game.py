@@ -40,9 +40,9 @@ QUIT: Final = Action("quit", (), "Walk away: it ends without a deal.")
 
 ROLES: Final = ("buyer", "seller")
 GUIDE: Final = {
-    "buyer": "You want to buy what is advertised below. Talk with the seller, and get it as close to your "
+    "buyer": "You want to buy what is advertised. Talk with the seller, and get it as close to your "
     "target as you can; below it is even better. ",
-    "seller": "You want to sell what is advertised below. Talk with the buyer, and sell as close to your "
+    "seller": "You want to sell what is advertised. Talk with the buyer, and sell as close to your "
     "target as you can; above it is even better. ",
 }
 _HOW: Final = (
@@ -165,7 +165,7 @@ class _Item(BaseModel):
 
 
 class Knowledge(BaseModel):
-    """What a seat knows: files may tell more."""
+    """The knowledge of a seat; files may have more fields."""
 
     personal: _Personal
     item: _Item
@@ -219,6 +219,7 @@ GAME = Game(
     BargainSettings,
     load,
     title="Agree on a price (CraigslistBargain)",
+    study_title="Agree on a price",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=BARGAIN,

@@ -32,7 +32,7 @@ SELECT: Final = Action(
 )
 GUIDE: Final = (
     "You and your partner each have a list of friends. Exactly one friend is on both lists. Talk with your "
-    "partner to find out who it is, and select that friend. You succeed when both of you have selected the "
+    "partner to find out who it is, and choose that friend. You succeed when both of you have chosen the "
     "same friend. Do not read out your whole list: ask, tell and answer as you would in a chat."
 )
 _WORDS: Final = SeatWords(
@@ -183,6 +183,7 @@ GAME = Game(
     MutualFriendsSettings,
     load,
     title="Find the one friend that you both have (MutualFriends)",
+    study_title="Find the friend that you both have",
     players={0: "rulebased", 1: "rulebased"},
     record_model=Scenario,
     measures=MUTUAL_FRIENDS,

@@ -40,7 +40,7 @@ class Leftover:
 
 
 def leftovers(server: PostgresServer) -> list[Leftover]:
-    """Everything that runs and loading have made on the server but the templates, sorted.
+    """Return everything that runs and loading have made on the server but the templates, sorted.
 
     Copies that episodes share (`birdenv-master-...`, `birdenv-reading-...`) stay on purpose: they save the
     next run their making. The others belong to running processes, or to ones that were killed.
@@ -50,7 +50,7 @@ def leftovers(server: PostgresServer) -> list[Leftover]:
 
 
 def remove_leftovers(server: PostgresServer) -> list[Leftover]:
-    """Remove what no running process uses, shared copies too; gives what was removed.
+    """Remove what no running process uses, including shared copies. Return what was removed.
 
     Raises `ServerError` where the server is out of reach.
     """
@@ -75,7 +75,7 @@ _SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
 
 
 def number_of_lock(token: str) -> int:
-    """The number of the advisory lock that stands for 16 hexadecimal digits."""
+    """Return the number of the advisory lock for 16 hexadecimal digits."""
     number = int(token, 16)
     return number - 2**64 if number >= 2**63 else number
 

@@ -24,7 +24,9 @@ _LOOK_UP: Final = "SELECT pg_tablespace_location(oid) FROM pg_tablespace WHERE s
 
 
 def has_room(size: int) -> bool:
-    """Whether a copy of a database of so many bytes, and what agents may do to it, has room in memory."""
+    """Return whether a copy of a database of so many bytes, and what agents may do to it, has room in
+    memory.
+    """
     try:
         return shutil.disk_usage(_PLACE).free >= _LEAST_FREE + _TIMES * size
     except OSError:

@@ -37,7 +37,7 @@ class Snapshot(Checkpoint):
 
 
 def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
-    """The checkpoint that a clone, in which nobody works any more, stands for; without one, the template."""
+    """Return a checkpoint of an idle clone, or of the template if there is no clone."""
     made = Snapshot(copies, size, {}, clone)
     if clone is not None:
         weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops everything at its end
@@ -110,7 +110,7 @@ class PrivateClone:
             session.close()
 
     def disconnect(self) -> Clone:
-        """End the session; gives the clone, in which nobody works now."""
+        """End the session, and return the clone, which is idle now."""
         if self.clone.session is not None:
             self.clone.session.close()
             self.clone.session = None
@@ -137,7 +137,7 @@ class PrivateClone:
         return self._crash_error(session, result) if session.is_lost else result
 
     def _open(self) -> Session | QueryError:
-        """A new session, after what the agent made of its role and its rights was made good.
+        """Return a new session, after what the agent made of its role and its rights was made good.
 
         Where the server lives and this clone alone refuses its owner, the agent has done that.
         """

@@ -27,7 +27,7 @@ class OfficialSet:
     """Rows a table, rounded to two places."""
 
     def differences(self, present: Mapping[str, Mapping[str, int]]) -> list[str]:
-        """What is not as published, for the rows of every table of every database; a line each."""
+        """Return a line for each table whose number of rows is not the published one."""
         missing = [name for name in self.databases if name not in present]
         if missing:
             return [f"of {len(self.databases)} databases, {len(missing)} are missing: {', '.join(missing)}"]
@@ -65,7 +65,9 @@ OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
 
 
 def read_expectations(path: Path) -> dict[str, dict[str, int]]:
-    """Rows of every table by database, from a file. Raises `InputError` naming what is not as described."""
+    """Return rows of every table by database, from a file. Raises `InputError` naming what is not as
+    described.
+    """
     value = read_json(path)
     if not isinstance(value, dict) or not value:
         raise InputError(f'{path}: expected {{"database": {{"table": rows}}}}')

@@ -1,0 +1,68 @@
+"""Deleting what is stored of a person who withdraws, and of the dialogues that they took part in."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from birdenv.errors import InputError
+from birdenv.studies.study._records import Person
+from birdenv.studies.study._store import Store
+
+DELETED: Final = "deleted"
+"""The status of a dialogue of which nothing is left but that it was held."""
+
+
+def delete_person(store: Store, name: str) -> int:
+    """Delete a person, and all that was said in their dialogues; others keep their own codes and endings.
+
+    The bytes in the file are overwritten. A copy of the file that somebody made stays as it is.
+
+    Args:
+        store: the study's database.
+        name: the person's id, ours or the platform's.
+
+    Returns:
+        the number of their dialogues.
+
+    Raises:
+        InputError: nobody has this id, or they are in a dialogue now.
+    """
+    person = _who_may_go(store, name)
+    store.rows("PRAGMA secure_delete = ON")
+    with store.transaction():
+        had = [row[0] for row in store.rows("SELECT dialogue FROM seated WHERE person = ?", person.id)]
+        for dialogue in had:
+            for table in ("move", "noted", "survey"):
+                store.rows(f"DELETE FROM {table} WHERE dialogue = ?", dialogue)
+            store.rows("UPDATE dialogue SET status = ?, outcome = '{}' WHERE id = ?", DELETED, dialogue)
+        for table, column in (("seated", "person"), ("report", "person"), ("person", "id")):
+            store.rows(f"DELETE FROM {table} WHERE {column} = ?", person.id)
+    store.rows("PRAGMA wal_checkpoint(TRUNCATE)")
+    return len(had)
+
+
+def what_is_of(store: Store, name: str) -> list[str]:
+    """Return in words what would go with a person.
+
+    Raises:
+        InputError: nobody has this id, or they are in a dialogue now.
+    """
+    person = _who_may_go(store, name)
+    had = [row[0] for row in store.rows("SELECT dialogue FROM seated WHERE person = ?", person.id)]
+    moves = store.move_counts()
+    answers = sum(bool(store.surveys(each)) for each in had)
+    said = [f"the person {person.external or person.id}, who is at {person.ending or person.status!r}"]
+    said.append(
+        f"all that was said in {len(had)} dialogue(s): {sum(moves.get(each, 0) for each in had)} moves"
+    )
+    said.append(f"the surveys of {answers} dialogue(s)")
+    return [*said, f"{len(store.reports(person.id))} problem(s) that they told"]
+
+
+def _who_may_go(store: Store, name: str) -> Person:
+    person = store.person_named(name)
+    if person is None:
+        raise InputError(f"nobody is known as {name}")
+    if person.status == "chat":
+        raise InputError(f"{name} is in a dialogue: try again when it is over")
+    return person

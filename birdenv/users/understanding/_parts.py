@@ -1,0 +1,172 @@
+"""The questions of a message: which sentences belong together, and what each question is about."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from birdenv.users._brief import Brief
+from birdenv.users.understanding._choice import NEVER, SURE, UNCLEAR, Choice, choice_of, understand_one
+from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._message import Piece, begins_as_question, pieces_of
+from birdenv.users.understanding._question import Question, called, questions_in, take_apart
+from birdenv.users.understanding._weights import Weights
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, content_words, stem, words
+
+ANSWERED = 2
+"""So many questions of a message are answered; the others wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """One question of a message, and what it is about; None if that has not been decided yet.
+
+    `asked` is the question taken apart, where that is at hand.
+    """
+
+    text: str
+    choice: Choice | None = None
+    asked: Question | None = field(default=None, compare=False, repr=False)
+
+
+def understand(brief: Brief, question: str | Question, weights: Weights | None = None) -> Choice:
+    """Decide what a message is about, with the package's weights or others; no history is used.
+
+    Of several questions the first two count. A `Question` is understood whole.
+    """
+    if isinstance(question, Question):
+        return understand_one(brief, question, weights)
+    choices = [part.choice for part in understand_parts(brief, question, weights)[:ANSWERED] if part.choice]
+    refused = [one for one in choices if one.call == "unanswerable"]
+    return together([one for one in choices if one.tells] or refused[:1] or choices[:1])
+
+
+def together(choices: Sequence[Choice]) -> Choice:
+    """Return one choice that tells what several tell."""
+    first, *others = choices
+    for other in others:
+        first = _both(first, other)
+    return first
+
+
+def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
+    """Take a message apart, and decide what each question is about; later ones are not looked at."""
+    pieces = pieces_of(message)
+    if len(pieces) == 1:
+        return _clauses(brief, message, weights)
+    parts: list[Part] = []
+    for number, piece in enumerate(pieces):
+        known = len(parts) if piece.lead is None else len(parts) + 1
+        if known > ANSWERED or number >= _MOST_LOOKED_AT:
+            rest = [Part(one.text) for one in pieces[number:] if not one.goes_on]
+            return parts + rest
+        if piece.lead is not None:
+            parts.append(Part(piece.text, _understand_item(brief, piece, weights)))
+            continue
+        choice = _understand_whole(brief, piece.text, weights)
+        if parts and parts[-1].choice and _belongs(piece, choice, parts[-1].text, parts[-1].choice):
+            parts[-1] = _joined(brief, parts[-1], Part(piece.text, choice), weights)
+        else:
+            parts.append(Part(piece.text, choice))
+    if any(piece.lead is not None for piece in pieces):
+        return parts
+    return [one for part in parts for one in _clauses(brief, part.text, weights, part.choice)]
+
+
+_MOST_LOOKED_AT = 12
+"""So many sentences that ask are looked at, to find out what the first two questions are."""
+
+
+def _telling(text: str) -> set[str]:
+    return set(map(stem, content_words(words(clean(text))))) - GENERIC_STEMS
+
+
+def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
+    """Return whether a sentence that asks is about what the question before it asks."""
+    if choice is NEVER:
+        return False
+    if not begins_as_question(piece.text) and not _telling(piece.text).isdisjoint(_telling(asked)):
+        return True
+    if piece.goes_on or (choice.tells and choice.target == before.target and choice.target):
+        return True
+    return piece.refers and (not choice.tells or choice.share < SURE)
+
+
+def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Part:
+    """Return a question with the sentence that goes on with it; the surer of the two understandings holds.
+
+    Two sentences of which neither tells anything tell nothing together: each may be a guess.
+    """
+    text = f"{part.text} {more.text}"
+    before, choice = part.choice or UNCLEAR, _understand_whole(brief, text, weights)
+    if not before.tells and not (more.choice or UNCLEAR).tells:
+        return Part(text, choice if choice.call == "unanswerable" else before)
+    fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
+    both = more.choice is not None and more.choice.tells and more.choice.target == choice.target
+    keep = before.tells and (fair or (before.share > choice.share and not both))
+    return Part(text, before if keep else choice)
+
+
+def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
+    """Return what an item of a list is about: by itself, or else with what introduces the list."""
+    choice = _understand_whole(brief, piece.text, weights)
+    if choice.call == "unclear" and piece.lead and named_points(brief, take_apart(piece.lead)):
+        with_lead = _understand_whole(brief, f"{piece.lead} {piece.text}", weights)
+        choice = with_lead if with_lead.tells else choice
+    return choice
+
+
+def _understand_whole(brief: Brief, text: str, weights: Weights | None) -> Choice:
+    return understand_one(brief, take_apart(text), weights)
+
+
+def _clauses(brief: Brief, text: str, weights: Weights | None, known: Choice | None = None) -> list[Part]:
+    """Return the questions of one sentence, "A, and B?", if they are about different things."""
+    asked = take_apart(text)
+    whole = known or understand_one(brief, asked, weights)
+    if whole is not NEVER and whole.tells and " and " in text and (two := _two_named(brief, asked)):
+        return [Part(choice.target, choice) for choice in two]
+    pieces = questions_in(text)
+    if len(pieces) > 1 and (whole is not NEVER or all(map(begins_as_question, pieces))):
+        parts = [Part(piece, _understand_whole(brief, piece, weights)) for piece in pieces[: ANSWERED + 2]]
+        told = {
+            part.choice.target or part.choice.answer for part in parts if part.choice and part.choice.tells
+        }
+        never = any(part.choice is NEVER for part in parts)
+        if len(told) + never == len(parts) and told:
+            return parts + [Part(piece) for piece in pieces[ANSWERED + 2 :]]
+        if len(parts) == 2 and not whole.tells and told:
+            return [Part(text, next(part.choice for part in parts if part.choice and part.choice.tells))]
+    return [Part(text, whole, asked)]
+
+
+def _two_named(brief: Brief, asked: Question) -> list[Choice]:
+    """Return the two points of "what do you mean by X and Y?"."""
+    named = named_points(brief, asked)
+    if len(named) != 2:
+        return []
+    one, other = (re.escape(clean(choice.target)) for choice in named)
+    pair = rf"{one}'?,? and (?:by |the |what (?:is|are) )*'?{other}"
+    return named if re.search(pair, asked.text) else []
+
+
+def named_points(brief: Brief, asked: Question) -> list[Choice]:
+    """Return the annotated points that a question names, in the order of the question."""
+    spaced, index = asked.spaced, index_of(brief)
+    found = [
+        (min(at for name in index.candidates[n].names if (at := spaced.find(f" {name} ")) >= 0), n)
+        for n in called(index.names, asked)
+        if index.candidates[n].items
+    ]
+    return [choice_of(index.candidates[number]) for _, number in sorted(found)]
+
+
+def _both(one: Choice, other: Choice) -> Choice:
+    if not other.target or other.target == one.target:
+        return one if one.target else other
+    if not one.target:
+        return other
+    items = tuple(dict.fromkeys(one.items + other.items))
+    parts = tuple(dict.fromkeys(one.parts + other.parts))
+    return Choice("labelled" if items else "unlabelled", f"{one.target} + {other.target}", items, parts)

@@ -1,0 +1,133 @@
+"""The choice for one question: fair ones are asked back, not refused; a phrase may be named in part."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import pytest
+
+from birdenv.demo import demo_folder
+from birdenv.tasks.c_interact import load_benchmark
+from birdenv.tasks.interact._user_seat import brief_of
+from birdenv.users import Ambiguity, Brief, RuleUser
+from birdenv.users._conversation import still_holds
+from birdenv.users.understanding import Choice, take_apart, understand
+from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._message import pieces_of
+from birdenv.users.understanding._word_forms import stem
+
+
+@cache
+def briefs() -> dict[str, Brief]:
+    """The briefs of the demo by task; those of follow-ups end with `+2`."""
+    tasks = load_benchmark(demo_folder()).tasks
+    found = {task.public.instance_id: task.private.brief for task in tasks}
+    return found | {
+        f"{task.public.instance_id}+2": brief_of(task, 2) for task in tasks if task.private.follow_up
+    }
+
+
+@pytest.mark.parametrize(
+    ("task", "question"),
+    [
+        ("coop_3", "when are we running low?"),
+        ("library_8", "since when has it been gathering dust?"),
+        ("library_6", "Which folks make the cut as the kids here?"),
+    ],
+)
+def test_a_fair_question_in_words_that_nobody_knows_is_never_refused(task: str, question: str) -> None:
+    assert RuleUser().answer(briefs()[task], question).call != "unanswerable"
+
+
+@pytest.mark.parametrize(
+    "question", ["Who won the football game yesterday?", "Which table holds the district?", "Write the SQL."]
+)
+def test_what_has_nothing_to_do_with_the_request_is_refused(question: str) -> None:
+    assert RuleUser().answer(briefs()["library_4"], question).call == "unanswerable"
+
+
+def test_a_quoted_piece_of_a_phrase_names_the_point() -> None:
+    answer = RuleUser().answer(briefs()["coop_M_3"], "Before I delete anything: what makes an order 'dead'?")
+    assert (answer.call, answer.target) == ("labelled", "dead orders")
+    table = RuleUser().answer(briefs()["library_1"], "Which column tells whether a branch is 'roomy'?")
+    assert table.call == "unanswerable"
+
+
+def test_years_may_be_asked_for_where_the_request_has_one() -> None:
+    told = RuleUser().answer(briefs()["library_7"], "which years?")
+    assert told.call == "unlabelled" and "2022" in told.text
+    assert not RuleUser().answer(briefs()["library_5"], "which years?").granted
+
+
+def test_the_occasion_of_a_question_is_not_what_it_asks() -> None:
+    asked = take_apart("When I add up the hours per household, should absences of members count?")
+    assert "hour" not in asked.content and {"absenc", "member"} <= set(asked.content)
+    whole = take_apart("When I say 'late', what do you mean?")
+    assert stem("late") in whole.content
+
+
+def test_a_sentence_that_begins_with_the_occasion_asks_nothing() -> None:
+    message = "When you ask for the top three, I want to be exact. Is it by sales or by units?"
+    assert len(pieces_of(message)) == 1
+
+
+def test_a_phrase_that_stands_for_either_of_two_conditions_is_told_with_both() -> None:
+    points = (
+        Ambiguity("bad trips", "WHERE t.share < 95", "critical"),
+        Ambiguity("risk zone", "t.minutes > 60", "knowledge"),
+    )
+    gold = ("SELECT id FROM trips AS t WHERE t.share < 95 OR t.minutes > 60 ORDER BY id",)
+    brief = Brief("", points, gold, request="Which were bad trips?")
+    assert RuleUser().answer(brief, "What are bad trips?").granted == ("WHERE t.share < 95", "t.minutes > 60")
+    other = Brief("", points, (gold[0].replace("OR", "AND"),), request="Which were bad trips?")
+    assert RuleUser().answer(other, "What are bad trips?").granted == ("WHERE t.share < 95",)
+
+
+FOLLOW_UP = Brief(
+    "",
+    (),
+    ("SELECT kind FROM bikes WHERE bought < '2023-01-01' GROUP BY kind",),
+    request="Now the kinds.",
+    inherited=(
+        Ambiguity("old bikes", "b.bought < '2023-01-01'", "critical"),
+        Ambiguity("weak battery", "b.battery < 40", "critical"),
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("question", "said"),
+    [
+        ("Still only the old bikes?", "Yes"),
+        ("Do you drop the condition about old bikes?", "No"),
+        ("Still only those with a weak battery?", "No"),
+        ("Does the weak battery no longer matter?", "Yes"),
+        ("Only old bikes or all?", ""),
+        ("Which old bikes are still meant?", ""),
+    ],
+)
+def test_a_condition_of_the_first_request_is_kept_or_dropped(question: str, said: str) -> None:
+    about = "bought" if "old" in question else ""
+    chosen = next(
+        one
+        for one in index_of(FOLLOW_UP).candidates
+        if (
+            about in " ".join(one.sql)
+            if about and one.clause == "where"
+            else not about and one.clause == "filter"
+        )
+    )
+    choice = Choice("unlabelled", chosen.target, (), chosen.segments, chosen.answer)
+    assert still_holds(take_apart(question), choice, FOLLOW_UP) == said
+
+
+def test_a_condition_that_a_follow_up_inherits_is_found_by_its_term() -> None:
+    choice = understand(briefs()["library_5+2"], "Do the big branches stay the same as before?")
+    assert any("floor_area_m2" in sql for sql in choice.granted())
+
+
+def test_a_snippet_is_no_second_answer_however_the_gold_spells_it() -> None:
+    for name in ("bikeshare_5", "bikeshare_4", "bikeshare_6"):
+        parts = [sql for one in index_of(briefs()[name]).candidates if one.group == "part" for sql in one.sql]
+        assert not any("closed_on IS NOT" in sql or "NOT r.closed_on" in sql for sql in parts), parts
+        assert not any("started_at, 12" in sql and ">=" in sql for sql in parts), parts
