@@ -54,7 +54,7 @@ PairsHook = Callable[[list[tuple[str, Any]]], Any]
 
 @contextmanager
 def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None]:
-    """Tell what the operating system or the encoding objects to as an `InputError`."""
+    """Turn errors of the operating system and of encodings into an `InputError`."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -69,13 +69,13 @@ def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None
 
 
 def exists(path: Path) -> bool:
-    """Return whether there is something; `InputError` where that cannot be seen."""
+    """Return whether the path exists. Raises `InputError` if that cannot be found out."""
     with file_errors(path):
         return path.exists()
 
 
 def is_directory(path: Path) -> bool:
-    """Return whether the path is a folder; `InputError` where that cannot be seen."""
+    """Return whether the path is a folder. Raises `InputError` if that cannot be found out."""
     with file_errors(path):
         return path.is_dir()
 
@@ -267,7 +267,7 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise the `InputError` of `write_text` now, before long work, where it can be foreseen."""
+    """Raise the `InputError` of `write_text` now, before long work, if it can be foreseen."""
     with file_errors(path, "written"):
         place = Path(os.path.realpath(path))
         if place.is_dir():
@@ -292,7 +292,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """As `write_text`, for what is no text."""
+    """Write bytes to a file, as `write_text` writes text."""
     with file_errors(path, "written"):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)

@@ -207,8 +207,8 @@ def _take_part(port: int) -> None:
             chat.wait_turn()
             seen = chat.seen
             chat.play(action, text)
-            chat.until(lambda seen=seen: chat.seen > seen, timeout=120)
-        chat.until(lambda: chat.status == "survey", timeout=120)
+            chat.until(lambda seen=seen: chat.seen > seen or chat.status == "survey", timeout=120)
+    assert person.status() == "survey"
 
 
 def _rate(transcripts: str, ratings: str) -> None:

@@ -71,7 +71,7 @@ WHERE_TO_ASK = (
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """Return the fields that are empty, each with the number of tasks; "" if none is.
+    """Return the empty fields, each with its number of tasks, as one text; "" if no field is empty.
 
     Test cases are missed where the task, or its follow-up, is Management.
     """

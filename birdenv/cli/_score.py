@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from birdenv.cli.command import visible
+from birdenv.cli.command import progress, visible
 from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._metrics import Metrics, RVesRuns, SpeedPair, asked_for, measure_speeds
 from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
@@ -90,20 +88,14 @@ def score(
         source.check(name)
     if out is not None:
         check_writable(out)
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with (
-        closing(source),
-        Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar,
-    ):
-        scoring = bar.add_task("scoring", total=len(records))
+    with closing(source), progress("scoring", len(records)) as move:
         verdicts = score_pairs(
             [Pair(pair.db_id, pair.golds, pair.record["predicted_sql"]) for pair in scored],
             source,
             clean=clean,
             metrics=asked.metrics,
             workers=parallel,
-            on_done=lambda more: bar.advance(scoring, more),
+            on_done=lambda more: move(advance=more),
         )
     judged = [_judged(record, verdict, clean) for record, verdict in zip(records, verdicts, strict=True)]
     if asked.r_ves:
@@ -133,7 +125,9 @@ def _judged(record: Mapping[str, Any], verdict: ExVerdict, clean: bool) -> dict[
 def _with_speeds(
     records: Sequence[dict[str, Any]], pairs: Sequence[ScoredPair], source: DatabaseSource, runs: int
 ) -> list[dict[str, Any]]:
-    """The records with `r_ves`: measured where the official rule says that the results agree, else 0."""
+    """Return the records with `r_ves`: measured where the official rule says that the results agree, else
+    0.
+    """
     agreeing = [
         SpeedPair(pair.db_id, pair.golds, pair.pred)
         for pair, record in zip(pairs, records, strict=True)
@@ -144,7 +138,9 @@ def _with_speeds(
 
 
 def _lines(records: Sequence[dict[str, Any]], names: Sequence[str], is_broken: Sequence[bool]) -> list[str]:
-    """The figures without pairs whose gold is broken; beside them, where there are any, those of all."""
+    """Return the figures without pairs whose gold is broken; beside them, where there are any, those of
+    all.
+    """
     gradable = [record for record, broken in zip(records, is_broken, strict=True) if not broken]
     lines = _mean_lines(gradable, names)
     if len(gradable) < len(records):
@@ -176,7 +172,7 @@ def _system_table(records: Sequence[dict[str, Any]], names: Sequence[str]) -> li
 
 
 def _published_lines(records: Sequence[dict[str, Any]]) -> list[str]:
-    """How far our `ex_bird` agrees with the verdicts that the records bring along."""
+    """Return how far our `ex_bird` agrees with the verdicts that the records bring along."""
     known = [(place, each) for place, each in enumerate(records, 1) if each.get("published_ex") is not None]
     if not known:
         return []
@@ -192,7 +188,7 @@ def _published_lines(records: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _name(record: dict[str, Any], place: int) -> str:
-    """The record's task and system, or its number."""
+    """Return the record's task and system, or its number."""
     name = str(record.get("instance_id", record.get("question_id", f"record {place}")))
     return f"{name} ({record['system']})" if record.get("system") else name
 

@@ -52,7 +52,7 @@ class Lasting(Protocol):
 
     @property
     def repeatable(self) -> bool:
-        """Return True if the same statement on the same contents gives the same whenever it runs."""
+        """Return whether the statement gives the same result whenever it runs on the same contents."""
 
     @property
     def elapsed(self) -> float:
@@ -79,7 +79,7 @@ class ResultCache:
 
     @property
     def size(self) -> int:
-        """Return the bytes that results and keys take now."""
+        """Return the number of bytes that results and keys occupy now."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
@@ -183,7 +183,7 @@ def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any
 def memory_of(value: object, most: float = float("inf")) -> int:
     """Count the bytes that Python takes for a value and everything in it.
 
-    Equal objects that stand in two places count twice. Counting ends soon after `most` is exceeded.
+    Equal objects in two places count twice. Counting ends soon after `most` is exceeded.
     """
     total = sys.getsizeof(value)
     open_values = [value]

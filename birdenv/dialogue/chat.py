@@ -83,7 +83,7 @@ def chat_messages(
 
 
 def _said(event: Event) -> str:
-    """Another seat's words, and what the house added to them."""
+    """Return another seat's words, and what the house added to them."""
     if event.agent == HOUSE:
         return f"The dialogue was ended: {event.data}."
     words = spoken(event)

@@ -83,52 +83,52 @@ class Episode:
 
     @property
     def view(self) -> View:
-        """The view of the caller's seat."""
+        """Return the view of the caller's seat."""
         return self._dialogue.view(self._seat)
 
     @property
     def legal(self) -> tuple[str, ...]:
-        """Names of the actions that are possible now."""
+        """Return the names of the actions that are possible now."""
         return self.view.legal
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Tool schemas of the actions that are possible now."""
+        """Return the tool schemas of the actions that are possible now."""
         return tool_schemas(self._game.seats[self._seat], self.legal)
 
     @property
     def question(self) -> str | None:
-        """The words that wait for `answer`, if any do."""
+        """Return the question that waits for `answer`, or None."""
         return None if self._asked is None else self._dialogue.view(self._asked).message
 
     @property
     def reward(self) -> float:
-        """The total of the caller's seat."""
+        """Return the total reward of the caller's seat."""
         return self._dialogue.rewards[self._seat]
 
     @property
     def done(self) -> bool:
-        """True when the episode is over."""
+        """Return True when the episode is over."""
         return self._dialogue.is_over
 
     @property
     def status(self) -> str:
-        """The reason why the episode is over; empty while it goes on."""
+        """Return the reason why the episode is over; empty while it is running."""
         return self._broken.status if self._broken else self._dialogue.status
 
     @property
     def error(self) -> str | None:
-        """The cause of a fault that ended the episode; it is for people, not for a policy."""
+        """Return the cause of a fault that ended the episode; it is for people, not for a policy."""
         return self._broken.error if self._broken else None
 
     @property
     def truncated(self) -> bool:
-        """True if a limit outside of the protocol ended the episode."""
+        """Return True if a limit outside of the protocol ended the episode."""
         return self._dialogue.truncated
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """The calls, tokens and money of the other seats' players, by seat, where they report any."""
+        """Return the calls, tokens and money of the other seats' players, by seat, where they report any."""
         return {
             self._game.seats[seat].name: used
             for seat, used in enumerate(map(usage_of, self._players))
@@ -137,12 +137,12 @@ class Episode:
 
     @property
     def outcome(self) -> dict[str, Any]:
-        """The public result."""
+        """Return the public result."""
         return self._dialogue.outcome()
 
     @property
     def events(self) -> tuple[Any, ...]:
-        """The events that the caller's seat has seen."""
+        """Return the events that the caller's seat has seen."""
         return tuple(self._dialogue.heard(self._seat))
 
     def act(self, action: str, data: Any = None) -> Step:
@@ -238,7 +238,7 @@ class Episode:
         return await self._later(lambda: self._say(text, self._inside))
 
     def close(self) -> None:
-        """End the episode and let go of its database."""
+        """End the episode and release its database."""
         for player in self._players:
             close = getattr(player, "close", None)
             if callable(close):
@@ -247,7 +247,7 @@ class Episode:
 
     @property
     def _inside(self) -> list[Player | None]:
-        """The players that need no event loop; the others are awaited in it."""
+        """Return the players that need no event loop; the others are awaited in it."""
         return [None if seat in self._async else player for seat, player in enumerate(self._watched)]
 
     def _one_move(self, *, made_by_caller: bool = False) -> OneMove:

@@ -34,7 +34,7 @@ class Failure:
 
 
 def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> Failure:
-    """End a dialogue by a fault, and return what it was."""
+    """End a dialogue because of a fault, and return the fault."""
     if isinstance(error, SeatError):
         found = Failure(PARTNER_ERROR, describe_error(error.cause), error.seat)
     else:
@@ -123,7 +123,7 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
 
 
 def model_faults(player: Player | None) -> dict[str, int]:
-    """What a player's model did wrong, by kind; a player without a model has no such method.
+    """Return what a player's model did wrong, by kind; a player without a model has no such method.
 
     Somebody's player may have one of this name that means something else.
     """
@@ -162,7 +162,7 @@ def _bundle(
     started: float,
     durations: Mapping[str, float],
 ) -> Records:
-    """An episode's records; times go to their own stream, so that the others repeat byte for byte."""
+    """Return an episode's records; times go to their own stream, so that the others repeat byte for byte."""
     key = {"instance_id": instance_id}
     stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
     timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}

@@ -51,11 +51,11 @@ class SpaceAsText(Space[T], Generic[T]):
         batch_differing_spaces.register(cls)(_batch_differing)  # it is looked up by the exact class
 
     def encode(self, value: T) -> str:
-        """The member as text."""
+        """Return the member as text."""
         raise NotImplementedError
 
     def decode(self, text: str) -> T:
-        """The member that `encode` wrote."""
+        """Return the member that `encode` wrote."""
         raise NotImplementedError
 
     @property
@@ -64,7 +64,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
     @property
     def shared_bytes(self) -> int:
-        """Bytes that one member may take in shared memory."""
+        """Return the number of bytes that one member may need in shared memory."""
         return min(_LONGEST_CHARACTER * self.max_length, SHARED_BYTES)
 
     def __eq__(self, other: object) -> bool:
@@ -169,7 +169,7 @@ def _unflatten(space: SpaceAsText[T], x: T) -> T:
 
 @create_zero_array.register(SpaceAsText)
 def _zero(space: SpaceAsText[T]) -> T:
-    """What pads a stack of frames before the first."""
+    """Return what pads a stack of frames before the first."""
     return space.decode("")
 
 
@@ -205,7 +205,7 @@ class UnicodeText(SpaceAsText[str]):
         return isinstance(x, str) and len(x) <= self.max_length
 
     def sample(self, mask: None = None, probability: None = None) -> str:
-        """A random short text; this space has no masks."""
+        """Return a random short text; this space has no masks."""
         if mask is not None or probability is not None:
             raise ValueError("UnicodeText takes neither a mask nor a probability")
         rng = self.np_random

@@ -85,18 +85,18 @@ _Fetched = FetchedRows | QueryError
 
 
 class LocalExGrader:
-    """Grades predictions against golds in the process that asks, which is a worker.
+    """Grades predictions against golds in the calling process, which is a worker.
 
-    A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
-    one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
-    those, rows that a gold has too are counted, up to the first that no gold has. A prediction whose SQL is
-    one of the golds' is not run.
+    A prediction runs once, and only as many of its rows are fetched and kept as the verdict needs: one more
+    than the gold has, but at least 1,001, so that the rows that are shown do not tell how many the gold has.
+    Rows beyond those are only counted, up to the first row that no gold has. A prediction whose SQL equals
+    that of a gold is not run.
 
     Args:
         source: the databases.
-        limits: of each statement.
-        clean: see `ExGrader`, as for the other two.
-        metrics: of this grader.
+        limits: the limits of each statement.
+        clean: as in `ExGrader`.
+        metrics: as in `ExGrader`.
         fail_doubtful: see `ExGrader`.
     """
 

@@ -106,7 +106,7 @@ class FetchedRows:
 
     @property
     def result(self) -> QueryResult:
-        """Return the first rows; truncated if they are not all."""
+        """Return the first rows as a result, which is truncated if there were more."""
         is_cut = self.total != len(self.rows)
         return QueryResult(self.columns, self.rows, is_cut, elapsed=self.elapsed, repeatable=self.repeatable)
 
@@ -149,14 +149,14 @@ class RowCollector:
         self.begin(())
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """The statement starts, perhaps not for the first time: what was seen before does not count."""
+        """Begin a statement. If it is run again, forget what was seen of it before."""
         self._columns = columns
         self._rows: list[Row] = []
         self._more: Counter[Row] | None = None  # as nearly always
         self._open: list[GoldRows] | None = None  # golds that have every row so far
 
     def see(self, rows: list[Row]) -> bool:
-        """Take the next rows; whether more of them can matter."""
+        """Take the next rows. Return whether more rows can matter."""
         if self._open is None:
             if self._most is None or len(self._rows) + len(rows) <= self._most:
                 self._rows += rows
@@ -179,7 +179,7 @@ class RowCollector:
     def fetched(
         self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
     ) -> FetchedRows:
-        """Return what was seen; `is_whole`: to the last row."""
+        """Return the rows that were seen. `is_whole` says whether they go to the last row."""
         more = dict(self._more) if self._more else {}
         total = len(self._rows) + sum(more.values()) if is_whole else None
         return FetchedRows(columns, self._rows, more, total, elapsed, repeatable)
@@ -226,11 +226,11 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Give what the results on a database depend on. Raises `InputError` if it cannot be opened."""
+        """Return what results on a database depend on. Raises `InputError` if it cannot be opened."""
         return self._source.scope(db_id, self._limits)
 
     def golds(self, scope: Scope, db_id: str, sqls: Sequence[str]) -> list[_Gold]:
-        """Give all rows of each gold; an error where it fails or is cut: part of a gold grades nothing."""
+        """Return all rows of each gold, or an error if it fails or is cut: part of a gold cannot grade."""
         question, known = (tuple(sqls), scope), self._question
         if known is not None and known[0] == question:
             return known[1]
@@ -242,7 +242,7 @@ class Statements:
     def prediction(
         self, scope: Scope, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
     ) -> _Fetched:
-        """Give what a prediction returns: all, or so much that no gold can agree with it by any rule."""
+        """Return the rows of a prediction: all, or enough to show that no gold agrees with it by any rule."""
         most: int | None = rows_needed(golds)
         if all_rows or most is None or most > self._limits.rows:
             most = None

@@ -72,7 +72,7 @@ def _is_price(value: Any) -> bool:
 
 
 def _listed(model: str, url: str, prompt: int, answer: int, cached: int) -> float | None:
-    """The price by `genai-prices`, told the URL: what a server of one's own costs is not known."""
+    """Return the price by `genai-prices`, told the URL: what a server of one's own costs is not known."""
     library = _library()
     if library is None:
         return None

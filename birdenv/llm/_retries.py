@@ -116,7 +116,9 @@ class Caller:
         self._poster.close()
 
     def _retries(self, is_doubted: bool) -> int:
-        """How often a call may fail and be tried again; the limit of a rate is none of its failures."""
+        """Return how often a call may fail and be tried again; the limit of a rate is none of its
+        failures.
+        """
         is_known = self._has_worked or self._has_answered
         most = self._settings.retries
         return most if is_known and not is_doubted else min(most, _FIRST_TRIES - 1)
@@ -154,7 +156,7 @@ class Caller:
             time.sleep(min(pause * random.uniform(1.0, 1.1), max(ends - time.monotonic(), 0.0)))
 
     def _accepted(self, body: dict[str, Any]) -> dict[str, Any]:
-        """The request without what this endpoint refused for this model before."""
+        """Return the request without what this endpoint refused for this model before."""
         refused = self._refused.get(str(body.get("model")))
         if not refused:
             return body
@@ -169,7 +171,7 @@ class Caller:
 
 
 def _with_thoughts(messages: Sequence[dict[str, Any]], thoughts: Sequence[str]) -> list[dict[str, Any]]:
-    """Messages with the reasoning of the assistant's; the last ones belong together."""
+    """Return messages with the reasoning of the assistant's; the last ones belong together."""
     own = sum(message.get("role") == "assistant" for message in messages)
     left = iter(thoughts[len(thoughts) - own :] if own <= len(thoughts) else ())
     return [

@@ -77,7 +77,7 @@ def usage_of_players(
 
 
 def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Game) -> Failure | None:
-    """The failure of a seat that can only answer, and did not: that is no move of its game."""
+    """Return the failure of a seat that can only answer, and did not: that is no move of its game."""
     if dialogue.status not in ("silence", "left"):
         return None
     for place, (seat, player) in enumerate(zip(game.seats, players, strict=True)):

@@ -101,7 +101,7 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
 
 
 def data_name(settings: Any) -> str:
-    """Return what a game's settings say of its data, as names of folder and files; nothing for a demo's."""
+    """Return the names of the folder and files of a game's data, from its settings; empty for the demo."""
     given = (getattr(settings, name, None) for name in _DATA)
     return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
 
@@ -124,10 +124,10 @@ class RunDirectory:
 
     @classmethod
     def create(cls, parent: Path) -> RunDirectory:
-        """Make `run-<date>-<time>` below `parent`, with a number behind it if that is taken.
+        """Make the folder `run-<date>-<time>` in `parent`, with a number at its end if the name is taken.
 
         The run begins when its `config.json` is written: `latest` then names it. If that file cannot be
-        written, the folder goes away again.
+        written, the folder is removed again.
         """
         stamp = datetime.now().strftime("run-%Y%m%d-%H%M%S")
         try:

@@ -218,7 +218,7 @@ def _single_operators(run: re.Match[str]) -> Iterator[Token]:
 
 
 def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
-    """Yield the semicolons and parentheses that mean something, from a place on: each and where it ends.
+    """Yield the semicolons and parentheses outside quotes and comments, from a place on, with their ends.
 
     Several times quicker than all tokens, for dumps. Raises `UnterminatedError` as `postgres_tokens` does.
     """
@@ -274,7 +274,7 @@ class Stretch(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Return where it ends in the text, in characters."""
+        """Return the end of the token in the text, in characters."""
         return self.start + len(self.text)
 
 

@@ -53,7 +53,7 @@ class Figure(NamedTuple):
     why: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the statistic as a JSON object; `why` stands there only if something is not defined."""
+        """Return the statistic as a JSON object, with `why` only if something is not defined."""
         found: dict[str, Any] = {"value": rounded(self.value), "interval_95": rounded(self.interval)}
         return found | ({"why": self.why} if self.why else {})
 
@@ -75,7 +75,7 @@ class BootstrapTest(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """What one dialogue, or one seat of it, gives to a figure: `above` / `below`."""
+    """The contribution of a dialogue, or of one seat, to a figure: `above` / `below`."""
 
     above: float
     below: float = 1.0

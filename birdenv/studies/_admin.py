@@ -93,7 +93,7 @@ def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:
 
 
 def _facts(study: Study) -> dict[str, Any]:
-    """What the page tells of the study as it is now."""
+    """Return what the page tells of the study as it is now."""
     store, now = study.store, study.clock()
     counts, moves = store.counts(), store.move_counts()
     running, ended = store.running(), store.finished()[::-1]
@@ -142,7 +142,7 @@ def _facts(study: Study) -> dict[str, Any]:
 
 
 def _quotas(study: Study) -> list[tuple[str, int, int | None]]:
-    """Dialogues held with each kind of partner, and how many there may be."""
+    """Return dialogues held with each kind of partner, and how many there may be."""
     held: dict[str, int] = {}
     for (_, partner), count in study.used().items():
         held[partner] = held.get(partner, 0) + count

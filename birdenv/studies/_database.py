@@ -78,7 +78,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make what is done inside one change."""
+        """Make all changes of the block in one transaction."""
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:

@@ -87,7 +87,7 @@ class Pages:
         return {}
 
     def _guides(self) -> set[str]:
-        """The guides of the seats that people may have."""
+        """Return the guides of the seats that people may have."""
         game = self._study.arena.game
         seats = [game.seats[game.seat_index(name)] for name in seats_of_people(game, self._study.config)]
         return {seat.guide for seat in seats}
@@ -104,7 +104,7 @@ class Pages:
         return made
 
     def _verdict(self, person: Person) -> dict[str, Any]:
-        """What the last move of a person came to, where it was the last of the conversation.
+        """Return what the last move of a person came to, where it was the last of the conversation.
 
         The page of the conversation is gone when the end is there, and nobody has read it there.
         """

@@ -24,7 +24,7 @@ _MOST_ADDRESSES: Final = 10_000
 
 
 class Bucket:
-    """A limit of rates: so many at once, and so many a second after that."""
+    """A limit on rates: a number of requests at once, and then a number per second."""
 
     def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._rate, self._clock = burst, rate, clock
@@ -43,7 +43,7 @@ class Bucket:
 
     @property
     def is_full(self) -> bool:
-        """Return True when it is as good as new."""
+        """Return whether all of the allowance is there again."""
         return self._left + (self._clock() - self._at) * self._rate >= self._burst
 
 
@@ -182,7 +182,7 @@ def asked(action: str) -> Response:
 
 
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
-    """Add the link with which a person goes on in another browser."""
+    """Add the link by which a person continues in another browser."""
 
     @app.get("/link/{end}")
     async def link(request: Request, end: str) -> Response:

@@ -80,7 +80,7 @@ class Server:
         self._seen: Counter[str] = Counter()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> asyncio.Server:
-        """Listen, and set `url`."""
+        """Listen, set `url`, and return the server."""
         server = await asyncio.start_server(self._serve, host, port, limit=2**20, backlog=1024)
         self.url = f"http://{host}:{server.sockets[0].getsockname()[1]}/v1"
         return server
@@ -212,7 +212,7 @@ def _message(turn: ScriptedTurn) -> dict[str, Any]:
 
 
 def _usage(turn: ScriptedTurn, body: Mapping[str, Any]) -> dict[str, int]:
-    """Four characters a token, as a rule of thumb has it."""
+    """Return four characters a token, as a rule of thumb has it."""
     prompt = len(json.dumps(body.get("messages"))) // 4
     completion = len(json.dumps(_message(turn))) // 4
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

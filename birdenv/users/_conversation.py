@@ -70,7 +70,7 @@ class Conversation:
     _last: list[Choice] = field(default_factory=list)
 
     def understand(self, message: str, most: int = ANSWERED) -> list[Part]:
-        """Take a message apart, and decide what its questions are about, with what was said before in mind.
+        """Split a message into questions, and decide what they are about, given what was said before.
 
         The first `most` are answered; the others wait.
         """

@@ -152,7 +152,7 @@ def test_the_same_seed_gives_the_same_file_also_after_an_interruption(
             trained(DEAL, tmp_path, "torn", resume=True)
     part.write_bytes(kept)
     assert trained(DEAL, tmp_path, "torn", resume=True).read_bytes() == whole
-    with pytest.raises(InputError, match=r"there is no .*torn\.part to go on from"):
+    with pytest.raises(InputError, match=r"there is no .*torn\.part to continue from"):
         trained(DEAL, tmp_path, "torn", resume=True)
 
 
@@ -324,7 +324,7 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     assert of_rules["moves"]["selection_accuracy"]["value"] == 1
     assert of_rules["moves"]["word_perplexity"]["value"] is None
     for arguments, why in (
-        ((*train_it, "--data", data, "--resume"), "to go on from: train without --resume"),
+        ((*train_it, "--data", data, "--resume"), "to continue from: train without --resume"),
         (("train-player", DEAL, "--data", data, "--resume"), "--kind learned trains in one step"),
         ((*train_it, "--reinforce", 4), "--from FILE"),
         ((*train_it, "--from", path), "that needs N"),

@@ -145,4 +145,4 @@ def test_broken_and_empty_runs_say_so(root: Path, tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_refused(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("view", tmp_path / "none")
-    assert ran.code == 2 and "is no folder" in ran.err
+    assert ran.code == 2 and "is not a folder" in ran.err

@@ -220,7 +220,7 @@ def test_pages_open_with_the_token_only_and_filter(study: Path, run: Path) -> No
                 ("from=%C2%B2", 3),
             ):
                 assert owner.get(f"/?{query}") == 200
-                assert f"{count} dialogues." in owner.page, query
+                assert f">{count} dialogue{'' if count == 1 else 's'}." in owner.page, query
             assert owner.get(f"/dialogue?id={quote(won.id)}") == 200
             assert owner.get(f"/record?id={won.id}") == 200
             assert "<script>alert(1)" in owner.page  # as JSON, which no page writes as HTML

@@ -142,7 +142,7 @@ class Privileged(Rule):
 
 
 def _open_spans(seen: Seen) -> Floats:
-    """Spans whose answers are about an annotated point that was not asked about: private knowledge."""
+    """Return spans whose answers are about an annotated point that was not asked about: private knowledge."""
     envs = seen.envs
     points = envs._episodes.tables.points[envs._episodes.stages][:, : envs.layout.spans]
     asked = seen.spans[:, :, _S.ASKED] > 0

@@ -99,7 +99,9 @@ def _views(envs: CInteractCandidatesVectorEnv, answered: bool, rounds: int) -> _
 
 
 def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tuple[npt.NDArray[Any], ...]:
-    """One episode in each environment: candidates, which are possible, which is meant, and the tasks."""
+    """Return one episode in each environment: candidates, which are possible, which is meant, and the
+    tasks.
+    """
     observation, infos = envs.reset(seed=seed)
     tasks, stages, order = (
         infos["instance_id"].copy(),

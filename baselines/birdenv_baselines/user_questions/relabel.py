@@ -93,7 +93,9 @@ def _terms(expected: Sequence[str], candidates: Sequence[Candidate], right: Sequ
 def _clauses(
     expected: Sequence[str], candidates: Sequence[Candidate], right: Sequence[Candidate]
 ) -> list[str]:
-    """The right parts of a clause that is meant or related; else any right part, point or open kind."""
+    """Return the right parts of a clause that is meant or related; else any right part, point or open
+    kind.
+    """
     hints = [hint.partition(":")[0] for hint in expected]
     wanted = {clause for hint in hints for clause in (hint, *_RELATED.get(hint, ()))}
     parts = [one for one in right if one.group in ("part", "said")]

@@ -59,7 +59,7 @@ class Checker:
         return len(seen) == len(sqls)
 
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Return what is wrong with the tasks of a family; empty if nothing is.
+        """Return what is wrong with the tasks of a family, or an empty text.
 
         The gold must earn everything. Each wrong candidate must fail, in both phases. What the user answers
         must be as `_fault_of_answers` says.

@@ -61,7 +61,7 @@ def generate(
     concepts: Sequence[Concepts] | None = None,
     progress: Progress | None = None,
 ) -> Generated:
-    """Make a benchmark of at least so many tasks, and write it to a new folder.
+    """Make a benchmark of at least this many tasks, and write it to a new folder.
 
     On every database, of five families one each has no, one and three open points, and two have two.
     Families are kept or left out whole; kept are those whose tasks pass all checks (`Checker.fault`).

@@ -114,7 +114,7 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
 
 
 def term(family: Family, point: VaguePart, text: str) -> str:
-    """Return how a request calls an open point: the adjective with its noun, where they stand together."""
+    """Return the words of a request for an open point: the adjective, with its noun if they are adjacent."""
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word
 

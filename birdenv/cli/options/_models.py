@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Prompts(StrEnum):
-    """Which of the prompts of ours are sent."""
+    """The choice of birdenv's own prompts that are sent."""
 
     FULL = "full"
     COMPACT = "compact"
@@ -102,7 +102,7 @@ class ModelOptions:
     ] = None
 
     def settings(self) -> ModelSettings:
-        """Return what was chosen; what was not stays as the settings have it."""
+        """Return the settings with what was chosen on the command line."""
         from birdenv.llm import ModelSettings
 
         return ModelSettings(**{name: value for name, value in asdict(self).items() if value is not None})
@@ -129,7 +129,8 @@ class PairOptions(ModelOptions):
 
 
 def check_models(models: ModelSettings | None, agent: Any, others: Iterable[Any]) -> None:
-    """Refuse options of language models where no player is one, and those of the user's where it is none.
+    """Reject language-model options if no player is a language model, and user-model options if the user is
+    not.
 
     Raises:
         InputError: something was chosen, and no player's spec names one of our players with a model.

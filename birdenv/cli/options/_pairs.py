@@ -56,7 +56,7 @@ Dialect = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PairDatabase:
-    """What the pairs run on; `run` is None where no query is needed. `shown` holds no password."""
+    """The database on which pairs run. `run` is None if no query is needed, and `shown` has no password."""
 
     run: RunQuery | None
     dialect: str
@@ -153,7 +153,7 @@ RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to 
 
 
 def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """The folder given, else the newest complete run; what was passed over is said on standard error.
+    """Return the folder given, else the newest complete run; what was passed over is said on standard error.
 
     Raises `InputError` if there is none, or if two are named.
     """

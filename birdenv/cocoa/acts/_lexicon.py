@@ -66,7 +66,7 @@ class Lexicon:
         return found.group() if name is None else f"{{{name}}}"
 
     def slot_of(self, price: float, prices: PriceWords = NO_PRICES) -> Any:
-        """Return the slot of the price of an offer; the price itself where there are no prices."""
+        """Return the slot of the price of an offer, or the price itself if the seat knows no prices."""
         return self._slot(price, prices) or price
 
     def _slot(self, price: float, prices: PriceWords) -> str | None:

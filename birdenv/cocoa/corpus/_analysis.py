@@ -41,7 +41,7 @@ class Analysis:
 
     @property
     def ratings(self) -> CorpusRatings | None:
-        """Return statistics of the ratings; None where there are none."""
+        """Return the statistics of the ratings, or None if there are no ratings."""
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
@@ -140,7 +140,7 @@ class Analysis:
 
     @cached_property
     def correlations(self) -> list[dict[str, Any]]:
-        """Return how ratings go with what is measured, strongest first."""
+        """Return the correlations of ratings with measures, the strongest first."""
         return correlations(self.units, self.seats, self.rated.answers)
 
 

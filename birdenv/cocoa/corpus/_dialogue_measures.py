@@ -19,7 +19,7 @@ FRIENDS: Final = ("mutual-friends",)
 
 @dataclass(frozen=True)
 class MeasuredDialogue:
-    """A dialogue with what is worked out of it once."""
+    """A dialogue, with figures that are computed once."""
 
     dialogue: CorpusDialogue
 
@@ -30,12 +30,12 @@ class MeasuredDialogue:
 
     @cached_property
     def listing(self) -> PricedListing | None:
-        """Return what is sold in it."""
+        """Return the thing that is for sale in the dialogue."""
         return listing_of(self.dialogue)
 
     @cached_property
     def success(self) -> bool | None:
-        """Return True if it reached its aim; None where nothing tells."""
+        """Return whether the dialogue reached its aim, or None if that is not known."""
         return succeeded(self.dialogue)
 
 
@@ -50,7 +50,7 @@ class Metric:
     Attributes:
         name: its key.
         title: its name for people.
-        group: the heading that it stands under.
+        group: the heading under which it is listed.
         value: of a dialogue, or of a seat of it.
         is_rate: it is a share, from 0 to 1.
         games: the games that have it; empty for all.

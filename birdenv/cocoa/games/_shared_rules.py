@@ -66,7 +66,7 @@ class ScenarioSettings(Settings):
 
 
 class SchemaSettings(ScenarioSettings):
-    """Settings of a game whose scenarios are drawn from a schema of one's own."""
+    """Settings of a game whose scenarios can be drawn from the user's own schema."""
 
     schema_file: str | None = pydantic.Field(
         None, description="Schema of generated scenarios; default: a small one."

@@ -88,7 +88,7 @@ class Session:
 
     @property
     def is_lost(self) -> bool:
-        """Return whether the connection is gone, and with it what was not committed."""
+        """Return whether the connection was lost, together with everything that was not committed."""
         return self._connection.is_lost
 
     @property
@@ -255,7 +255,7 @@ def _connect(conninfo: str) -> psycopg.Connection[Any]:
 
 
 def late(allowance: Allowance) -> QueryError:
-    """Return what is said of a statement that was stopped at its deadline."""
+    """Return the message for a statement that was stopped at its deadline."""
     if allowance.in_all:
         together = f"{allowance.in_all:g} s of wall time for everything together"
         return QueryError("timeout", f"stopped after {together}")

@@ -26,7 +26,7 @@ class Player(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlayerContext:
-    """All that a player is told when it is made, beside its argument.
+    """Everything that a player is told when it is made, apart from its argument.
 
     Attributes:
         game: name of the game.
@@ -39,7 +39,7 @@ class PlayerContext:
         tasks: public descriptions of all tasks of the file, in its order.
         options: the run's settings for players, by name.
         repeat: which of several episodes of the task, from 0.
-        legal: the actions that the seat may take in the first move; none where it is not its turn.
+        legal: the actions that the seat may take in the first move; empty if it is not its turn.
         models: the run's language models (`birdenv.llm.Models`); None outside of runs and in players of
             others.
     """
@@ -79,7 +79,7 @@ def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Ran
 
 
 class SeatError(BirdenvError):
-    """The player of a seat raised, or returned what is no move; `__cause__` says more."""
+    """The player of a seat raised an error, or did not return a move; `__cause__` has the details."""
 
     def __init__(self, seat: int, cause: Exception) -> None:
         super().__init__(str(cause))

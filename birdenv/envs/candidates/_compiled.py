@@ -123,7 +123,7 @@ class CompiledEpisodes:
         return np.asarray(np.round(earned, 10), np.float64), over, ~allowed
 
     def _uses_attempt(self, refused: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Which moves that are not possible count as an empty submission: after one, some are free."""
+        """Return which moves that are not possible count as an empty submission: after one, some are free."""
         submitted = (self.attempts == 1) | (self.tables.phases[self.stages] == 2)
         free = refused & submitted & (self._free < self._setting.free_refusals)
         self._free[free] += 1

@@ -102,7 +102,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The tasks, in the order that the reset option `index` counts."""
+        """Return the tasks, in the order that the reset option `index` counts."""
         return self._setting.ids
 
     def reset(

@@ -72,7 +72,7 @@ class CandidatesSession:
 
     @property
     def open(self) -> bool:
-        """True until the episode is over."""
+        """Return True until the episode is over."""
         return bool(self.dialogue.open)
 
     def act(self, action: int) -> Played:

@@ -41,7 +41,7 @@ def points_of(briefs: Any) -> tuple[str, ...]:
 
 
 class UnsureUser:
-    """Another player's answers, but for those about points that the user cannot tell."""
+    """A user that answers as another one does, except about points that it cannot tell."""
 
     def __init__(self, player: Player, unknown: Collection[str]) -> None:
         self._player = player
@@ -110,7 +110,7 @@ Uniforms = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """What chance decides of n episodes; the leading axes count them.
+    """The random choices of n episodes; the leading axes count the episodes.
 
     Attributes:
         tasks: the tasks' indices.
@@ -177,24 +177,26 @@ class CandidateSetting:
 
     @property
     def dialect(self) -> str:
-        """The dialect of the databases."""
+        """Return the dialect of the databases."""
         return str(self.arena.settings.dialect)  # type: ignore[attr-defined]
 
     @property
     def can_execute(self) -> bool:
-        """True if candidates may be executed."""
+        """Return True if candidates may be executed."""
         return bool(self.arena.settings.execute_sql)  # type: ignore[attr-defined]
 
     @property
     def can_compile(self) -> bool:
-        """True if tables say all that happens: for the profile strict, its own user and its own rewards."""
+        """Return True if tables say all that happens: for the profile strict, its own user and its own
+        rewards.
+        """
         settings: Any = self.arena.settings
         own_user = self.arena.players.get(USER) is answers_alone
         return settings.profile == "strict" and own_user and settings.scheme == RewardScheme()
 
     @property
     def free_refusals(self) -> int:
-        """Moves that are not possible and cost nothing, in each phase after the first submission."""
+        """Return moves that are not possible and cost nothing, in each phase after the first submission."""
         return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
 
     def _playable(self) -> tuple[str, ...]:

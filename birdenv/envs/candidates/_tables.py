@@ -293,7 +293,7 @@ def _file(setting: CandidateSetting) -> Path:
 
 
 def _digest(setting: CandidateSetting) -> str:
-    """What decides the tables: the tasks, their databases, the settings, and birdenv's own code."""
+    """Return what decides the tables: the tasks, their databases, the settings, and birdenv's own code."""
     tasks = setting.arena._tasks
     asked = {"ids": setting.ids, "recorded": setting.recorded}
     settings = {"layout": repr(setting.layout), "questions": setting.questions}

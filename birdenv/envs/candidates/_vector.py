@@ -75,7 +75,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The tasks."""
+        """Return the tasks."""
         return self._setting.ids
 
     def reset(
@@ -161,7 +161,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         self._episodes.begin(who, drawn, drawn.tasks)
 
     def _titles(self, who: Indices) -> dict[str, Any]:
-        """The info of some episodes, as Gymnasium has it for batches."""
+        """Return the info of some episodes, as Gymnasium has it for batches."""
         names = np.full(self.num_envs, None, dtype=object)
         names[who] = self._names[self._episodes.tasks[who]]
         told = np.zeros(self.num_envs, np.bool_)
@@ -170,7 +170,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
 
 def _refusals(refused: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """Why actions were refused, as Gymnasium has infos of batches; nothing if none was."""
+    """Return why actions were refused, as Gymnasium has infos of batches; nothing if none was."""
     if not refused.any():
         return {}
     why = np.full(len(refused), None, dtype=object)

@@ -77,7 +77,7 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return self._prompt, reward, terminated, truncated, info
 
     def _read(self, action: Any) -> tuple[str, Any]:
-        """What the output adds to the prompt, and the action that it is."""
+        """Return what the output adds to the prompt, and the action that it is."""
         if not self.action_space.contains(action):
             return "", Move("malformed")
         call = read_tool(action, self._legal)

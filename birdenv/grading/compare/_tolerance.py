@@ -36,7 +36,7 @@ _PLACE: Final = ("number", "any")  # stands in a group's key where a number is c
 
 
 class Agreement(Enum):
-    """How far two lists of rows agree."""
+    """The extent to which two lists of rows agree."""
 
     FULL = "the same within the tolerance"
     BUT_NUMBERS = "the same but for numbers"
@@ -222,7 +222,7 @@ def unmatched(
 
 
 def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Return whether they are the same multiset of rows, numbers within the tolerance."""
+    """Return whether two results are the same multiset of rows, with numbers within the tolerance."""
     missing, extra = unmatched(gold, pred)
     return compare_numbers(missing, extra) is Agreement.FULL
 

@@ -118,7 +118,7 @@ def bare_snippet(snippet: str) -> str:
 
 
 def uses(sql: str, snippet: str) -> bool:
-    """Return whether a snippet stands in SQL, whatever the aliases, the case and the spaces.
+    """Return whether SQL contains a snippet, whatever its aliases, case and spaces.
 
     >>> uses("SELECT name FROM branches AS x WHERE x.Seats>=40", "b.seats >= 40")
     True
@@ -134,7 +134,7 @@ _MOST_NODES: Final = 24
 
 
 def replaced(sql: str, snippet: str, other: str) -> str | None:
-    """Return SQL with `other` wherever the snippet stands, whatever the aliases; None if it stands nowhere.
+    """Return SQL with `other` in place of a snippet, whatever its aliases, or None if it does not occur.
 
     >>> replaced("SELECT b.name FROM branches b WHERE b.seats>=40", "seats >= 40", "b.seats > 9")
     'SELECT b.name FROM branches b WHERE (b.seats > 9)'
@@ -152,7 +152,7 @@ def replaced(sql: str, snippet: str, other: str) -> str | None:
 
 
 class RenamedExpression(NamedTuple):
-    """An expression of a submission in the names of the gold SQL; alike if a column is the point's, too."""
+    """An expression of a submission, written in the names of the gold SQL."""
 
     sql: str
     is_alike: bool

@@ -31,7 +31,7 @@ class NewestRun(NamedTuple):
 
 
 def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
-    """The newest complete folder `run_*` in `root`.
+    """Return the newest complete folder `run_*` in `root`.
 
     Folders named `run_YYYYMMDD_HHMMSS` with a real date come first, the latest name first; then the others,
     by the time of their last change and then by name. Links out of `root` do not count. Raises
@@ -103,12 +103,14 @@ class ScoredPair:
 
 
 def holds_pairs(folder: Path) -> bool:
-    """Whether a folder has files of pairs."""
+    """Return whether a folder has files of pairs."""
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 
 def pairs_folder(path: Path) -> Path:
-    """The folder of pairs that a path names: itself, or a run of BIRD's (of a folder of runs, the latest)."""
+    """Return the folder of pairs that a path names: itself, or a run of BIRD's (of a folder of runs, the
+    latest).
+    """
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
@@ -118,8 +120,8 @@ def pairs_folder(path: Path) -> Path:
 
 
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
-    """The pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files; of the
-    folder of a run of BIRD, what its episodes submitted.
+    """Return the pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files;
+    of the folder of a run of BIRD, what its episodes submitted.
 
     By default it is an `InputError` if `pairs.jsonl` and the text files beside it say different things;
     `source` `pairs` or `lines` chooses. Only a line feed ends a line, so other separators may stand in a
@@ -240,7 +242,7 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 
 def export_folder(place: Path) -> Path:
-    """The folder that pairs are exported to: `place` if its name is `run_...`, else a new
+    """Return the folder that pairs are exported to: `place` if its name is `run_...`, else a new
     `run_YYYYMMDD_HHMMSS` in it."""
     if place.name.startswith("run_"):
         return place
@@ -253,7 +255,7 @@ def export_folder(place: Path) -> Path:
 def pairs_of_run(
     runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
 ) -> list[ScoredPair]:
-    """A pair for each episode with gold, in the order of `runs`; both by `instance_id`.
+    """Return a pair for each episode with gold, in the order of `runs`; both by `instance_id`.
 
     Of several golds it is the one that matched, else the first. Without a submission the prediction is
     `None`, so that it counts as an answer that is wrong.

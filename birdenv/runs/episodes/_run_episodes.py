@@ -66,7 +66,7 @@ class RunEpisodes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the episodes."""
+        """Return the names of the episodes."""
         return tuple(self._places)
 
     def named(self, instance: str) -> list[str]:
@@ -194,7 +194,9 @@ class RunEpisodes:
     def _result(
         self, submission: JudgedSubmission
     ) -> tuple[ResultTable | None, str, ResultDifference | None]:
-        """The first rows of a submission, or why there are none, and how they differ from the gold's."""
+        """Return the first rows of a submission, or why there are none, and how they differ from the
+        gold's.
+        """
         submission = submission._replace(place=0)
         if submission not in self._results:
             self._results[submission] = self._executed(submission)
@@ -238,7 +240,7 @@ class RunEpisodes:
         return ExGrader(source, limits_of(config))
 
     def _make_arena(self) -> Arena | None:
-        """The game with its tasks, which know the open terms; None where there are none."""
+        """Return the game with its tasks, which know the open terms; None where there are none."""
         if self._game is None or self._display.notes is DIALOGUE_ONLY.notes:  # nobody answers questions
             return None
         try:

@@ -70,13 +70,13 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
 
 @dataclass(frozen=True, slots=True)
 class OfficialScore:
-    """Result files and where they were found."""
+    """The results of official files, and the folder in which they were found."""
 
     path: Path
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """All figures, without the path, so that the same files give the same bytes.
+        """Return all figures, without the path, so that the same files give the same bytes.
 
         `official` is `official_figures`; a run of birdenv has the same in its `overall.json`. Groups are over
         all of their tasks, too.
@@ -93,7 +93,7 @@ class OfficialScore:
         }
 
     def text(self) -> str:
-        """The same for people."""
+        """Return the figures as text for people."""
         made = self.to_json()
         lines = [rule("="), "c-Interact, official score", rule("=")]
         lines += [*official_lines(made["official"]), *rate_lines(made["official"])]

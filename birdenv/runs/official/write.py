@@ -69,7 +69,7 @@ _Rows = Iterator[dict[str, Any]]
 
 
 def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1) -> Path:
-    """Write the seventeen files of a finished run; the folder that they are in.
+    """Write the seventeen files of a finished run, and return their folder.
 
     They come from the stored records and the task file alone, the same bytes each time. Where every task was
     played several times, each repeat has a folder of its own in there. Raises `InputError` if an episode is

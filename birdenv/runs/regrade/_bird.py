@@ -135,7 +135,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
 
 
 def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
-    """Return the same for `regraded.json`, without reasons."""
+    """Return the regrade of a run of BIRD as an object for `regraded.json`, without reasons."""
     return {
         "clean": regrade.clean,
         "fail_doubtful": regrade.fail_doubtful,

@@ -36,7 +36,7 @@ _NOBODYS: Final = frozenset({"infra_error", "test_error"})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one profile says of one submission; `reason` is private."""
+    """The verdict of a profile on a submission; `reason` is private."""
 
     status: str
     reason: str = ""
@@ -74,7 +74,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """What grading again found."""
+    """The result of grading again."""
 
     figures: Mapping[str, Figures]
     disagreements: tuple[Disagreement, ...]
@@ -180,7 +180,7 @@ def regrade_interact(
 
 
 def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission], judge: _Judge) -> _Replay:
-    """The episode's way under one profile, as far as it was played."""
+    """Return the episode's way under one profile, as far as it was played."""
     verdicts: dict[_Place, Verdict] = {}
     passes: dict[_Place, None] = {}
     accepted: str | None = None
@@ -211,7 +211,9 @@ def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission],
 
 
 def _missing(phase: int, submitted: Sequence[Submission], played: Sequence[Submission]) -> str:
-    """What the run never played because its own verdicts were others; empty if the agent had its chance."""
+    """Return what the run never played because its own verdicts were others; empty if the agent had its
+    chance.
+    """
     last = submitted[-1] if submitted else None
     if last is not None and last.passed and last.attempt == "first":
         return f"its first attempt in phase {phase} fails, and the debug attempt was never made"
@@ -253,7 +255,9 @@ def _figures(episodes: Iterable[tuple[Mapping[str, Any], _Replay]]) -> Figures:
 def _disagreements(
     played: Mapping[str, Sequence[Submission]], by_profile: Mapping[str, Mapping[str, _Replay]]
 ) -> Iterable[Disagreement]:
-    """Submissions that some pass and others do not, and those that pass only by a hole of the rules."""
+    """Return submissions that some pass and others do not, and those that pass only by a hole of the
+    rules.
+    """
     for name, submissions in played.items():
         for submission in submissions:
             place = (submission.phase, submission.attempt)

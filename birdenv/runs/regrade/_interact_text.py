@@ -50,7 +50,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
 
 
 def regrade_record(regrade: Regrade) -> dict[str, Any]:
-    """Return the same for `regraded.json`, without reasons."""
+    """Return the regrade as an object for `regraded.json`, without reasons."""
     return {
         "game": regrade.game,
         "played_profile": regrade.played_profile,

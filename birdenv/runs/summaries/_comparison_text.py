@@ -79,7 +79,7 @@ def _end(comparison: RunComparison) -> list[str]:
 
 
 def _blocks(comparison: RunComparison, tasks: bool) -> list[str]:
-    """Figures, differences and tests, a block for each measure."""
+    """Return figures, differences and tests, a block for each measure."""
     lines = ["", interval_heads(comparison.databases)]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
@@ -137,7 +137,7 @@ def _signed_between(interval: Interval | None, share: bool) -> str:
 
 
 def _foot(comparison: RunComparison) -> list[str]:
-    """How the numbers are made."""
+    """Return how the numbers are made."""
     lines = [
         *method_notes(comparison.databases),
         "Differences over tasks: of rates of tasks played once Newcombe's interval, else paired bootstrap.",

@@ -22,7 +22,7 @@ _WIDTH: Final = 100
 
 
 def first_screen(report: RunReport) -> str:
-    """Return what was played, on which data, the main figures, what they cost, and what to type next."""
+    """Return the first screen of a summary: game, data, main figures, cost, and the next commands."""
     run = report.run
     before = [f"{run.game}: {_players(run)}, seed {run.config.get('seed')}", _row("Data", _data(run))]
     settings = ", ".join(f"{name} {value}" for name, value in report.settings().items())
@@ -81,7 +81,7 @@ def _row(name: str, text: str) -> str:
 
 
 def _players(run: RecordedRun) -> str:
-    """`asks-first with rule as the user`, and the models that options named."""
+    """Return `asks-first with rule as the user`, and the models that options named."""
     models = run.config.get("models")
     models = models if isinstance(models, dict) else {}
     seats = find_game(run.game).seat_names if run.game in game_names() else ()
@@ -116,7 +116,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _episodes(run: RecordedRun) -> str:
-    """How many episodes there are, and the statuses that are not `completed`."""
+    """Return how many episodes there are, and the statuses that are not `completed`."""
     finished, rated = len(run.outcomes), sum(o.rated for o in run.outcomes)
     times = f" ({run.repeats} of each task)" if run.repeats > 1 else ""
     text = f"{finished:,} of {run.expected:,} finished{times}"
@@ -130,7 +130,7 @@ def _episodes(run: RecordedRun) -> str:
 
 
 def _costs(report: RunReport) -> dict[str, str]:
-    """What the models of each seat took; the agent's is what it reports."""
+    """Return what the models of each seat took; the agent's is what it reports."""
     used = {of.measure.name: of.total for of in report.figures if of.measure in USAGE.values()}
     others = model_figures(report.run.records).get("usage_of_others", {})
     return {seat: _cost(of) for seat, of in {"agent": used, **others}.items() if of}
@@ -145,7 +145,7 @@ def _cost(used: dict[str, float]) -> str:
 
 
 def _repeats(report: RunReport) -> str:
-    """pass^k and pass@k of the first rate, for the largest k."""
+    """Return pass^k and pass@k of the first rate, for the largest k."""
     measure, rates = next(iter(report.repeats.items()))
     last = rates[-1]
     return f"{measure.title}: {last.text()}"
@@ -162,7 +162,7 @@ def _short(text: str) -> str:
 
 
 def _next_commands(report: RunReport) -> dict[str, str]:
-    """The commands that a reader may want next, by what they are for."""
+    """Return the commands that a reader may want next, by what they are for."""
     run = report.run
     by = [f" (or --by {kind})" for kind in run.measured.group_titles][:1]
     commands = {"all figures": f"birdenv summary {run.path} --all{''.join(by)}"}

@@ -51,7 +51,8 @@ class RunReport:
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
-        """Estimates by kind and name of group, such as each difficulty, of the measures that are so shown.
+        """Return estimates by kind and name of group, such as each difficulty, of the measures that are so
+        shown.
 
         They take longer than all else, and the first screen has none.
         """
@@ -66,7 +67,9 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """The report for machines; without paths and dates, so that the same run gives the same bytes."""
+        """Return the report for machines; without paths and dates, so that the same run gives the same
+        bytes.
+        """
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -103,7 +106,7 @@ class RunReport:
         }
 
     def text(self) -> str:
-        """The report for people."""
+        """Return the report as text for people."""
         run = self.run
         rated = [o for o in run.outcomes if o.rated]
         databases = len({o.database for o in rated} - {None})
@@ -146,14 +149,14 @@ class RunReport:
         return "\n".join(lines) + "\n"
 
     def _breakdowns(self) -> list[str]:
-        """A table for each kind of group and measure that is drawn; none of a few tasks."""
+        """Return a table for each kind of group and measure that is drawn; none of a few tasks."""
         if len(self.run.tasks) < _FEW_TASKS:
             return ["", f"Breakdowns of fewer than {_FEW_TASKS} tasks are in overall.json only (`by`)."]
         tables = (group_lines(heading, groups) for heading, groups in self.drawn_groups(self.groups))
         return [line for table in tables for line in table]
 
     def _users(self) -> list[str]:
-        """Who answers the questions, in a game where somebody does, and how well."""
+        """Return who answers the questions, in a game where somebody does, and how well."""
         user = self.run.config.get("user")
         if not isinstance(user, str) or "patience" not in self.run.config:
             return []
@@ -166,7 +169,7 @@ class RunReport:
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Give a title and a figure for each group, for each of the kinds and each measure that is drawn."""
+        """Return a title and a figure for each group of each kind, for each measure that is drawn."""
         titles = self.run.measured.group_titles
         for kind in kinds:
             groups = self.groups[kind]
@@ -222,7 +225,7 @@ def _estimates(
 
 
 def _names(run: RecordedRun, kind: str) -> list[str]:
-    """The groups in their own order (BIRD's difficulties from easy to hard), the rest by name."""
+    """Return the groups in their own order (BIRD's difficulties from easy to hard), the rest by name."""
     names = {name for o in run.outcomes if o.rated for name in o.groups[kind]}
     known = [name for name in run.measured.group_order if name in names]
     return [*known, *sorted(names - set(known))]
@@ -238,7 +241,7 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 
 def group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
-    """A table of one figure by group, with intervals that are drawn; an empty line before it."""
+    """Return a table of one figure by group, with intervals that are drawn; an empty line before it."""
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""
@@ -258,17 +261,17 @@ def on_databases(count: int) -> str:
 
 
 def interval_heads(databases: int) -> str:
-    """The line above a table of figures."""
+    """Return the line above a table of figures."""
     return f"{'95 % intervals':<46}{'over tasks':<18}{'over databases' if databases else ''}".rstrip()
 
 
 def over_databases(of: Estimate) -> str:
-    """The last column of a table of figures."""
+    """Return the last column of a table of figures."""
     return between(of.over_databases, share=of.measure.is_rate)
 
 
 def method_notes(databases: int) -> list[str]:
-    """How the intervals are made, for the foot of a table."""
+    """Return how the intervals are made, for the foot of a table."""
     lines = ["Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap."]
     if databases:
         resamples = METHODS["databases"].split(", ")[1]

@@ -188,7 +188,7 @@ _NAME = re.compile(r"[A-Za-z_]\w{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """Shares of what was told.
+    """The shares of points and parts that a user told.
 
     Attributes:
         seed: the battery's seed.
@@ -232,7 +232,7 @@ def fish(
     baits: Collection[Bait] = BAITS,
     parallel: int = 1,
 ) -> Leaks:
-    """Put the battery of a seed to every task, but for questions that share a longer word with its request.
+    """Ask every task the questions of a seed, except those that share a longer word with its request.
 
     Args:
         arena: c-Interact, with the user that is measured.
@@ -309,7 +309,7 @@ def _balanced_accuracy(asked: Sequence[tuple[bool, bool]]) -> float | None:
 
 
 def leaks_text(leaks: Leaks, most: int = 10) -> str:
-    """Say what was told, with examples."""
+    """Return a text that says what was told, with examples."""
     lines = [
         f"seed {leaks.seed}",
         f"annotated points told to questions that name nothing: {leaks.points_told} of {leaks.points} "

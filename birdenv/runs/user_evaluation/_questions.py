@@ -95,7 +95,7 @@ _QUESTION_BACK = re.compile(r"\?\W*$")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question, what was heard, and the outcome."""
+    """A question, the answer to it, and how the answer was judged."""
 
     question: UserQuestion
     heard: HeardAnswer

@@ -62,7 +62,7 @@ def web(
     Its pages: consent, instructions, waiting room, dialogue, survey, completion code.
 
     A seat that is named has a player; people sit in the others, whatever the file of --config says of both.
-    Without any, two people are paired. Settings of the game follow as --name value, too.
+    Without any player, two people are paired. Settings of the game are given as --name value as well.
 
     \b
     birdenv web c-interact --user rule --execute-sql
@@ -160,7 +160,7 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
 
 
 def _example(name: str) -> str:
-    """The file of a study that has every field."""
+    """Return the file of a study that has every field."""
     from birdenv.dialogue.games import find_game
     from birdenv.studies import example_config
 
@@ -169,7 +169,7 @@ def _example(name: str) -> str:
 
 
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
-    """The study of a file, and who plays: as the options say, else as the file does.
+    """Return the study of a file, and who plays: as the options say, else as the file does.
 
     The file's number of dialogues holds for a player that it names, too.
     """

@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Tell the item from others; it says nothing of who talked, and stands in pages."""
+        """Return an id of the item for pages, which does not reveal who talked."""
         said = " ".join([*(each.id for each in self.sides), self.seat_name])
         return sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
 
@@ -56,7 +56,7 @@ class Item(NamedTuple):
 
 
 def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[Item]:
-    """Return what is to be judged; dialogues in which nobody said a word are left out.
+    """Return the items to be judged, without dialogues in which nobody said a word.
 
     Raises:
         InputError: there is nothing, or a seat that no dialogue has is named.
@@ -154,7 +154,8 @@ class Ratings:
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Take a rater in who agreed; one whom the platform sent before goes on if it is the same visit.
+        """Admit a rater who agreed. A rater whom the platform sent before continues if it is the same
+        visit.
 
         Raises:
             InputError: somebody else rates under this id of the platform, as far as can be told.

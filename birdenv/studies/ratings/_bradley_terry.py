@@ -31,7 +31,7 @@ class RankedPlayer(NamedTuple):
         player: the player.
         wins: comparisons won.
         losses: comparisons lost.
-        ties: comparisons without a winner, those of two bad ones too.
+        ties: comparisons without a winner, including those of two bad answers.
         strength: the log-odds of beating a player of mean strength, where a tie is half a win of each.
         rank: 1 for the strongest.
     """

@@ -100,7 +100,7 @@ WINNERS: Final = ("left", "right", "tie", "both_bad")
 
 
 class Rating(NamedTuple):
-    """What a person answered to one question about one dialogue.
+    """A person's answer to one question about one dialogue.
 
     Attributes:
         dialogue: the dialogue's id.
@@ -160,7 +160,7 @@ class BlindChoice(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """What files hold: ratings, comparisons, and how many rows had no answer."""
+    """The contents of files of ratings: ratings, comparisons, and the number of rows without an answer."""
 
     ratings: tuple[Rating, ...] = ()
     comparisons: tuple[BlindChoice, ...] = ()
@@ -216,7 +216,7 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 
 
 def joined(several: Iterable[Judgements]) -> Judgements:
-    """Return judgements of several places as one. What stands in two of them counts once.
+    """Combine the judgements of several places. A judgement that occurs in two of them counts once.
 
     A rater may choose between the same two several times: a comparison counts as often as in the one place
     that has it most often. What was shown (the dialogues' ids) tells comparisons apart.

@@ -79,7 +79,7 @@ class QuestionReport:
 
 @dataclass(frozen=True, slots=True)
 class RatingReport:
-    """All statistics of some judgements. `ranking` is None where there are no comparisons."""
+    """All statistics of some judgements. `ranking` is None if there are no comparisons."""
 
     questions: tuple[QuestionReport, ...]
     ranking: Ranking | None

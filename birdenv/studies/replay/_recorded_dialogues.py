@@ -44,16 +44,16 @@ class ReplayedDialogue(NamedTuple):
 
     Attributes:
         id: tells it from all others.
-        dialogue: its id in the place where it is kept.
+        dialogue: its id in its source.
         game: the game; empty where a file does not tell.
         task: the task's id.
         players: who sat where: `human`, or a player's spec.
         status: why it ended; empty where a file does not tell.
         rewards: by seat, or of the evaluated seat alone; empty if unknown.
         load: returns its events.
-        arena: the game as it was played; None where it cannot be loaded any more.
+        arena: the game as it was played; None if it can no longer be loaded.
         private: the private record, which holds gold; None if there is none, or if it was not asked for.
-        arena_task: the task's id in the arena, where it is another one.
+        arena_task: the task's id in the arena, if it differs.
         began: when it began, in seconds; None if unknown.
         ended: when it ended, likewise.
     """
@@ -74,7 +74,7 @@ class ReplayedDialogue(NamedTuple):
 
     @property
     def seats(self) -> tuple[str, ...]:
-        """The names of the seats."""
+        """Return the names of the seats."""
         if self.arena is not None:
             return self.arena.game.seat_names
         return tuple(f"agent_{seat}" for seat in range(len(self.players)))
@@ -261,7 +261,7 @@ def _has_scenarios(game: str) -> bool:
 
 
 def _game_of(example: ExampleRecord) -> str:
-    """The game whose scenario stands in a dialogue of a file; empty where there is none."""
+    """Return the game whose scenario stands in a dialogue of a file; empty where there is none."""
     game = "" if example.scenario is None else game_of(example, example.scenario.to_json())
     return game if _has_scenarios(game) else ""
 
@@ -278,7 +278,7 @@ def _of_file(path: Path, example: ExampleRecord) -> ReplayedDialogue:
 
 
 def _with_scenario(record: ReplayedDialogue, told: Transcripts, place: int) -> ReplayedDialogue:
-    """A dialogue of a file with what its seats were told; the seats are in the game's order."""
+    """Return a dialogue of a file with what its seats were told; the seats are in the game's order."""
     made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
     with told.dialogue(place) as dialogue:
         if not told.is_turned(place, dialogue):

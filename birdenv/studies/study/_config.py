@@ -79,7 +79,7 @@ class Partner(_Part):
 
 
 class StudyLimits(_Part):
-    """Limits, in seconds where nothing else is said; None for no limit.
+    """The limits of a study, in seconds unless stated otherwise. None means no limit.
 
     Attributes:
         waiting: in the waiting room; then the stand-by player comes, or the end.
@@ -104,7 +104,7 @@ class StudyConfig(_Part):
     Attributes:
         title: its name on the pages; without it, the game's title.
         consent: what people agree to, as plain text.
-        instructions: told before the dialogue, as plain text, beside the seat's own guide.
+        instructions: plain text that is shown before the dialogue, in addition to the seat's own guide.
         check: the comprehension check; there are two tries.
         seat: where people sit who have a player as partner; None takes turns.
         partners: kinds of partners by name.

@@ -122,7 +122,7 @@ class AppParams(_Params):
         return made if self.end_survey else made | {"survey": []}
 
     def _told(self, path: Path) -> str:
-        """The words of the file of instructions."""
+        """Return the words of the file of instructions."""
         file = path.parent / self.instructions
         if not self.instructions:
             return ""

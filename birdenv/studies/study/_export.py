@@ -68,7 +68,7 @@ def _earned(example: Example, least: float | None) -> bool:
 
 
 def examples(store: Store, arena: Arena) -> Iterator[Example]:
-    """Yield the finished dialogues. A person's answers stand under the seat of the partner they rate."""
+    """Yield the finished dialogues. A person's answers are listed under the seat of the partner they rate."""
     for stored in store.finished():
         surveys = {str(1 - seat): answers for seat, answers in store.surveys(stored.id).items()}
         yield Example(

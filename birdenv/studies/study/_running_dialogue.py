@@ -35,7 +35,7 @@ def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
 
 
 class LostDialogueError(RuntimeError):
-    """A dialogue could not keep a move: it must be made again from what is stored."""
+    """A dialogue could not store a move, so it must be restored from the database."""
 
 
 class RunningDialogue:
@@ -76,7 +76,7 @@ class RunningDialogue:
 
     @property
     def people(self) -> tuple[int, ...]:
-        """Return the seats of people."""
+        """Return the seats in which people sit."""
         return tuple(seat for seat, who in enumerate(self.stored.seats) if who == HUMAN)
 
     @property
@@ -86,7 +86,7 @@ class RunningDialogue:
 
     @property
     def is_over(self) -> bool:
-        """Return True when nobody may act any more."""
+        """Return whether the dialogue is over: no seat may act."""
         return self._dialogue.is_over
 
     @property
@@ -307,7 +307,7 @@ class RunningDialogue:
 
 
 def steady_clock() -> Callable[[], float]:
-    """Return a clock that shows the time of day, and goes on steadily when somebody sets the machine's."""
+    """Return a clock that shows the time of day and does not jump when the machine's clock is set."""
     ahead = time.time() - time.monotonic()
     return lambda: ahead + time.monotonic()
 
@@ -315,7 +315,7 @@ def steady_clock() -> Callable[[], float]:
 def people_gone(
     room: RunningDialogue, people: Mapping[int, str], presence: Presence, limits: StudyLimits, now: float
 ) -> list[str]:
-    """Return those of a dialogue's people who count as gone: away, or idle, for too long."""
+    """Return the people of a dialogue who count as gone, because they were away or idle for too long."""
     return [
         id
         for seat, id in people.items()

@@ -79,13 +79,13 @@ class Study:
 
     @property
     def title(self) -> str:
-        """The study's name on the pages."""
+        """Return the study's name on the pages."""
         game = self.arena.game
         return self.config.title or game.study_title or game.title or game.name
 
     @property
     def questions(self) -> tuple[SurveyQuestion, ...]:
-        """The questions after a dialogue."""
+        """Return the questions after a dialogue."""
         own = self.config.survey
         return own if own is not None else self.arena.game.survey or SURVEY
 
@@ -155,7 +155,7 @@ class Study:
         self.settle(room)
 
     def leave(self, id: str) -> None:
-        """Let a person leave for good. A partner is told, and may go on."""
+        """Let a person leave for good. A partner is told, and may continue."""
         with self._lock:
             person = self.store.person(id)
             if person is None or person.status in ("finished", "survey"):
@@ -221,7 +221,7 @@ class Study:
         return [each.id for each in self.store.running() if self.loaded(each.id) is None]
 
     def room(self, dialogue: str) -> RunningDialogue:
-        """Return a running dialogue; after a restart it is made from what is stored."""
+        """Return a running dialogue. After a restart, it is restored from the database."""
         return self._rooms.get(dialogue)
 
     def _make(self, dialogue: str) -> RunningDialogue:
@@ -259,7 +259,7 @@ class Study:
                     self._finish(person, "done")
 
     def _people_in(self, dialogue: str) -> dict[int, str]:
-        """The people who have not gone on from a dialogue, by seat."""
+        """Return the people who have not gone on from a dialogue, by seat."""
         seated = self.store.seated(dialogue).items()
         found = {seat: self._in_status(id, "chat") for seat, id in seated}
         return {seat: each.id for seat, each in found.items() if each and each.dialogue == dialogue}

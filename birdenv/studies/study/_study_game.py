@@ -49,7 +49,7 @@ def check_players(game: Game, config: StudyConfig) -> None:
 
 
 def _missing_seat(game: Game, config: StudyConfig, seat: int, spec: str) -> str:
-    """What is missing in the study's file where a player can sit in the other seat only."""
+    """Return what is missing in the study's file where a player can sit in the other seat only."""
     if config.seat is not None or len(game.seats) != 2:
         return ""
     try:
@@ -61,7 +61,7 @@ def _missing_seat(game: Game, config: StudyConfig, seat: int, spec: str) -> str:
 
 
 def _players(game: Game, config: StudyConfig) -> Iterator[tuple[int, str]]:
-    """The players of a study with the seats in which they may sit."""
+    """Yield the players of a study with the seats in which they may sit."""
     taken = None if config.seat is None else game.seat_index(config.seat)
     for partner in config.partners.values():
         for seat in range(len(game.seats)):

@@ -20,7 +20,7 @@ LONGEST = 60_000
 def look_up(
     kind: Kind, argument: Any, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> str:
-    """The answer of one reading tool, cut to `LONGEST`. Entries in `deleted` are as if they never were.
+    """Return the answer of one reading tool, cut to `LONGEST`. Entries in `deleted` do not exist for it.
 
     `argument` is `{"table", "column"}` for a column meaning, and an entry's name or shown id for a
     definition; case does not matter. With `renumber`, ids count the visible entries, so that no gap tells of
@@ -51,7 +51,7 @@ def _lines(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _definition(entries: Iterable[Mapping[str, Any]], wanted: str) -> str:
-    """Every entry of that name: names may come twice."""
+    """Return every entry of that name: names may come twice."""
     name = wanted.strip().casefold()
     found = [entry for entry in entries if name in (entry["knowledge"].strip().casefold(), str(entry["id"]))]
     return _lines(found) if found else "There is no knowledge of that name."
@@ -71,12 +71,12 @@ def _meaning(meanings: Mapping[str, Any], wanted: Mapping[str, str]) -> str:
 
 
 def _column(key: str) -> str:
-    """`table|column` of a key `database|table|column`."""
+    """Return `table|column` of a key `database|table|column`."""
     return key.partition("|")[2]
 
 
 def _text(meaning: Any) -> str:
-    """Columns that hold JSON have a meaning for each field."""
+    """Return a meaning as text; the meaning of a column that holds JSON is an object with its fields."""
     return meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
 
 
@@ -108,7 +108,7 @@ _WHAT: dict[Kind, str] = {
 
 
 def instruction(task: PublicTask, engine: str, total: int) -> str:
-    """Rules, tools and request: the part of the observation that never changes."""
+    """Return rules, tools and request: the part of the observation that never changes."""
     rules = _RULES.format(
         engine=engine, budget=total, tools="\n".join(map(_tool, TOOLS)), malformed=MALFORMED_COST
     )
@@ -120,7 +120,7 @@ def budget_left(budget: Budget) -> str:
 
 
 def malformed(action: str, legal: Sequence[Kind]) -> str:
-    """Why an action was none, and what would be one."""
+    """Return why an action is not valid, and which actions are."""
     arguments = ARGUMENTS.get(action) if action in TOOLS else None
     if not arguments:
         return f"That is not a valid action; possible: {', '.join(legal)}."
@@ -132,7 +132,7 @@ def over_budget(kind: Kind) -> str:
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """The answer to a submission that failed: what the database said, never what was expected."""
+    """Return the reply to a failed submission: the message of the database, never the expected result."""
     if error is not None:
         why = not_executed(error, error_text)
     elif status == "no_submission":

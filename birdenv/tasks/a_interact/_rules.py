@@ -51,7 +51,7 @@ _FIELDS: Final = {"table": "Table", "column": "Column", "name": "Its name"}
 
 
 def _words() -> SeatWords:
-    """The words of c-Interact with the prices, and with the tools that read."""
+    """Return the words of c-Interact with the prices, and with the reading tools."""
     actions = {
         name: replace(each, label=f"{each.label} ({_price(name)})")
         for name, each in ASKING_WORDS.actions.items()
@@ -95,16 +95,16 @@ class AInteractRules(InteractRules):
       that pays for a tool, only `submit_sql` is possible; any other action ends the episode.
     * `submit_sql` is always possible. What it costs above what is left is waived, but it is the last: the
       episode ends, passed or not, without a follow-up.
-    * An action that is none (unknown, too long, without the text it needs) costs 0.2.
-    * A failed submission is told that it failed, or the database's message if it did not run; nothing of what
-      was expected.
+    * Any other action (unknown, too long, without the text that it needs) costs 0.2.
+    * The reply to a failed submission says that it failed, or has the database's message if it did not run.
+    It never says what was expected.
 
-    `profile` says how submissions are judged and where a follow-up starts; its turns of c-Interact mean
-    nothing here.
+    `profile` says how submissions are judged and where a follow-up starts; its rules about turns have no
+    effect here.
 
     Attributes:
         calls: calls by tool.
-        malformed: actions that were none.
+        malformed: number of invalid actions.
         budget: what is left to spend.
     """
 
@@ -207,7 +207,7 @@ class AInteractRules(InteractRules):
         return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:
-        """Every attempt earns what the first would."""
+        """Return the number of the attempt, and the attempt by which it is paid, always the first."""
         return 1 + sum(a.phase == self._phase for a in self.attempts), 1
 
     def _left_words(self) -> str:
@@ -215,7 +215,7 @@ class AInteractRules(InteractRules):
 
 
 def _is_none(move: Move) -> bool:
-    """True if a move names no tool, or gives it other arguments than it takes.
+    """Return True if a move names no tool, or has other arguments than the tool takes.
 
     No table and no column has the separator in its name, which stands between them in a text.
     """

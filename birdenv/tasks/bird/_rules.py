@@ -220,7 +220,7 @@ class BirdRules(Rules):
         self._finish("completed")
 
     def _used(self, text: str, sender: str = "judge") -> Reply:
-        """A reply after an action was used up; the last one that is no submission ends the episode."""
+        """Return a reply after an action was used up; the last one that is no submission ends the episode."""
         self._turns_left -= 1
         if self._turns_left <= 0 and not self.status:
             self.truncated = True
@@ -245,7 +245,7 @@ def _refusal(action: str) -> str:
 
 
 def _shown(result: QueryResult) -> str:
-    """The result as an agent would see it. What a grader fetched beyond would tell of the gold."""
+    """Return the result as an agent would see it. What a grader fetched beyond would tell of the gold."""
     rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated
     return result_text(QueryResult(result.columns, rows, truncated))
 

@@ -19,7 +19,7 @@ from birdenv.tasks.sql._records import Filled, in_dialect, parsed
 
 @dataclass(frozen=True, slots=True)
 class PublicBirdTask:
-    """What the system may know.
+    """The half of a task that the system may know.
 
     `index` is the position in the task file. `occurrence` counts records with the same `question_id` from 1
     (the 2024 edition of mini-dev has 137 and 138 twice).
@@ -36,7 +36,7 @@ class PublicBirdTask:
 
     @property
     def instance_id(self) -> str:
-        """`question_id`, with `#2` and so on behind a repeated one."""
+        """Return `question_id`, with `#2` and so on behind a repeated one."""
         return self.question_id if self.occurrence == 1 else f"{self.question_id}#{self.occurrence}"
 
     @property
@@ -61,12 +61,12 @@ class BirdTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The SQL that comes with the task, and its test cases: none."""
+        """Return the SQL that comes with the task, and its test cases: none."""
         return self.private.gold, ()
 
 
 class BirdRecord(BaseModel):
-    """One question of a BIRD file, as it stands there.
+    """One question of a BIRD file, as written there.
 
     Attributes:
         question_id: the id; without it, the position in the file.
@@ -116,7 +116,7 @@ DIFFICULTIES = ("simple", "moderate", "challenging")
 
 
 def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
-    """All tasks of the file as they are on that engine, in its order.
+    """Return all tasks of the file in their form for an engine, in the file's order.
 
     `evidence` may be missing (then empty), so may `difficulty` (then `unknown`), `question_id` (then the
     position) and `SQL` (then the task cannot be graded); `SQL` may be a list of accepted statements.

@@ -126,7 +126,7 @@ class CInteractRules(InteractRules):
         return self._ask(text)
 
     def _heard(self, move: Move) -> Reply:
-        """An answer; the first ones in the words of not understanding are free, because they tell nothing."""
+        """Return the user's answer. The first answers that say only that it did not understand are free."""
         reply = self._answered(move)
         if self.profile.tells_left:
             self._told_system = messages.left(self.turns_left, self.max_questions)
@@ -187,7 +187,7 @@ class CInteractRules(InteractRules):
         return in_time and (self.turns_left > 0 or not self.profile.enforced)
 
     def _limited(self, reply: Reply) -> Reply:
-        """Truncate after the most actions that the profile allows."""
+        """Return the reply, and truncate the episode after the last action that the profile allows."""
         most = self.profile.max_actions
         if most is not None and self._actions >= most and not self.status:
             self._truncate("task limit reached")
@@ -205,7 +205,7 @@ class CInteractRules(InteractRules):
         return self._reply(messages.follow_up(query, self._may_clarify()))
 
     def _failed(self, sql: str, status: str, grade: Grade | None = None, *, said: str = "") -> Reply:
-        """A failed attempt is followed by the debug attempt, or is the last; `said` is told before that."""
+        """Return the reply to a failed attempt: on to the debug attempt, or the end. `said` comes first."""
         self._log_attempt(sql, status, grade)
         error = grade.error if grade is not None else None
         if self._debug:

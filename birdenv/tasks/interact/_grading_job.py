@@ -18,7 +18,7 @@ def grading_job(
     accepted: str | None = None,
     left: Checkpoint | None = None,
 ) -> GradingJob:
-    """The grading job of one phase; `accepted` is the SQL that passed phase 1 (needed in phase 2).
+    """Return the grading job of one phase; `accepted` is the SQL that passed phase 1 (needed in phase 2).
 
     `left` is what it left, where that was kept; without it `accepted` runs again.
 
@@ -75,7 +75,7 @@ class OwnState(NamedTuple):
 
 
 def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
-    """The system's own database: never gold, in any profile.
+    """Return the system's own database: never gold, in any profile.
 
     `accepted` is the system's SQL that passed phase 1, None before that.
     """

@@ -54,7 +54,7 @@ class Benchmark:
 
 
 def find_task_file(folder: Path) -> Path:
-    """The folder's task file; `InputError` if there is none or the choice is open."""
+    """Return the folder's task file; `InputError` if there is none or the choice is open."""
     if not is_directory(folder):
         raise InputError(f"{folder}: no such directory; give the folder that holds the benchmark's databases")
     found = [folder / name for name in TASK_FILES if exists(folder / name)]
@@ -68,7 +68,9 @@ def find_task_file(folder: Path) -> Path:
 
 
 def read_task_records(path: Path, dialect: str = "sqlite") -> list[TaskRecord]:
-    """All records of a task file as they are on that engine, checked; instance ids must be distinct."""
+    """Return all records of a task file as they are on that engine, checked; instance ids must be
+    distinct.
+    """
     records: dict[str, TaskRecord] = {}
     for number, raw in enumerate(read_records(path), 1):
         name = raw.get("instance_id")
@@ -174,12 +176,12 @@ class InteractSettings(SqlSettings):
 
     @property
     def scheme(self) -> RewardScheme:
-        """How the seats are paid."""
+        """Return how the seats are paid."""
         return RewardScheme(self.reward_scheme, self.question_price, self.disclosure_price)
 
     @property
     def chosen_profile(self) -> Profile:
-        """The profile, with what other settings change in it."""
+        """Return the profile, with what other settings change in it."""
         profile = PROFILES[self.profile]
         grading = replace(profile.grading, fail_doubtful=self.fail_doubtful)
         return replace(profile, grading=grading)

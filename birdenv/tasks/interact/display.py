@@ -23,7 +23,7 @@ def _phases(record: Record) -> Sequence[Phase]:
 
 
 def _subject(event: Event) -> str:
-    """The words of the request that an answer of the rule-based user quotes."""
+    """Return the words of the request that an answer of the rule-based user quotes."""
     if event.agent != _USER or not isinstance(event.data, str):
         return ""
     return "; ".join(_SUBJECT.findall(event.data))
@@ -54,7 +54,7 @@ def _submissions(record: Record, private: Record) -> Sequence[JudgedSubmission]:
 
 
 def _notes(record: Record, private: Record) -> Mapping[int, str]:
-    """What the user took each question to be about, and why each submission was judged as it was."""
+    """Return what the user took each question to be about, and why each submission was judged as it was."""
     log = private.get("log", ())
     answers = (entry for entry in log if entry["kind"] == "answer")
     events = enumerate(record["example"]["events"])

@@ -34,11 +34,11 @@ class EpisodeScore:
 
     @property
     def is_rated(self) -> bool:
-        """Whether it says anything about the agent."""
+        """Return whether it says anything about the agent."""
         return self.status not in UNRATED
 
     def passed(self, phase: int, attempt: str | None = None) -> bool:
-        """Whether the phase was passed: at that attempt, or at any."""
+        """Return whether the phase was passed: at that attempt, or at any."""
         return any(p == phase and attempt in (None, a) for p, a in self.passes)
 
 
@@ -65,7 +65,7 @@ class PhaseCounts:
 
 
 def rated(standings: Iterable[EpisodeScore]) -> list[EpisodeScore]:
-    """Those that say something about the agent."""
+    """Return those that say something about the agent."""
     return [standing for standing in standings if standing.is_rated]
 
 
@@ -82,7 +82,7 @@ def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
 
 
 def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
-    """Success before and after debug, what debug gained, and the mean reward, over these episodes.
+    """Return success before and after debug, what debug gained, and the mean reward, over these episodes.
 
     Phase 2 is divided by all of them, and a second time by those that reached it. Each rate has its Wilson
     interval (95 %), None where tasks were played more than once, for then they are not independent,
@@ -114,7 +114,7 @@ def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
-    """The figures as they are published: over all tasks, whatever became of them.
+    """Return the figures as they are published: over all tasks, whatever became of them.
 
     `tasks` is N; `valid` is N less `left_out`, the episodes that say nothing about the agent, by status.
     `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N (the published tables: x100), its interval a
@@ -142,7 +142,9 @@ def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def group_figures(standings: Sequence[EpisodeScore], kind: str) -> dict[str, dict[str, Any]]:
-    """`phase_figures` of each group of a kind, by name. A task may be in several groups, or in none."""
+    """Return `phase_figures` of each group of a kind, by name. A task may be in several groups, or in
+    none.
+    """
     names = sorted({name for standing in standings for name in standing.groups.get(kind, ())})
     return {
         name: phase_figures([standing for standing in standings if name in standing.groups.get(kind, ())])
@@ -175,7 +177,7 @@ _CALLS: Final = {
 
 
 def rate_lines(figures: Mapping[str, Any]) -> list[str]:
-    """The rates of both phases with their intervals; and how many tasks debug gained."""
+    """Return the rates of both phases with their intervals; and how many tasks debug gained."""
     return [
         _rate_line(
             title if "phase_1_first" in figures else title.removesuffix(", after debug"),
@@ -194,8 +196,9 @@ def _rate_line(name: str, rate: Mapping[str, Any], gain: Mapping[str, Any] | Non
 
 
 def official_lines(official: Mapping[str, Any]) -> list[str]:
-    """The batch score over all tasks (0 to 1, as published), what it is made of, and how many tasks say
-    something."""
+    """Return the batch score over all tasks (0 to 1, as published), what it is made of, and how many tasks
+    say something.
+    """
     interval = official["normalized_reward_interval"]
     figure = f"{official['normalized_reward']:.4f}" if official["valid"] else "-"
     interval = interval if official["valid"] else None
@@ -210,7 +213,7 @@ def official_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def _formula_lines(official: Mapping[str, Any]) -> list[str]:
-    """How the score is made, with its letters explained; without them where attempts do not count."""
+    """Return how the score is made, with its letters explained; without them where attempts do not count."""
     tasks = f"over N = {official['tasks']} tasks"
     if "a" not in official:
         return [f"  (0.7 for phase 1 + 0.3 for phase 2) / N, {tasks}"]
@@ -222,7 +225,9 @@ def _formula_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def questions_text(asked: float | None, allowed: float | None, free: float | None = None) -> str:
-    """Questions asked and allowed, and those that cost none because the user asked back; means over tasks."""
+    """Return questions asked and allowed, and those that cost none because the user asked back; means over
+    tasks.
+    """
     if asked is None or allowed is None:
         return f"{'-':>6}"
     back = f", and {free:.2f} that were free because the user asked back" if free else ""
@@ -230,7 +235,7 @@ def questions_text(asked: float | None, allowed: float | None, free: float | Non
 
 
 def answers_line(answers: Mapping[str, int]) -> str:
-    """What the user's answers were about."""
+    """Return what the user's answers were about."""
     total = sum(answers.values())
     shares = [
         f"{answers[call]} {what}" + (f" ({100 * answers[call] / total:.0f} %)" if total else "")
@@ -241,7 +246,7 @@ def answers_line(answers: Mapping[str, int]) -> str:
 
 
 def group_table(title: str, groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """One line a group: its tasks, success in percent before and after debug, and its mean reward."""
+    """Return one line a group: its tasks, success in percent before and after debug, and its mean reward."""
     if not groups:
         return []
     columns = {name: head for name, head in _COLUMNS.items() if all(name in of for of in groups.values())}

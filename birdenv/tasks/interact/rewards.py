@@ -51,7 +51,7 @@ _TOLD = 0.6
 
 @dataclass(frozen=True, slots=True)
 class RewardScheme:
-    """How the seats are paid.
+    """The scheme by which the seats are paid.
 
     With R what the SQL earned, q the price of the questions asked and d the price of the points told:
     `cooperative` pays R - q - d to both seats; `user_cost` pays R - q to the system and R - d to the user;
@@ -74,13 +74,13 @@ class RewardScheme:
 
     @property
     def system_words(self) -> str:
-        """What the system is told of prices, for the end of its instruction."""
+        """Return what the system is told about prices, for the end of its instruction."""
         price = self.question_price
         return f"\n\nEach question takes {price:g} from your reward." if price else ""
 
     @property
     def user_words(self) -> str:
-        """The same for the user, who is told what it is paid for."""
+        """Return what the user is told about its pay, for the end of its instruction."""
         if self == _SHARED:
             return ""
         price = self.disclosure_price

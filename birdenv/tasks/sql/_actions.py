@@ -118,13 +118,13 @@ class SqlMove(dict[str, Any]):
 
     @property
     def action(self) -> str:
-        """The name of the action."""
+        """Return the name of the action."""
         name: str = TOOLS[self["kind"]]
         return name
 
     @property
     def data(self) -> Any:
-        """The data of the action."""
+        """Return the data of the action."""
         return self._data
 
 

@@ -25,7 +25,8 @@ _FIELD: Final = "by_dialect"
 
 
 def in_dialect(record: Mapping[str, Any], dialect: str, where: str) -> dict[str, Any]:
-    """The record as it is on that engine. Raises `InputError` naming `where` if `by_dialect` is no object.
+    """Return the record as it is on that engine. Raises `InputError` naming `where` if `by_dialect` is no
+    object.
 
     >>> in_dialect({"SQL": "SELECT 1", "by_dialect": {"postgres": {"SQL": "SELECT 2"}}}, "postgres", "here")
     {'SQL': 'SELECT 2'}
@@ -47,7 +48,7 @@ def _merged(record: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def as_script(statements: Iterable[str]) -> str:
-    """The statements in one submission. The separator stands on a line of its own, behind any comment.
+    """Return the statements in one submission. The separator stands on a line of its own, behind any comment.
 
     >>> as_script(["DELETE FROM a; ", "SELECT 1 -- one"])
     'DELETE FROM a\\n;\\nSELECT 1 -- one'

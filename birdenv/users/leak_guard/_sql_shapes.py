@@ -38,9 +38,7 @@ def plain(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return `text` without characters that are not seen: format signs, tags, variation selectors,
-    unassigned.
-    """
+    """Return `text` without invisible characters: format signs, tags, variation selectors and the like."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(c for c in text if c in "\n\t" or not _unseen(c))

@@ -56,7 +56,7 @@ def _case(speaker: Speaker, node: Node) -> Phrase:
 
 
 def branches_of(node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
-    """Return the conditions of CASE, IF or IIF with what they lead to, and what is otherwise."""
+    """Return the conditions of CASE, IF or IIF with their results, and the result otherwise."""
     if call_name(node) in ("IIF", "IF"):
         test, *outcomes = node.expressions
         return [(test, outcomes[0])], outcomes[1] if len(outcomes) > 1 else None

@@ -127,7 +127,7 @@ _ARTICLE_OF_ITS_OWN = frozenset({"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG
 
 
 def needs_brackets(name: str, arguments: int) -> bool:
-    """Return whether the phrase of this call is loose enough to need brackets beside plus or times."""
+    """Return whether the phrase of this call is so loose that it needs brackets next to plus or times."""
     return not (name in _TIGHT and arguments < 2)
 
 
@@ -137,7 +137,7 @@ def joins_with_comma(name: str, arguments: int) -> bool:
 
 
 def takes_atoms(name: str) -> bool:
-    """Return whether the words of this function stand between its arguments, as an operator's do."""
+    """Return whether this function's words go between its arguments, like those of an operator."""
     return name in _INFIX
 
 

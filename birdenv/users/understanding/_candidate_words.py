@@ -56,7 +56,7 @@ _SAID = {
 
 
 def kinds_said(text: str) -> frozenset[str]:
-    """Find the kinds of thing that a sentence of a request settles, beside its own clause."""
+    """Find the kinds of thing that a sentence of a request settles, apart from its own clause."""
     return frozenset(kind for kind, said in _SAID.items() if re.search(said, text, re.IGNORECASE))
 
 
@@ -155,9 +155,7 @@ _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible ca
 
 
 def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
-    """Return the words that stand before or after a term in the request: in "a high wear index" it is
-    "high".
-    """
+    """Return the words before or after a term in the request: "high" in "a high wear index"."""
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
@@ -193,12 +191,15 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """Return how a term may be called: as it is, without its abbreviation, and by that alone; as words."""
-    forms = [term]
+    """Return how a term may be called: whole, without its preposition, without or by its abbreviation."""
+    forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
     said = (" ".join(words(form)) for form in forms)
     return tuple(dict.fromkeys(name for name in said if name))
+
+
+_PREPOSITION = re.compile(r"^(?:in|on|at|by|for|of|with|the) ")
 
 
 def stems_of(text: str) -> set[str]:
@@ -227,7 +228,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 
 
 def all_stems(sql: str) -> set[str]:
-    """Return the stems of a snippet's names, those of tables included."""
+    """Return the stems of a snippet's names, including those of tables."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
     return {
         stem(word)
@@ -277,12 +278,12 @@ _CLEAR_WINDOW = 5
 
 
 def clear_stems(clear_query: str, items: list[Ambiguity]) -> set[str]:
-    """Words of the clear question that stand near a literal of the snippet."""
+    """Return the stems of words of the clear question that are near a literal of the snippet."""
     return stems_near(clear_query, literals_of(" ".join(item.snippet for item in items)))
 
 
 def stems_near(text: str, literals: Iterable[str]) -> set[str]:
-    """Words of a text that stand near a literal."""
+    """Return the stems of words of a text that are near a literal."""
     said = words(clean(text))
     found: set[str] = set()
     for literal in literals:

@@ -287,7 +287,7 @@ class CandidateEvidence(NamedTuple):
 
 @lru_cache(maxsize=256)
 def standing(index: Index) -> tuple[CandidateEvidence, ...]:
-    """Return what stands for each candidate of a brief."""
+    """Return the fixed part of the score of each candidate of a brief."""
     return tuple(map(_standing, index.candidates))
 
 

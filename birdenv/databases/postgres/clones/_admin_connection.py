@@ -72,13 +72,13 @@ class AdminConnection:
         return found.fetchone() is not None
 
     def size(self, database: str) -> int:
-        """Return bytes that the files of a database take, free room in them included."""
+        """Return the size of a database's files in bytes, including free space."""
         assert self._connection is not None
         found = self._connection.execute("SELECT pg_database_size(%s)", [database]).fetchone()
         return int(found[0]) if found else 0
 
     def locks(self, database: str) -> int:
-        """Return how many locks are held on what is in a database."""
+        """Return the number of locks on objects in a database."""
         assert self._connection is not None
         found = self._connection.execute(
             "SELECT count(*) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = %s)",

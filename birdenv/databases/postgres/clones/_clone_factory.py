@@ -63,7 +63,7 @@ class CloneFactory:
         self._reader = Login(_READERS, None)
 
     def reader(self, copies: TemplateCopies) -> Login:
-        """Return who reads in the shared databases, which are made if they are not there (any more)."""
+        """Return the reader of the shared databases. They are made if they do not exist."""
 
         def share() -> Login:
             self._share(copies)
@@ -84,7 +84,7 @@ class CloneFactory:
         self._maker.attempt(lambda: self._drop(clone))
 
     def end_session(self, process: int) -> None:
-        """End a session that does not listen any more."""
+        """End a session that no longer answers."""
         self._maker.attempt(lambda: self._maker.run(f"SELECT pg_terminate_backend({process:d})"))
 
     def growth(self, clone: Clone) -> int:
@@ -206,12 +206,12 @@ class CloneFactory:
 
 
 def open_clone(server: PostgresServer, clone: Clone) -> Session:
-    """Return a session of a clone's owner. Raises `ServerError` if there is none to be had."""
+    """Return a session of a clone's owner. Raises `ServerError` if none can be opened."""
     shown = {clone.name: clone.db_id, clone.owner.role: _SHOWN_ROLE}
     return open_session(server, clone.name, clone.owner.role, clone.owner.password, shown, reading=False)
 
 
 def open_reading(server: PostgresServer, copies: TemplateCopies, reader: Login) -> Session:
-    """Return a session in a shared database. Raises `ServerError` if there is none to be had."""
+    """Return a session in a shared database. Raises `ServerError` if none can be opened."""
     shown = {copies.reading: copies.db_id, reader.role: _SHOWN_ROLE}
     return open_session(server, copies.reading, reader.role, reader.password, shown, reading=True)

@@ -37,7 +37,7 @@ class ClonePool:
         self._begin()
 
     def reader(self, copies: TemplateCopies) -> Login:
-        """Return who reads in the shared databases, which are made if they are not there."""
+        """Return the reader of the shared databases. They are made if they do not exist."""
         return self._ask(lambda: self._workshop.reader(copies))
 
     def take(self, copies: TemplateCopies) -> Clone:
@@ -65,7 +65,7 @@ class ClonePool:
                 self._changed.notify()
 
     def end_session(self, process: int) -> None:
-        """End a session that does not listen any more; nothing if the server is gone."""
+        """End a session that no longer answers. If the server is gone, do nothing."""
         with suppress(ServerError):
             self._ask(lambda: self._workshop.end_session(process))
 

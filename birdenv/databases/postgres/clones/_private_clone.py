@@ -110,7 +110,7 @@ class PrivateClone:
             session.close()
 
     def disconnect(self) -> Clone:
-        """End the session; gives the clone, in which nobody works now."""
+        """End the session, and return the clone, which is idle now."""
         if self.clone.session is not None:
             self.clone.session.close()
             self.clone.session = None

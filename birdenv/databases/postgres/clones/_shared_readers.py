@@ -22,7 +22,7 @@ _T = TypeVar("_T")
 
 
 class Readers:
-    """May be used by several threads; a forked child gets nothing of its parent's."""
+    """Sessions that read in shared databases. Several threads may use them; a forked child gets none."""
 
     def __init__(self, server: PostgresServer, pool: ClonePool) -> None:
         self._server = server

@@ -27,7 +27,7 @@ class OfficialSet:
     """Rows a table, rounded to two places."""
 
     def differences(self, present: Mapping[str, Mapping[str, int]]) -> list[str]:
-        """Return what is not as published, for the rows of every table of every database; a line each."""
+        """Return a line for each table whose number of rows is not the published one."""
         missing = [name for name in self.databases if name not in present]
         if missing:
             return [f"of {len(self.databases)} databases, {len(missing)} are missing: {', '.join(missing)}"]

@@ -43,7 +43,7 @@ _DISK_FULL: Final = "53100"
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """What `fill` put into a database."""
+    """The contents that `fill` put into a database."""
 
     rows: dict[str, int] | None
     """Rows of every table as the source has them; None where only loading tells."""
@@ -53,7 +53,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What became of loading one database."""
+    """The result of loading a database."""
 
     db_id: str
     tables: dict[str, int]

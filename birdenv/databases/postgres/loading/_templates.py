@@ -76,7 +76,7 @@ _FORMAT: Final = 1
 
 
 class Stamp(BaseModel):
-    """What a template's comment says about its contents."""
+    """The comment of a template about its contents."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -181,7 +181,7 @@ def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> Non
 
 
 def verify_template(server: PostgresServer, template: Template) -> list[str]:
-    """Return what is not as when it was loaded: tables that are missing or new, and other counts of rows."""
+    """Return what has changed since loading: missing and new tables, and other numbers of rows."""
     import psycopg
 
     try:
@@ -247,7 +247,7 @@ class TemplateCopies(ContentId):
 
 
 def shared_copies(template: Template) -> TemplateCopies:
-    """Return what they are called; other contents, and other ways of making them, give other names."""
+    """Return the names of the copies. They depend on the contents and on how the copies are made."""
     identity = "\0".join((template.name, template.stamp.digest, _MADE_BY))
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     return TemplateCopies(

@@ -123,7 +123,7 @@ class Cluster:
             self._held = None
 
     def is_running(self) -> bool:
-        """Return whether it runs and takes connections."""
+        """Return whether the server runs and accepts connections."""
         return self._is_kept() and pid_file(self.place.data).get("status") == "ready"
 
     def is_used(self) -> bool:
@@ -141,7 +141,7 @@ class Cluster:
             self.place.stay.touch()
 
     def is_kept_running(self) -> bool:
-        """Return whether `keep` was said."""
+        """Return whether the server was told to keep running."""
         return self.place.stay.exists()
 
     def stop(self, force: bool = False) -> bool:

@@ -174,7 +174,7 @@ def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
 
 
 def wait_for_lock(descriptor: int, kind: int, seconds: float, blame: str) -> None:
-    """As `lock`, on a file that is open already."""
+    """Hold a lock as `lock` does, on a file that is already open."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -251,7 +251,7 @@ def _is_postgres(process: int) -> bool:
 
 
 def machine_session() -> str:
-    """Return what changes when the machine is started again; empty where that cannot be told (macOS)."""
+    """Return a text that changes when the machine is restarted; empty if that is not known (macOS)."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return ""

@@ -31,7 +31,7 @@ _HOW_TO_GET_ONE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """A folder with `postgres` and `initdb`, and what they are."""
+    """A folder with the programs `postgres` and `initdb`, and their version."""
 
     folder: Path
     version: str
@@ -81,7 +81,7 @@ _WITH_A_NAME: Final = "nobody"
 
 @dataclass(frozen=True, slots=True)
 class ServerAccount:
-    """The user that the server runs as; `uid` is None for whoever calls."""
+    """The account that the server runs as; `uid` is None for the caller's own account."""
 
     uid: int | None = None
 

@@ -247,7 +247,7 @@ def one_line(error: BaseException) -> str:
 
 
 def server_choice() -> str:
-    """Say which server `find_server()` would take, or what to do where there is none; without a password."""
+    """Return which server `find_server()` would use, or what to do if there is none; without a password."""
     dsn = os.environ.get(DSN_VARIABLE)
     try:
         if dsn:

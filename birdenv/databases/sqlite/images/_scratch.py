@@ -49,7 +49,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def sweep() -> list[str]:
-    """Remove what killed processes left; gives the names of the folders removed. Never raises `OSError`."""
+    """Remove what killed processes left, and return the names of those folders. Never raises `OSError`."""
     root, removed = scratch_root(), []
     with contextlib.suppress(OSError):
         if _is_ours(root):
