@@ -122,7 +122,7 @@ def _open(setup: Setup) -> _Open:
 
 
 def play_job(job: Job) -> Records:
-    """Play one episode, from its beginning again where the server was lost; what cannot be played is told.
+    """Play one episode, again from its beginning if the server was lost. Report why it cannot be played.
 
     Raises:
         InputError: the game or a player cannot be made in this process.

@@ -62,7 +62,7 @@ class DiskQuota:
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
-        """Return when `is_beyond` wants to be asked next."""
+        """Return the seconds until `is_beyond` has to be asked again."""
         return max(self._due - time.monotonic(), 0.0)
 
     def is_beyond(self) -> bool:
