@@ -57,7 +57,7 @@ class EpisodeDatabase(Protocol):
         """Return what is committed, as a value, after a rollback."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
 
     def close(self) -> None:
         """Throw the episode's changes away; closing again does nothing."""
@@ -70,7 +70,7 @@ class EpisodeDatabase(Protocol):
 
 
 class ScannedDatabase(EpisodeDatabase, Protocol):
-    """The database of a statement whose rows are seen as they come: what graders work on."""
+    """A database whose rows can be seen as they come, for graders."""
 
     def scan(self, sql: str, sink: RowSink) -> Result:
         """Run a query as `query` does, and show its rows to the sink as they come, until it has seen

@@ -58,7 +58,7 @@ class DiskQuota:
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """It has ended; the time that it took counts for the next."""
+        """Note that the look has ended. Its duration decides when the next one is due."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
