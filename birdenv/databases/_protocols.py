@@ -124,9 +124,9 @@ class DatabaseSource(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of what it holds for episodes, of which no more are opened; closing again does nothing.
+        """Release what the source holds for episodes. No more can be opened; closing again does nothing.
 
-        The end of the process does it as well.
+        The end of the process does the same.
         """
 
     def config(self) -> dict[str, Any]:
