@@ -90,6 +90,9 @@ _COMMANDS: Final = {
     "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live.", "Look"),
     "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
     "runs": Command("birdenv.cli._summary:runs", "List the runs of a folder, oldest first.", "Look"),
+    "merge": Command(
+        "birdenv.cli._summary:merge", "Join the parts of a run that was played with --shard.", "Play"
+    ),
     "blame": Command("birdenv.cli._summary:blame", "Say whose fault the failures of a run were.", "Look"),
     "data": Command(
         "birdenv.cli.benchmarks._data:app",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -15,7 +15,7 @@ from birdenv.errors import InputError, RunEndedError
 from birdenv.llm._completion import UNPAID, Completion, completion_of
 from birdenv.llm._costs import Ledger, TokenPrices
 from birdenv.llm._errors import ContextOverflowError, ReplayMissError
-from birdenv.llm._recording import CallFile
+from birdenv.llm._recording import Call, CallFile, CollectedCalls
 from birdenv.llm._retries import Caller
 from birdenv.llm._seat_calls import Chat
 from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
@@ -46,7 +46,8 @@ class Models:
         self._endpoints: dict[Role, Endpoint] = {}
         self._callers: dict[Endpoint, Caller] = {}
         self._caches: dict[str, CallFile] = {}
-        self._own: CallFile | None = None
+        self._recorded: Mapping[str, Sequence[str]] = {}
+        self._own: CallFile | CollectedCalls | None = None
         self._lock = threading.Lock()
         self._is_closed = False
         self._replayed = None if self.settings.replay is None else _replayed(self.settings.replay)
@@ -78,9 +79,35 @@ class Models:
         Raises:
             InputError: the file there is damaged.
         """
-        self._own = CallFile(folder / CALLS, append=True)
-        own = self._own
+        own = self._own = CallFile(folder / CALLS, append=True)
+        self._recorded = own.by_episode()
         self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
+
+    def collect(self) -> CollectedCalls:
+        """Keep the calls in memory, in a worker whose run records them."""
+        collected = self._own = CollectedCalls()
+        return collected
+
+    def recorded_of(self, episode: str) -> tuple[Call, ...]:
+        """Return the calls of an episode that its run folder held when it was opened."""
+        own = self._own
+        keys = self._recorded.get(episode, ())
+        return tuple(call for key in keys if own is not None and (call := own.find(key)) is not None)
+
+    def take_over(self, calls: Iterable[Call], agent: str) -> None:
+        """Record and count calls that a worker made.
+
+        Args:
+            calls: the calls.
+            agent: the name of the evaluated seat; the calls of all others are the user's.
+        """
+        for call in calls:
+            entry = {name: value for name, value in call.items() if name != "key"}
+            if self._own is not None:
+                self._own.add(call["key"], entry)
+            role: Role = "agent" if call["scope"].endswith(f"/{agent}") else "user"
+            reused = self._replayed is not None or bool(entry.get("reused"))
+            self.ledger.add(role, _recorded(entry), reused=reused)
 
     def answer(
         self,

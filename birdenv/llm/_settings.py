@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
@@ -137,6 +137,30 @@ class ModelSettings:
                 "or name a server of your own with --base-url"
             )
         return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))
+
+    def to_travel(self) -> ModelSettings:
+        """Return settings that mean the same in another process, folder and environment.
+
+        Endpoints that the environment names stand in them, and paths are absolute. Keys are not in them: each
+        machine has its own, under the names that the settings say.
+
+        Raises:
+            InputError: a base URL cannot be used.
+        """
+        values = environment()
+        url = _checked_url(self.base_url or values.get("OPENAI_BASE_URL") or OPENAI)
+        user_url = self.user_base_url or values.get("BIRDENV_USER_BASE_URL")
+        paths = {
+            name: path.absolute()
+            for name in ("prompt", "user_prompts", "replay", "cache", "prices")
+            if (path := getattr(self, name)) is not None
+        }
+        return replace(
+            self,
+            base_url=url,
+            user_base_url=_checked_url(user_url) if user_url else url,
+            **paths,
+        )
 
     def config(self) -> dict[str, Any]:
         """Return the settings on which the records of a run depend, where they are not the default.

@@ -16,6 +16,7 @@ from birdenv.dialogue.measures import PARTNER_ERROR, REWARD, GameMeasures, Measu
 from birdenv.errors import InputError
 from birdenv.files import exists, read_json, read_records, write_records
 from birdenv.grading import SpeedMeasurement, time_ratio
+from birdenv.run_settings import in_shard
 from birdenv.runs._run_folder import RunDirectory, episode_name, run_folder
 from birdenv.runs.summaries._episode_figures import Outcome, measures_of, outcome
 
@@ -119,11 +120,13 @@ class RecordedRun:
     @property
     def expected(self) -> int:
         """Return the number of episodes of the whole run: of each task as often as asked, or as many as asked
-        (`selfplay -n`).
+        (`selfplay -n`). Of a run that is a shard, it is the shard's part of those.
         """
         every = len(self.tasks) * self.repeats
         asked = self.config.get("episodes")
-        return min(every, asked) if isinstance(asked, int) else every
+        every = min(every, asked) if isinstance(asked, int) else every
+        shard = self.config.get("shard")
+        return every if shard is None else sum(in_shard(index, shard) for index in range(every))
 
     @property
     def finished(self) -> bool:

@@ -191,12 +191,15 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """Return how a term may be called: as it is, without its abbreviation, and by that alone; as words."""
-    forms = [term]
+    """Return how a term may be called: whole, without its preposition, without or by its abbreviation."""
+    forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
     said = (" ".join(words(form)) for form in forms)
     return tuple(dict.fromkeys(name for name in said if name))
+
+
+_PREPOSITION = re.compile(r"^(?:in|on|at|by|for|of|with|the) ")
 
 
 def stems_of(text: str) -> set[str]:
