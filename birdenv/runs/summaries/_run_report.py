@@ -43,7 +43,7 @@ class Summary:
 
 @dataclass(frozen=True)
 class RunReport:
-    """All figures of a run. `details` are the game's own figures that are no means over episodes."""
+    """All figures of a run. `details` are the game's own figures that are not means over episodes."""
 
     run: RecordedRun
     figures: tuple[Estimate, ...]
