@@ -42,7 +42,7 @@ class _Record(BaseModel):
 
 
 class Place(_Record):
-    """Where a data set, or a part of it, is published.
+    """The place where a data set, or a part of it, is published.
 
     Attributes:
         kind: `archive`, a zip file, or `hub`, a data set of the Hugging Face Hub.
@@ -65,7 +65,7 @@ class Place(_Record):
 
 
 class Dumps(_Record):
-    """Where the PostgreSQL dumps of a data set are, which a person has to download with a browser."""
+    """The place of a data set's PostgreSQL dumps, which a person has to download with a browser."""
 
     address: str
     checked: str
@@ -117,13 +117,14 @@ def fetch_hub(place: Place, folder: Path) -> None:
     if not sys.stderr.isatty():
         disable_progress_bars()
     with _network_errors(place, "Run the command again: what is there is not downloaded again."):
-        files = HfApi().list_repo_tree(place.address, repo_type="dataset", recursive=True)
+        commit = HfApi().dataset_info(place.address).sha  # what is checked is what is downloaded
+        files = HfApi().list_repo_tree(place.address, repo_type="dataset", recursive=True, revision=commit)
         sizes = {file.path: file.size for file in files if isinstance(file, RepoFile)}
     for name in sizes:
         _inside(name, place.address)
     _check_room(sum(sizes.values()), place, folder)
     with _network_errors(place, "Run the command again: what is there is not downloaded again."):
-        snapshot_download(place.address, repo_type="dataset", local_dir=folder)
+        snapshot_download(place.address, repo_type="dataset", revision=commit, local_dir=folder)
 
 
 def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
@@ -162,6 +163,8 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
         called: what the archive is called in errors, if not by its path.
     """
     called = called or str(archive)
+    if not archive.is_file():
+        raise InputError(f"{called}: no such file")
     folder = _made(folder)
     try:
         with (

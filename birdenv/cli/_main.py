@@ -90,6 +90,9 @@ _COMMANDS: Final = {
     "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live.", "Look"),
     "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
     "runs": Command("birdenv.cli._summary:runs", "List the runs of a folder, oldest first.", "Look"),
+    "merge": Command(
+        "birdenv.cli._summary:merge", "Join the parts of a run that was played with --shard.", "Play"
+    ),
     "blame": Command("birdenv.cli._summary:blame", "Say whose fault the failures of a run were.", "Look"),
     "data": Command(
         "birdenv.cli.benchmarks._data:app",
@@ -163,7 +166,7 @@ class _Commands(TyperGroup):
 
 
 def _command(name: str) -> Command:
-    """A command of ours or of another package.
+    """Return a command of ours or of another package.
 
     Raises:
         InputError: its entry point is broken.
@@ -177,12 +180,12 @@ def _command(name: str) -> Command:
 
 
 def _name(command: Any) -> str:
-    """The name of a command that is registered with a `typer.Typer`."""
+    """Return the name of a command that is registered with a `typer.Typer`."""
     return str(command.name or command.callback.__name__)
 
 
 def _listing(name: str) -> tuple[str, str]:
-    """The group of a command and its line; of a broken one why it is not available."""
+    """Return the group of a command and its line; of a broken one why it is not available."""
     try:
         command = _command(name)
         return command.group, command.about

@@ -176,8 +176,8 @@ def compare(
 ) -> None:
     """Compare runs on the same tasks.
 
-    Each run is held against the first, task by task: both figures, the difference with its 95 % interval, and
-    its p value.
+    Each run is compared with the first, task by task: both figures, the difference with its 95 % interval,
+    and its p value.
 
     Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
     """
@@ -254,3 +254,22 @@ def summary(
         text = first_screen(made)
     print(visible(text), end="")
     _write_plot(plot, picture)
+
+
+def merge(
+    parts: Annotated[list[Path], typer.Argument(help="The run folders of all parts.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The run folder to make.")],
+) -> None:
+    """Join the parts of a run that was played with --shard.
+
+    The result is the run folder that one machine would have made, byte for byte but for durations and for
+    what config.json says of engine, workers and command. Parts of different settings, data or code are
+    refused, and so are missing episodes and those that are in two parts. Official files are not joined.
+
+    Example: birdenv merge parts/*/latest -o results/whole
+    """
+    from birdenv.runs import merge_runs
+
+    directory, summary = merge_runs(parts, output)
+    print(visible(summary.first_screen), end="")
+    print(f"Results: {directory.path}")

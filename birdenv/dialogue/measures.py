@@ -64,11 +64,11 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Figures of a run that are no mean over its episodes.
+    """Figures of a run that are not means over its episodes.
 
     Args:
-        figures: Keys of `overall.json` beside those that every game has.
-        lines: The same for people, below the table of figures.
+        figures: Keys of `overall.json` in addition to those that every game has.
+        lines: Their text for people, below the table of figures.
         notes: Sentences for the foot of the summary.
         screen: What the first screen says below its figures: texts of one line by what they are about.
         reference: The lines that the reference implementation prints, word for word.
@@ -95,7 +95,7 @@ def _no_details(records: Sequence[Record], private: Sequence[Record]) -> Details
 
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
-    """All that a game's summary is made of, beside what every game has (statuses, what an agent used).
+    """Everything in a game's summary, apart from what every game has (statuses, an agent's usage).
 
     Args:
         measures: The figures of every run, in the order in which they are shown.
@@ -143,7 +143,7 @@ REWARD: Final = GameMeasures(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of an episode's page beside the dialogue: words, SQL or a table.
+    """A part of an episode's page outside the dialogue: words, SQL or a table.
 
     Attributes:
         title: the heading.
@@ -204,7 +204,7 @@ def _no_notes(record: Record, private: Record) -> Mapping[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class GameDisplay:
-    """What people see of an episode, beside what every game has (the dialogue, the status, the reward).
+    """What people see of an episode, apart from what every game has (dialogue, status, reward).
 
     Each function reads the public record of an episode, and some its private one, too.
 

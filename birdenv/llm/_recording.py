@@ -13,13 +13,16 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.files import exists, lines_of
 from birdenv.llm._completion import check_message, completion_of
+
+Call: TypeAlias = dict[str, Any]
+"""One recorded call: its key, its scope, what was sent and what came back."""
 
 _MOST_DOLLARS: Final = 1e9  # for one call; a NaN would lift every budget
 _NO_PART: Final = frozenset({"user", "metadata", "service_tier", "prompt_cache_key", "stream"})
@@ -48,7 +51,7 @@ class _CallPlace(NamedTuple):
 
 
 class CallFile:
-    """A file of calls; safe from any thread. Other processes may append to it, too.
+    """A file of calls, which any thread may use. Other processes may append to it as well.
 
     Of two lines for one call, which two processes may have made at the same time, the first counts.
 
@@ -120,6 +123,13 @@ class CallFile:
             except OSError as error:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
+    def by_episode(self) -> dict[str, list[str]]:
+        """Return the keys of the calls by episode (task and repeat)."""
+        found: dict[str, list[str]] = {}
+        for key, line in self._lines.items():
+            found.setdefault(episode_of(line.scope), []).append(key)
+        return found
+
     def sort(self) -> None:
         """Put the calls into the order of scopes, and of their calls, so that equal runs have equal files."""
         if not self._lines:
@@ -175,6 +185,51 @@ class CallFile:
             self.cost += entry.get("cost_usd") or 0.0
             self.unpriced += entry.get("cost_usd") is None
             self.tokens += (recorded.prompt_tokens or 0) + (recorded.completion_tokens or 0)
+
+
+class CollectedCalls:
+    """The calls of episodes that a worker plays, which the run records when an episode comes back.
+
+    Safe from any thread.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[str, dict[str, Call]] = {}
+        self._known: dict[str, dict[str, Call]] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, episode: str, known: Iterable[Call]) -> None:
+        """Let an episode find calls that the run has recorded of it before."""
+        with self._lock:
+            self._known[episode] = {call["key"]: call for call in known}
+
+    def find(self, key: str) -> Call | None:
+        """Return a call of the episodes that are played; None if there is none."""
+        with self._lock:
+            episodes = [*self._calls.values(), *self._known.values()]
+            return next((calls[key] for calls in episodes if key in calls), None)
+
+    def add(self, key: str, entry: Mapping[str, Any]) -> None:
+        """Keep a call."""
+        with self._lock:
+            self._calls.setdefault(episode_of(entry["scope"]), {})[key] = {"key": key, **entry}
+
+    def take(self, episode: str) -> tuple[Call, ...]:
+        """Return the calls of an episode that is over, and forget them."""
+        with self._lock:
+            self._known.pop(episode, None)
+            return tuple(self._calls.pop(episode, {}).values())
+
+    def sort(self) -> None:
+        """Do nothing: the run sorts its file."""
+
+    def close(self) -> None:
+        """Do nothing: there is no file."""
+
+
+def episode_of(scope: str) -> str:
+    """Return task and repeat of a scope, without the seat."""
+    return scope.rpartition("/")[0]
 
 
 def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
@@ -262,7 +317,7 @@ def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
 
 
 def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a call sent: the beginning of what the one before it sent, and its own.
+    """Return what a call sent: the beginning of what the one before it sent, and its own.
 
     Raises:
         KeyError, TypeError, AttributeError, InputError: a field is missing or wrong.

@@ -39,7 +39,7 @@ class _AnswerError(Exception):
 
 
 class Death(NamedTuple):
-    """How a child process ended, or had to be ended, before it answered.
+    """The way in which a child process ended, or had to be ended, before it answered.
 
     Attributes:
         reason: in a few words, for people.
@@ -277,7 +277,7 @@ class ChildProcess(Channel):
 
 
 class SideChannel(Channel):
-    """A further connection to a process; the end of the process is that of all its connections."""
+    """A further connection to a process. When the process ends, all its connections end."""
 
     def __init__(
         self,

@@ -29,6 +29,7 @@ from birdenv.runs._episode_status import RETRIED
 _CONFIG = "config.json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 _LONGEST_NAME = 60
+_WITH_MODEL = ("llm", "llm-markup", "llm-one-prompt", "rule+llm")
 _DATA = ("data_dir", "data", "data_file", "scenarios", "schema_file", "listings")
 """Settings of games that say which data are played."""
 
@@ -100,8 +101,13 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
     return "-".join(filter(None, ("+".join(names), place, game)))
 
 
+def player_name(player: str, model: Any) -> str:
+    """Return a player's spec with the model that an option such as `--user-model` named, if it takes one."""
+    return f"{player}:{model}" if isinstance(model, str) and model and player in _WITH_MODEL else player
+
+
 def data_name(settings: Any) -> str:
-    """Return what a game's settings say of its data, as names of folder and files; nothing for a demo's."""
+    """Return the names of the folder and files of a game's data, from its settings; empty for the demo."""
     given = (getattr(settings, name, None) for name in _DATA)
     return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
 

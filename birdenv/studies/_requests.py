@@ -119,7 +119,7 @@ _REFUSED: Final = "This page is not for you. Open the study's link again."
 
 
 def refused() -> HTTPException:
-    """Return the answer to one who may not do this."""
+    """Return the page for somebody who is not allowed to do this."""
     return HTTPException(403, _REFUSED)
 
 
@@ -182,7 +182,7 @@ def asked(action: str) -> Response:
 
 
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
-    """Add the link with which a person goes on in another browser."""
+    """Add the link by which a person continues in another browser."""
 
     @app.get("/link/{end}")
     async def link(request: Request, end: str) -> Response:

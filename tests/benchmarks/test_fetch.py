@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import random
 import stat
 import struct
 import threading
@@ -13,7 +14,6 @@ from collections.abc import Iterator
 from datetime import date
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from random import Random
 from types import SimpleNamespace
 from urllib.parse import unquote
 
@@ -125,7 +125,7 @@ def tree(folder: Path) -> dict[str, bytes]:
 
 WHOLE = {
     "mini/tasks.json": b"[]",
-    "mini/dev_databases/a/a.sqlite": Random(0).randbytes(50_000),
+    "mini/dev_databases/a/a.sqlite": random.Random(0).randbytes(50_000),
     "mini/empty/": b"",
 }
 PLAIN = {name: data for name, data in WHOLE.items() if not name.endswith("/")}
@@ -151,7 +151,7 @@ def test_what_is_torn_wrong_or_missing_leaves_nothing(server: Files, tmp_path: P
     }
     server.announced["/torn.zip"] = len(data)
     damaged = bytearray(data)
-    damaged[len(data) // 2] ^= 1  # of the database, which takes nearly all of the archive
+    damaged[len(data) // 2] ^= 1  # within the large file
     server.files |= {"/damaged.zip": bytes(damaged), "/other.zip": data}
     for name, error, words in (
         ("torn", InfrastructureError, "cannot be fetched"),
@@ -318,6 +318,8 @@ def test_the_command_unpacks_what_was_downloaded_by_hand(birdenv, tmp_path: Path
     assert ran.code == 0, ran
     assert (tmp_path / "lite" / "postgre_table_dumps" / "alien" / "alien.sql").exists()
     assert "Licence: CC BY-SA 4.0" in ran.out and "birdenv db load" in ran.out
+    ran = birdenv("data", "fetch", "mini-dev", tmp_path / "none", "--archive", tmp_path / "none.zip")
+    assert ran.code == 2 and "no such file" in ran.err and not (tmp_path / "none").exists()
     ran = birdenv("data", "fetch", "mini-interact", tmp_path / "x", "--from", "archive")
     assert ran.code == 2 and "can be fetched from: hub" in ran.err
     ran = birdenv("data", "fetch", "spider")

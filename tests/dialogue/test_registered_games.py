@@ -167,7 +167,7 @@ GENERIC = (
     "runs/_runner.py",
     "runs/seating.py",
     "runs/_player_process.py",
-    "runs/_jobs.py",
+    "runs/jobs.py",
 )
 BY_NATURE = {
     "envs/_gymnasium.py",

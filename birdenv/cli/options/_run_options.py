@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from birdenv.dialogue.games import Option
 from birdenv.errors import InputError
+from birdenv.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from birdenv import databases
@@ -39,7 +41,7 @@ Dsn = Annotated[
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """The databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
+    """Return the databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
 
     Raises as `open_source` does.
     """
@@ -85,9 +87,23 @@ FailDoubtful = Annotated[
         help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
     ),
 ]
-Parallel = Annotated[
-    int, typer.Option("--parallel", "-p", min=1, help="Number of episodes to play at the same time.")
-]
+_RUN = RunSettings()
+
+
+def _declared(name: str) -> Any:
+    """Return the option of a declared setting of runs."""
+    of = RunSettings.model_fields[name]
+    names = next((each.names for each in of.metadata if isinstance(each, Option)), ())
+    return typer.Option(*(names or (f"--{name.replace('_', '-')}",)), help=of.description)
+
+
+Parallel = Annotated[int, _declared("parallel")]
+Seed = Annotated[int, _declared("seed")]
+_Repeats = Annotated[int, _declared("repeats")]
+_MoveTimeout = Annotated[float | None, _declared("move_timeout")]
+_Engine = Annotated[str, _declared("engine")]
+_Address = Annotated[str | None, _declared("address")]
+_Shard = Annotated[str | None, _declared("shard")]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -138,33 +154,21 @@ Resume = Annotated[
         help="Go on with this run (or the latest in this folder), with its options; nothing else is needed.",
     ),
 ]
-Repeats = Annotated[
-    int,
-    typer.Option("--repeats", min=1, help="Play every task this many times; adds pass^k and pass@k."),
-]
-Seed = Annotated[
-    int, typer.Option("--seed", help="Seed. The same seed and moves give the same bytes in runs.jsonl.")
-]
-MoveTimeout = Annotated[
-    float,
-    typer.Option(
-        "--move-timeout",
-        min=0.001,
-        help="Seconds per move for an agent or user that runs in its own process.",
-    ),
-]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """How episodes are played, and where their records go."""
+    """Options that decide how episodes are played, and where their records go."""
 
-    parallel: Parallel = 1
+    parallel: Parallel = _RUN.parallel
     output: Output = None
     resume: Resume = None
-    seed: Seed = 0
-    move_timeout: MoveTimeout = 3600.0
+    seed: Seed = _RUN.seed
+    move_timeout: _MoveTimeout = _RUN.move_timeout
+    engine: _Engine = _RUN.engine
+    address: _Address = _RUN.address
+    shard: _Shard = _RUN.shard
     verbose: Verbose = False
 
 
@@ -173,4 +177,4 @@ class RunOptions(RunFolder):
     """The same, for one agent that is evaluated."""
 
     agent: Agent = "asks-first"
-    repeats: Repeats = 1
+    repeats: _Repeats = _RUN.repeats

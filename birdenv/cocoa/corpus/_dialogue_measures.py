@@ -50,7 +50,7 @@ class Metric:
     Attributes:
         name: its key.
         title: its name for people.
-        group: the heading that it stands under.
+        group: the heading under which it is listed.
         value: of a dialogue, or of a seat of it.
         is_rate: it is a share, from 0 to 1.
         games: the games that have it; empty for all.
@@ -66,7 +66,7 @@ class Metric:
     missing: str = ""
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
-        """Return what a dialogue, or a seat of it, gives."""
+        """Return the contribution of a dialogue, or of one of its seats."""
         if not self.fits(reading):
             return None
         value = self.value(reading, *seat)

@@ -126,7 +126,7 @@ class EventRecord(FileObject):
         return self
 
     def event(self) -> Event:
-        """Return the event as drivers have it."""
+        """Return the event in the form that drivers use."""
         metadata = self.metadata if isinstance(self.metadata, Mapping) else None
         return Event(self.agent, self.time, self.action, self.data, self.start_time, metadata)
 

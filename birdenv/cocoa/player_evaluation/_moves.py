@@ -37,12 +37,14 @@ class ForetellsWords(Protocol):
     """A player that can tell how probable it finds each word."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
-        """Return the negative log-probabilities of the tokens since its last move, and of those of a move."""
+        """Return the negative log-probabilities of all tokens since the player's last move, and of a move's
+        own.
+        """
 
 
 @dataclass
 class Foretold:
-    """What became of a player's guesses at recorded moves.
+    """The results of a player's guesses at recorded moves.
 
     Attributes:
         dialogues: dialogues.

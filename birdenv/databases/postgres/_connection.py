@@ -44,7 +44,7 @@ _SLACK: Final = 16 * 2**20  # what reading may leave: maps of free space, and ot
 
 
 class DiskQuota:
-    """Of one clone; `ask` has its growth in bytes found out by another thread."""
+    """The disk quota of a clone; `ask` lets another thread find out its growth in bytes."""
 
     def __init__(self, ask: Callable[[], Future[int]]) -> None:
         self._ask = ask
@@ -58,11 +58,11 @@ class DiskQuota:
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """It has ended; the time that it took counts for the next."""
+        """Note that the look has ended. Its duration decides when the next one is due."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
-        """Return when `is_beyond` wants to be asked next."""
+        """Return the seconds until `is_beyond` has to be asked again."""
         return max(self._due - time.monotonic(), 0.0)
 
     def is_beyond(self) -> bool:
@@ -168,7 +168,7 @@ class NonblockingConnection:
             self._connection.cancel_safe(timeout=_GRACE_SECONDS)
 
     def close(self) -> None:
-        """Say goodbye to the server; closing again does nothing."""
+        """End the connection to the server. Closing again does nothing."""
         self._connection.close()
 
     def cut(self) -> None:

@@ -94,7 +94,7 @@ class PostgresSource:
         return self._template(db_id).stamp.digest
 
     def version(self, db_id: str) -> str:
-        """Return what tells these contents from others: the digest, which costs nothing here."""
+        """Return a value that identifies the contents: the digest, which costs nothing here."""
         return self.digest(db_id)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:

@@ -29,7 +29,7 @@ class Played(NamedTuple):
 
 
 class CandidatesSession:
-    """Keeps a state of one in step with a dialogue.
+    """Keeps the state of one episode in step with a dialogue.
 
     An action that the mask forbids is played as a move that the game does not have.
 

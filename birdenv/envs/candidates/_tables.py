@@ -98,7 +98,7 @@ def compile_task(setting: CandidateSetting, name: str) -> Tables:
 
 
 def joined(parts: Sequence[Tables]) -> Tables:
-    """Return the tables of several tasks as those of all: their requests first, then their follow-ups."""
+    """Join the tables of several tasks: their requests first, then their follow-ups."""
     moved = []
     behind = len(parts)
     for place, part in enumerate(parts):

@@ -38,8 +38,8 @@ _SEEN_BY_TYPE: Final = (date, list, tuple, dict)
 class Conditions:
     """A task's own rules of comparison (the field `conditions` of a BIRD-Interact record).
 
-    `decimal`: places that numbers are rounded to; negative means the default, 2. `distinct`: only if False,
-    the DISTINCT of the outermost SELECT is taken out of both queries. `order`: row order matters.
+    `decimal`: the number of decimals to which numbers are rounded; negative means the default, 2. `distinct`:
+    if False, the DISTINCT of the outermost SELECT is removed from both queries. `order`: row order matters.
     """
 
     decimal: int = -1

@@ -35,7 +35,7 @@ class ExGrader:
         source: the databases.
         limits: of each statement.
         clean: take away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out.
-        metrics: beside EX.
+        metrics: further metrics, in addition to EX.
         fail_doubtful: a prediction that reads no table fails, by every metric, if the gold reads some.
     """
 
@@ -229,9 +229,9 @@ def score_pairs(
         source: the databases.
         limits: of each statement.
         clean: see `ExGrader`.
-        metrics: beside EX, see `ExGrader`.
+        metrics: further metrics, as in `ExGrader`.
         workers: how many pairs are graded at the same time.
-        on_done: called with how many more of the pairs are graded.
+        on_done: called with the number of pairs that were graded since the last call.
 
     Raises:
         InputError: a database cannot be used; before any statement runs where that can be seen then.

@@ -30,7 +30,7 @@ COSTS: Final[Mapping[Kind, float]] = MappingProxyType({kind: _TENTHS[kind] / 10 
 """The price of each tool, in the order of `TOOLS`."""
 
 MALFORMED_COST: Final = _MALFORMED / 10
-"""What an action costs that is none."""
+"""The price of an invalid action."""
 
 
 def budget_for(counted_ambiguities: int, patience: int) -> int:
@@ -43,7 +43,7 @@ def budget_for(counted_ambiguities: int, patience: int) -> int:
 
 
 class Budget:
-    """What is left of `total`; counted in tenths, so that sums are exact. It never falls below 0."""
+    """The rest of `total`, counted in tenths so that sums are exact. It never falls below 0."""
 
     def __init__(self, total: int) -> None:
         self.total = total

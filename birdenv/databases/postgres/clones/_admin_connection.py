@@ -157,7 +157,7 @@ class AdminConnection:
             time.sleep(0.001)
 
     def make_role(self, role: str, password: str | None, group: str | None = None) -> None:
-        """A role that can log in and nothing else."""
+        """Make a role that can log in and do nothing else."""
         name = sql.Identifier(role)
         self.run(
             sql.SQL("CREATE ROLE {} {}").format(

@@ -127,7 +127,7 @@ class Cluster:
         return self._is_kept() and pid_file(self.place.data).get("status") == "ready"
 
     def is_used(self) -> bool:
-        """Return whether any process (this one too) holds it."""
+        """Return whether any process, including this one, uses the server."""
         with self.place.users.open("r+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -141,7 +141,7 @@ class Cluster:
             self.place.stay.touch()
 
     def is_kept_running(self) -> bool:
-        """Return whether `keep` was said."""
+        """Return whether the server was told to keep running."""
         return self.place.stay.exists()
 
     def stop(self, force: bool = False) -> bool:
