@@ -54,7 +54,7 @@ PairsHook = Callable[[list[tuple[str, Any]]], Any]
 
 @contextmanager
 def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None]:
-    """Tell what the operating system or the encoding objects to as an `InputError`."""
+    """Turn errors of the operating system and of encodings into an `InputError`."""
     try:
         yield
     except UnicodeDecodeError as error:

@@ -42,7 +42,7 @@ class _Record(BaseModel):
 
 
 class Place(_Record):
-    """Where a data set, or a part of it, is published.
+    """The place where a data set, or a part of it, is published.
 
     Attributes:
         kind: `archive`, a zip file, or `hub`, a data set of the Hugging Face Hub.
@@ -65,7 +65,7 @@ class Place(_Record):
 
 
 class Dumps(_Record):
-    """Where the PostgreSQL dumps of a data set are, which a person has to download with a browser."""
+    """The place of a data set's PostgreSQL dumps, which a person has to download with a browser."""
 
     address: str
     checked: str

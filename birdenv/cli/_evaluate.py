@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
@@ -10,10 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from birdenv.cli.command import visible
+from birdenv.cli.command import progress, visible
 from birdenv.cli.options._metrics import MatchOptions, one_of
 from birdenv.cli.options._pairs import (
     Db,
@@ -131,21 +128,14 @@ def evaluate(
     pairs = read_pairs(folder, allow_truncate=allow_truncate, source=chosen)
     if db is None and dsn is None:
         db, dialect = _of_run(folder, dialect)
-    console = Console(stderr=True)
     database = pair_database(dialect, dsn, db, pairs, limits, rules)
     config = _config(folder, database, exec_timeout, allow_truncate, rules)
     grader = PairGrader(database.run, database.dialect, rules)
     versions = {"engine": database.engine} if database.engine else {}
-    with (
-        closing(database),
-        Progress(console=console, disable=not console.is_terminal, transient=True) as bar,
-    ):
-        line = bar.add_task("evaluating", total=len(pairs))
-        on_done = partial(bar.advance, line)
+    with closing(database), progress("evaluating", len(pairs)) as move:
+        on_done = partial(move, advance=1)
         done = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
     print(visible(done.text), end="")
-    if done.note:
-        print(f"Note: {done.note}", file=sys.stderr)
 
 
 def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]:

@@ -166,7 +166,7 @@ class _Commands(TyperGroup):
 
 
 def _command(name: str) -> Command:
-    """A command of ours or of another package.
+    """Return a command of ours or of another package.
 
     Raises:
         InputError: its entry point is broken.
@@ -180,12 +180,12 @@ def _command(name: str) -> Command:
 
 
 def _name(command: Any) -> str:
-    """The name of a command that is registered with a `typer.Typer`."""
+    """Return the name of a command that is registered with a `typer.Typer`."""
     return str(command.name or command.callback.__name__)
 
 
 def _listing(name: str) -> tuple[str, str]:
-    """The group of a command and its line; of a broken one why it is not available."""
+    """Return the group of a command and its line; of a broken one why it is not available."""
     try:
         command = _command(name)
         return command.group, command.about

@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from birdenv.cli.command import visible
+from birdenv.cli.command import progress, visible
 from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._metrics import Metrics, RVesRuns, SpeedPair, asked_for, measure_speeds
 from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
@@ -90,20 +88,14 @@ def score(
         source.check(name)
     if out is not None:
         check_writable(out)
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with (
-        closing(source),
-        Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar,
-    ):
-        scoring = bar.add_task("scoring", total=len(records))
+    with closing(source), progress("scoring", len(records)) as move:
         verdicts = score_pairs(
             [Pair(pair.db_id, pair.golds, pair.record["predicted_sql"]) for pair in scored],
             source,
             clean=clean,
             metrics=asked.metrics,
             workers=parallel,
-            on_done=lambda more: bar.advance(scoring, more),
+            on_done=lambda more: move(advance=more),
         )
     judged = [_judged(record, verdict, clean) for record, verdict in zip(records, verdicts, strict=True)]
     if asked.r_ves:

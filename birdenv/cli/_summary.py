@@ -176,8 +176,8 @@ def compare(
 ) -> None:
     """Compare runs on the same tasks.
 
-    Each run is held against the first, task by task: both figures, the difference with its 95 % interval, and
-    its p value.
+    Each run is compared with the first, task by task: both figures, the difference with its 95 % interval,
+    and its p value.
 
     Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
     """

@@ -31,7 +31,7 @@ class DatedSource:
         return getattr(self.source, name)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results depend on, which is the day, too."""
+        """Return what results depend on, which includes the day."""
         scope: Scope = self.source.scope(db_id, limits)
         return replace(scope, contents=(scope.contents, self.today))
 

@@ -34,7 +34,7 @@ class EpisodeDatabase(Protocol):
 
     @property
     def scope(self) -> Scope | None:
-        """Return what results depend on here; None for a private database, and where it is not known.
+        """Return what results depend on here; None for a private database, or if that is not known.
 
         Statements marked as `repeatable` give the same on all databases of equal scope.
         """
@@ -73,7 +73,9 @@ class ScannedDatabase(EpisodeDatabase, Protocol):
     """The database of a statement whose rows are seen as they come: what graders work on."""
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """As `query`, with the rows shown to the sink as they come, until it has seen enough."""
+        """Run a query as `query` does, and show its rows to the sink as they come, until it has seen
+        enough.
+        """
 
 
 _DEFAULT_LIMITS: Final = Limits()

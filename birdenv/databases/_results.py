@@ -76,7 +76,7 @@ OUT_OF_MEMORY: Final = "out of memory"
 
 
 def is_out_of_memory(result: object) -> bool:
-    """Tell whether a statement failed for want of memory, which says nothing about the statement alone."""
+    """Return whether a statement failed because memory was short, which may not be the statement's fault."""
     return isinstance(result, QueryError) and result.message == OUT_OF_MEMORY
 
 
@@ -112,7 +112,7 @@ class ContentId:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the result of a statement depends on besides the statement.
+    """Everything that the result of a statement depends on, apart from the statement.
 
     Attributes:
         engine: the exact build of the engine.
@@ -131,7 +131,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a database holds beyond its file: the pages that differ, by offset, and its size, in bytes.
+    """The difference between a database and its file: the changed pages, by offset, and its size in bytes.
 
     `version` says which database it belongs to, and which version of it: for SQLite a `FileId`. A `size`
     of 0 is that database as it is. Picklable; as private as what it holds.

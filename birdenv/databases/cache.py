@@ -183,7 +183,7 @@ def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any
 def memory_of(value: object, most: float = float("inf")) -> int:
     """Count the bytes that Python takes for a value and everything in it.
 
-    Equal objects that stand in two places count twice. Counting ends soon after `most` is exceeded.
+    Equal objects in two places count twice. Counting ends soon after `most` is exceeded.
     """
     total = sys.getsizeof(value)
     open_values = [value]

@@ -56,8 +56,8 @@ class OneMove:
         self._taken.release()
 
     async def in_threads(self, play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-        """Await `play(thread, *arguments)`, in which `await thread(function, ...)` calls a function in a
-        thread.
+        """Await `play(thread, *arguments)`, in which `await thread(function, ...)` calls a function in
+        a thread.
 
         The move is over when nothing runs any more: a function whose caller was cancelled still runs to its
         end. Context variables, such as a framework's current sample, are those of the caller.

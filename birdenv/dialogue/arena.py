@@ -222,7 +222,8 @@ class Arena:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Tool schemas of all actions of the evaluated seat that may become possible under the settings.
+        """Return the tool schemas of all actions of the evaluated seat that may become possible under the
+        settings.
 
         They have the form of chat completions; `birdenv.dialogue.tools_as` makes others of them.
         """
@@ -359,6 +360,6 @@ _NAMES_SHOWN: Final = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names of a list, and how many more there are."""
+    """Return the first names of a list, and the number of further ones."""
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + more

@@ -82,7 +82,7 @@ class Dialogue:
 
     @property
     def is_over(self) -> bool:
-        """Return True when nobody may act any more."""
+        """Return whether the dialogue is over: no seat may act."""
         return not self.open
 
     @property
@@ -102,7 +102,7 @@ class Dialogue:
 
     @property
     def status(self) -> str:
-        """Return why the dialogue is over; empty while it goes on."""
+        """Return why the dialogue is over; empty while it is running."""
         return self.rules.status
 
     def view(self, seat: int) -> View:
@@ -142,7 +142,7 @@ class Dialogue:
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return the same as one text, and the last one who spoke."""
+        """Return the words that a seat has heard from a cursor on, as one text, and the last speaker."""
         return self._words(self._sides[seat], after)
 
     def apply(

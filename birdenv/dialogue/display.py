@@ -16,7 +16,7 @@ from birdenv.dialogue.move import Event
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of an episode's page beside the dialogue: words, SQL or a table.
+    """A part of an episode's page outside the dialogue: words, SQL or a table.
 
     Attributes:
         title: the heading.
@@ -77,7 +77,7 @@ def _no_notes(record: Record, private: Record) -> Mapping[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class GameDisplay:
-    """What people see of an episode, beside what every game has (the dialogue, the status, the reward).
+    """What people see of an episode, apart from what every game has (dialogue, status, reward).
 
     Each function reads the public record of an episode, and some its private one, too.
 

@@ -113,7 +113,7 @@ class Episode:
 
     @property
     def status(self) -> str:
-        """Return the reason why the episode is over; empty while it goes on."""
+        """Return the reason why the episode is over; empty while it is running."""
         return self._broken.status if self._broken else self._dialogue.status
 
     @property
@@ -238,7 +238,7 @@ class Episode:
         return await self._later(lambda: self._say(text, self._inside))
 
     def close(self) -> None:
-        """End the episode and let go of its database."""
+        """End the episode and release its database."""
         for player in self._players:
             close = getattr(player, "close", None)
             if callable(close):

@@ -61,11 +61,11 @@ class Measure:
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """Figures of a run that are no mean over its episodes.
+    """Figures of a run that are not means over its episodes.
 
     Args:
-        figures: Keys of `overall.json` beside those that every game has.
-        lines: The same for people, below the table of figures.
+        figures: Keys of `overall.json` in addition to those that every game has.
+        lines: Their text for people, below the table of figures.
         notes: Sentences for the foot of the summary.
         screen: What the first screen says below its figures: texts of one line by what they are about.
         reference: The lines that the reference implementation prints, word for word.
@@ -92,7 +92,7 @@ def _no_details(records: Sequence[Record], private: Sequence[Record]) -> Details
 
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
-    """All that a game's summary is made of, beside what every game has (statuses, what an agent used).
+    """Everything in a game's summary, apart from what every game has (statuses, an agent's usage).
 
     Args:
         measures: The figures of every run, in the order in which they are shown.

@@ -17,7 +17,7 @@ panel (`Panel.action`), or a button of its own."""
 
 @dataclass(frozen=True, slots=True)
 class ActionWords:
-    """How an action is offered to a person, and told in the conversation.
+    """The words by which an action is offered to a person and shown in the conversation.
 
     Attributes:
         label: what its button says.

@@ -34,7 +34,7 @@ class Failure:
 
 
 def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> Failure:
-    """End a dialogue by a fault, and return what it was."""
+    """End a dialogue because of a fault, and return the fault."""
     if isinstance(error, SeatError):
         found = Failure(PARTNER_ERROR, describe_error(error.cause), error.seat)
     else:

@@ -50,7 +50,7 @@ class Rules(ABC):
     Attributes:
         seats: the game's seats, one or more.
         rewards: earned so far, by seat.
-        status: why the episode is over; empty while it goes on.
+        status: why the episode is over; empty while it is running.
         truncated: True if a limit outside of the protocol ended it.
         replaying: True while recorded moves are played again: words that were filtered stay as they are.
         noted: what a database or a grader said to the last move, as a JSON value; None if none was asked. It
@@ -147,7 +147,8 @@ class Rules(ABC):
         return None
 
     def panels(self, seat: int) -> tuple[Panel, ...]:
-        """Return what a person sees beside the conversation: constant, and never more than the seat may know.
+        """Return what a person sees in addition to the conversation: constant, and only what the seat may
+        know.
 
         Without panels pages show the knowledge and the instruction as they are.
         """

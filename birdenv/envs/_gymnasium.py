@@ -84,11 +84,12 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._arena.ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
-        """Say which tasks are drawn from now on by a reset that names none, and how often: a curriculum.
+        """Set which tasks are drawn from now on by resets that name none, and how often: a curriculum.
 
         Args:
             sampling: `instance_id`, `database` and `difficulty`, each a name, a list of names, or weights by
-                name; what is not named is not drawn, and a task's weights multiply. None draws evenly.
+                name. What is not named is not drawn, and a task's weights multiply. None draws all tasks
+                evenly.
 
         Raises:
             InputError: a name or a weight cannot be used, or nothing is left to draw.

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def reads_clock(sql: str) -> bool:
-    """Tell whether the result may change from one run to the next, by the text and on the safe side.
+    """Return whether the text of a query may read the clock; in doubt, True.
 
     `'now'` counts wherever it stands. The answers are remembered: ask about the benchmark's own SQL only.
     """

@@ -226,11 +226,11 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Give what the results on a database depend on. Raises `InputError` if it cannot be opened."""
+        """Return what results on a database depend on. Raises `InputError` if it cannot be opened."""
         return self._source.scope(db_id, self._limits)
 
     def golds(self, scope: Scope, db_id: str, sqls: Sequence[str]) -> list[_Gold]:
-        """Give all rows of each gold; an error where it fails or is cut: part of a gold grades nothing."""
+        """Return all rows of each gold, or an error if it fails or is cut: part of a gold cannot grade."""
         question, known = (tuple(sqls), scope), self._question
         if known is not None and known[0] == question:
             return known[1]
@@ -242,7 +242,7 @@ class Statements:
     def prediction(
         self, scope: Scope, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
     ) -> _Fetched:
-        """Give what a prediction returns: all, or so much that no gold can agree with it by any rule."""
+        """Return the rows of a prediction: all, or enough to show that no gold agrees with it by any rule."""
         most: int | None = rows_needed(golds)
         if all_rows or most is None or most > self._limits.rows:
             most = None

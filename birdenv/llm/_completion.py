@@ -26,7 +26,7 @@ class Completion:
 
     Attributes:
         message: the assistant's message, whole, as it came.
-        content: its words; empty if there are none.
+        content: its words, or an empty text.
         tool_calls: its tool calls, as they came.
         reasoning: what the model thought, where the endpoint tells.
         refusal: its words where it declines.
@@ -56,7 +56,8 @@ class Completion:
     def history(self) -> dict[str, Any]:
         """Return the message as it is sent back in the next request: words and calls, no reasoning.
 
-        Every call has an id and arguments that are the text of a JSON object; what is none stands in one.
+        Every tool call has an id, and its arguments are a JSON object as text. Arguments that are not an
+        object are wrapped in one.
         """
         sent: dict[str, Any] = {"role": "assistant", "content": self.content or self.refusal or None}
         if self.tool_calls:
@@ -206,7 +207,7 @@ def _count(value: Any) -> int | None:
 
 
 def error_text(body: Any) -> str:
-    """Return the message of an error's body; empty if there is none."""
+    """Return the message of an error's body, or an empty text."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     found = error.get("message") if isinstance(error, Mapping) else error
     return shortened(found) if isinstance(found, str) else ""

@@ -151,7 +151,7 @@ class Models:
         return completion
 
     def sort_calls(self) -> None:
-        """Put the recorded calls in order, so that equal runs have equal files. Nothing may play any more."""
+        """Sort the recorded calls, so that equal runs have equal files. No episode may be running."""
         if self._own is not None:
             self._own.sort()
             self._own.close()
@@ -212,7 +212,9 @@ class Models:
             return found
 
     def _cache_of(self, endpoint: Endpoint) -> CallFile | None:
-        """The file of a cache folder for one endpoint: two servers may call different models by one name."""
+        """Return the file of a cache folder for one endpoint: two servers may call different models by one
+        name.
+        """
         folder = self.settings.cache
         if folder is None:
             return None
@@ -266,7 +268,7 @@ def _shared_models(settings: ModelSettings | None, values: tuple[str | None, ...
 
 
 def _replayed(run: Path) -> CallFile:
-    """The calls of a run: its folder, the folder above it for the latest run, or the file itself."""
+    """Return the calls of a run: its folder, the folder above it for the latest run, or the file itself."""
     for path in (run / CALLS, run / "latest" / CALLS, run):
         if path.is_file():
             return CallFile(path.resolve(), append=False)

@@ -51,7 +51,7 @@ class _CallPlace(NamedTuple):
 
 
 class CallFile:
-    """A file of calls; safe from any thread. Other processes may append to it, too.
+    """A file of calls, which any thread may use. Other processes may append to it as well.
 
     Of two lines for one call, which two processes may have made at the same time, the first counts.
 
@@ -317,7 +317,7 @@ def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
 
 
 def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What a call sent: the beginning of what the one before it sent, and its own.
+    """Return what a call sent: the beginning of what the one before it sent, and its own.
 
     Raises:
         KeyError, TypeError, AttributeError, InputError: a field is missing or wrong.

@@ -17,7 +17,7 @@ Answer: TypeAlias = Callable[[str, dict[str, Any], dict[str, Any], Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What calls took; None where one of them does not say."""
+    """The tokens and money of some calls; None if one of the calls does not report them."""
 
     calls: int = 0
     prompt_tokens: int | None = 0

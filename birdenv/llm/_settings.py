@@ -33,7 +33,7 @@ NO_KEY: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where requests go, and the key that they carry; the key is in no `repr`."""
+    """The address to which requests go, and their key, which no `repr` shows."""
 
     url: str
     key: str = field(repr=False)
@@ -54,7 +54,7 @@ class ModelSettings:
         max_cost: US dollars after which the run ends.
         run_tokens: prompt and completion tokens after which the run ends.
         prompt: file of the agent's system prompt (Jinja2).
-        prompts: `full`, or `compact`: short ones with examples, for models that only go on with a text.
+        prompts: `full`, or `compact`: short prompts with examples, for models that only continue a text.
         user_prompts: folder whose `encoder.txt` and `decoder.txt` replace the prompts of the user `llm`.
         temperature: of the agent; None leaves it to the endpoint. The user's is 0.
         answer_tokens: most tokens of one answer; None leaves it to the endpoint.
@@ -92,7 +92,7 @@ class ModelSettings:
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Seconds for one request, and for all tries of a call."""
+        """Return seconds for one request, and for all tries of a call."""
         request = self.request_seconds or (900.0 if self.service_tier == "flex" else 300.0)
         return request, self.call_seconds or 3 * request
 

@@ -137,7 +137,7 @@ class ProcessPool(Generic[P]):
             self._change.notify_all()
 
     def close_idle(self) -> None:
-        """End the idle processes; in a forked child, let go of the parent's."""
+        """End the idle processes. In a forked child, only forget those of the parent."""
         while self._idle:
             self._idle.pop().close()
 

@@ -39,7 +39,7 @@ class _AnswerError(Exception):
 
 
 class Death(NamedTuple):
-    """How a child process ended, or had to be ended, before it answered.
+    """The way in which a child process ended, or had to be ended, before it answered.
 
     Attributes:
         reason: in a few words, for people.

@@ -39,7 +39,7 @@ class RunResult:
 
     @property
     def mean_reward(self) -> float:
-        """The mean reward over all episodes."""
+        """Return the mean reward over all episodes."""
         rewards = [float(record["reward"]) for record in self.records]
         return sum(rewards) / len(rewards) if rewards else 0.0
 
@@ -79,7 +79,7 @@ def run_episodes(
         parallel: episodes played at the same time.
         repeats: episodes of each task.
         output: where the run folder is made; without it, nothing is kept.
-        resume: a run folder to go on with, instead.
+        resume: a run folder to continue, instead.
         options: settings for players, by name.
         progress: called after each episode with its public record.
         models: endpoints, budgets and recordings of language models.

@@ -101,7 +101,7 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
 
 
 def data_name(settings: Any) -> str:
-    """Return what a game's settings say of its data, as names of folder and files; nothing for a demo's."""
+    """Return the names of the folder and files of a game's data, from its settings; empty for the demo."""
     given = (getattr(settings, name, None) for name in _DATA)
     return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
 

@@ -196,7 +196,9 @@ def _loaded_data_set_aside() -> Iterator[None]:
 
 
 def _keep_finished(directory: RunDirectory) -> set[str]:
-    """Names of the finished episodes; lines that are torn or are to be retried are removed from the files."""
+    """Return the names of the finished episodes. Lines that are torn or are to be retried are removed from
+    the files.
+    """
     finished = set(directory.finished())
     if any(directory.file(stream).exists() for stream in ("runs", "private", "timings")):
         directory.rewrite(name for name in directory.read("runs") if name in finished)

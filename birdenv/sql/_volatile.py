@@ -33,7 +33,7 @@ WORDS: Final = tuple(  # one of them stands in whatever `_READS` finds
 
 
 def may_change(sql: str) -> bool:
-    """Tell whether SQL may give another result the next time: it reads the clock or random numbers.
+    """Return whether SQL may give another result the next time, because it reads the clock or random numbers.
 
     Text longer than `LONGEST_SQL`, which no database runs, may.
     """

@@ -142,7 +142,10 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
             await asyncio.to_thread(study.report, id, fields.get("text", ""))
         except InputError as error:
             raise HTTPException(422, str(error)) from None
-        return back()
+        person = study.store.person(id)
+        if person is None:
+            return back()
+        return HTMLResponse(pages.of(person, told="Thank you. The study's team can read your message now."))
 
     @app.post("/step/{step}")
     async def step(request: Request, step: Literal["leave", "again", "finish"]) -> Response:

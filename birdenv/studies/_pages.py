@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from birdenv.dialogue import seen_by
+from birdenv.errors import BirdenvError
 from birdenv.report.access import Doors
 from birdenv.report.page_templates import page_templates
 from birdenv.studies._platform import is_preview, way_back
@@ -60,10 +61,10 @@ class Pages:
             preview=is_preview(platform),
         )
 
-    def of(self, person: Person, problem: str = "") -> str:
-        """Return the page of a person."""
-        link = self._doors.link(person.id)
-        return self._render(person.status, person.id, problem=problem, link=link, **self._facts(person))
+    def of(self, person: Person, problem: str = "", told: str = "") -> str:
+        """Return the page of a person; `problem` and `told` answer what they have just sent."""
+        own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
+        return self._render(person.status, person.id, **own, **self._facts(person))
 
     def _facts(self, person: Person) -> dict[str, Any]:
         study = self._study
@@ -113,7 +114,10 @@ class Pages:
         events = [move.event for move in store.moves(person.dialogue)]
         if not events or events[-1].agent != person.seat:
             return {}
-        rules = arena.start(store.dialogue(person.dialogue).task).rules
+        try:
+            rules = arena.start(store.dialogue(person.dialogue).task).rules
+        except BirdenvError:  # a database is away: the questions can be answered all the same
+            return {}
         try:
             seen = [event for _, event in seen_by(rules, person.seat, events)]
         finally:

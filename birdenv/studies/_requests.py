@@ -182,7 +182,7 @@ def asked(action: str) -> Response:
 
 
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
-    """Add the link with which a person goes on in another browser."""
+    """Add the link by which a person continues in another browser."""
 
     @app.get("/link/{end}")
     async def link(request: Request, end: str) -> Response:

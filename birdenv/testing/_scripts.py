@@ -49,7 +49,7 @@ class Call(_Strict):
 
 
 class Trouble(_Strict):
-    """How an answer goes out.
+    """Trouble with an answer, on purpose: delays, errors, broken bytes.
 
     Attributes:
         delay: seconds before it.
@@ -115,7 +115,7 @@ class ScriptedDialogue(_Strict):
 
 
 class ServerScript(_Strict):
-    """What the server plays.
+    """The script that the server plays.
 
     Attributes:
         models: the models that it has; every name if empty.

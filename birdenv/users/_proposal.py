@@ -102,7 +102,7 @@ _REGIONS = {
 
 
 def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
-    """Say yes or no to what a question proposes, by the choice that answers it.
+    """Return yes or no to what a question proposes, by the choice that answers it.
 
     To what the request itself says, "yes" if it has all the telling words of the question.
     """

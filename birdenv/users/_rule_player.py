@@ -51,7 +51,7 @@ def read_temperament(argument: str) -> Temperament:
     """Read the argument of `rule:`.
 
     Raises:
-        InputError: there is no such user, or the number of questions is none.
+        InputError: there is no such user, or the number of questions is not a number.
     """
     name, _, number = argument.partition(":")
     name = name or "cooperative"

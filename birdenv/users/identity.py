@@ -44,7 +44,7 @@ def user_facts(user: str, settings: Mapping[str, Any], models: Mapping[str, Any]
 
 
 def standard_line(facts: Mapping[str, str]) -> str:
-    """Say whether these are the facts of the standard user, which is `rule` with no setting changed."""
+    """Return whether these are the facts of the standard user: `rule` with no setting changed."""
     others = [f"{name} {facts.get(name)}" for name, value in _STANDARD.items() if facts.get(name) != value]
     who = f"This is not the standard user: {', '.join(others)}" if others else "This is the standard user"
     return f"{who} (version {facts.get('version')}, digest {facts.get('digest')})"

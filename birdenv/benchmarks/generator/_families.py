@@ -33,7 +33,7 @@ class VaguePart:
         word: the vague word.
         is_trait: it is an adjective that restricts the rows, or else a noun for what is shown.
         meanings: the meanings.
-        said: the meaning that the request says in full; None where it is left open.
+        said: the meaning that the request says in full; None if it leaves the point open.
     """
 
     word: str
@@ -184,7 +184,7 @@ def _measure(entity: Entity, word: str) -> VaguePart:
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
-    """Return a value with some of the others on both sides; None if there is none."""
+    """Return a value with some of the others on both sides, or None."""
     low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
     middle = (
         sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []

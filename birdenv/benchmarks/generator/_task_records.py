@@ -30,7 +30,7 @@ _AFTER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class GeneratedFollowUp:
-    """A follow-up of one family; its SQL may stand on what the request meant.
+    """A follow-up of one family; its SQL may depend on what the request meant.
 
     Attributes:
         text: the request in words.

@@ -12,8 +12,6 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, track
 
 from birdenv.benchmarks import (
     OracleTasks,
@@ -28,7 +26,7 @@ from birdenv.benchmarks import (
 )
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, read_concepts
 from birdenv.benchmarks.generator import generate as make
-from birdenv.cli.command import visible
+from birdenv.cli.command import progress, visible
 from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, Today, databases_in, save_defects
 from birdenv.databases.sqlite import is_database_name
 from birdenv.demo import demo_folder
@@ -58,16 +56,14 @@ def generate(
     same families in other sentence forms, the databases, and splits by database and by family.
     """
     described = None if not concepts else tuple(map(read_concepts, concepts))
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        step = bar.add_task("generating", total=tasks)
+    with progress("generating", tasks) as move:
         made = make(
             out,
             tasks=tasks,
             seed=seed,
             folder=directory,
             concepts=described,
-            progress=lambda done: bar.update(step, completed=min(done, tasks)),
+            progress=lambda done: move(completed=min(done, tasks)),
         )
     print(f"Written: {out} ({len(made.records)} tasks in {len(made.families)} families)")
     for why, count in sorted(made.dropped.items()):
@@ -286,13 +282,11 @@ def _verify(
     source = None
     if folder is not None and oracle != "none":
         source = databases_in(folder, dialect, dsn)
-    console = Console(stderr=True)
-    steps = track(
-        range(len(records)), "verifying", console=console, transient=True, disable=not console.is_terminal
-    )
-    ticks = iter(steps)
-    with closing(source) if source is not None else nullcontext():
-        verdict = verify_records(
+    with (
+        closing(source) if source is not None else nullcontext(),
+        progress("verifying", len(records)) as move,
+    ):
+        return verify_records(
             records,
             folder,
             source=source,
@@ -300,10 +294,8 @@ def _verify(
             oracle=oracle,
             partial=partial,
             today=SqlSettings(today=today).today,
-            progress=lambda _: next(ticks, None),
+            progress=lambda _: move(advance=1),
         )
-    next(ticks, None)  # lets the bar close
-    return verdict
 
 
 def _show(verdict: PreparationReport, path: Path | None) -> None:

@@ -6,14 +6,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
+from birdenv.cli.command import progress
 from birdenv.cli.options._run_options import Dsn
 from birdenv.databases import SqliteSource
 from birdenv.errors import BirdenvError, InputError
@@ -158,11 +156,9 @@ def load(
     rows = _expectations(expect)
     failed: list[str] = []
     loaded: dict[str, dict[str, int]] = {}
-    with _server(dsn) as server:
-        console = Console(stderr=True)
-        for name in track(
-            chosen, "loading", console=console, transient=True, disable=not console.is_terminal
-        ):
+    with _server(dsn) as server, progress("loading", len(chosen)) as move:
+        for name in chosen:
+            move(advance=1)
             try:
                 done = jobs[name](server, again=again, expected=rows.get(name))
             except BirdenvError as error:
@@ -215,20 +211,19 @@ def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
     from birdenv.databases.postgres import find_dumps, load_dump, load_from_sqlite
 
     if not from_sqlite:
-        return {dump.db_id: partial(_swapped, load_dump, dump) for dump in find_dumps(path)}
+        return {
+            dump.db_id: lambda server, dump=dump, **rest: load_dump(server, dump, **rest)
+            for dump in find_dumps(path)
+        }
     source = SqliteSource(path)
     names = source.names()
     if not names:
         raise InputError(f"{path} holds no database: expected <db>/<db>.sqlite")
 
-    def job(name: str, server: PostgresServer, again: bool, expected: dict[str, int] | None) -> Loaded:
-        return load_from_sqlite(server, source, name, again=again, expected=expected)
-
-    return {name: partial(job, name) for name in names}
-
-
-def _swapped(function: Callable[..., Loaded], what: object, server: PostgresServer, **rest: object) -> Loaded:
-    return function(server, what, **rest)
+    return {
+        name: lambda server, name=name, **rest: load_from_sqlite(server, source, name, **rest)
+        for name in names
+    }
 
 
 def _print_loaded(done: Loaded, verbose: bool) -> None:

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
-from birdenv.cli.command import visible
+from birdenv.cli.command import progress, visible
 from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, databases_in, save_defects
 from birdenv.databases import DatabaseSource, Limits
@@ -94,16 +92,12 @@ def _checked(
     source: DatabaseSource,
     limits: Limits,
 ) -> dict[str, GoldCheck]:
-    console = Console(stderr=True)
-    steps = track(
-        golds.items(),
-        "checking golds",
-        total=len(golds),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    return {name: check_gold(source, task.public.db_id, sql, limits) for name, (task, sql) in steps}
+    checks = {}
+    with progress("checking golds", len(golds)) as move:
+        for name, (task, sql) in golds.items():
+            checks[name] = check_gold(source, task.public.db_id, sql, limits)
+            move(advance=1)
+    return checks
 
 
 def _lines(checks: _Checks, slow: float) -> list[str]:

@@ -107,7 +107,7 @@ def run_game(
         run_options: how the run is played, if not as it was chosen.
         settings: settings for players.
         extra: further fields of `config.json`.
-        episodes: the run ends after so many, in the last round of repeats.
+        episodes: the run ends after this many, in the last round of repeats.
 
     Raises:
         typer.Exit: Ctrl-C came, or the run says nothing about the agent.
@@ -185,7 +185,7 @@ def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
 
 
 def _saved(game: Game, directory: RunDirectory) -> str:
-    """What a run that ended early leaves, and how to go on."""
+    """Return what a run that ended early leaves, and how to go on."""
     count = len(directory.finished())
     left = f"{count} finished episode(s) saved" if count else "No episode has finished"
     return f"{left}; to go on: {_resume_command(game, directory)}"
@@ -200,7 +200,7 @@ def _with_model(player: str, models: ModelSettings) -> str:
 
 
 def episode_line(record: Mapping[str, Any]) -> str:
-    """One episode in a line: id, what became of it, and what it earned."""
+    """Return one episode in a line: id, what became of it, and what it earned."""
     result = record.get("result", {})
     attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
     earned = record["reward"] if "reward" in record else result.get("ex", 0)

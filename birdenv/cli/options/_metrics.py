@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 import typer
 
-from birdenv.cli.command import visible
+from birdenv.cli.command import progress, visible
 from birdenv.errors import InputError
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ RVesRuns = Annotated[
 
 @dataclass(frozen=True)
 class MatchOptions:
-    """How EM and ESM compare two queries."""
+    """Options that decide how EM and ESM compare two queries."""
 
     no_em: Annotated[bool, typer.Option("--no-em", help="Do not compute EM.")] = False
     no_esm: Annotated[
@@ -116,7 +116,7 @@ def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What `--metrics` asks for."""
+    """The metrics that `--metrics` asks for."""
 
     metrics: tuple[Metric, ...]
     r_ves: bool
@@ -147,13 +147,9 @@ def measure_speeds(
     pairs: Sequence[SpeedPair], source: DatabaseSource, runs: int, limits: Limits | None = None
 ) -> list[SpeedMeasurement]:
     """Measure one pair after the other, with a progress bar on a terminal. Nothing else should run."""
-    from rich.console import Console
-    from rich.progress import track
-
     from birdenv.databases import Limits
     from birdenv.grading import ExGrader, SpeedMeasurement, measure_speed
 
-    console = Console(stderr=True)
     limits = limits or Limits()
     grader = ExGrader(source, limits)
 
@@ -163,8 +159,12 @@ def measure_speeds(
             return SpeedMeasurement((), (), "the results do not agree")
         return measure_speed(source, pair.db_id, golds[0], pair.prediction, runs, limits)
 
-    steps = track(pairs, "measuring R-VES", console=console, transient=True, disable=not console.is_terminal)
-    return list(map(measured, steps))
+    found = []
+    with progress("measuring R-VES", len(pairs)) as move:
+        for pair in pairs:
+            found.append(measured(pair))
+            move(advance=1)
+    return found
 
 
 def add_r_ves(

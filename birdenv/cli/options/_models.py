@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Prompts(StrEnum):
-    """Which of the prompts of ours are sent."""
+    """The choice of birdenv's own prompts that are sent."""
 
     FULL = "full"
     COMPACT = "compact"

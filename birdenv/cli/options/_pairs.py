@@ -56,7 +56,7 @@ Dialect = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PairDatabase:
-    """What the pairs run on; `run` is None where no query is needed. `shown` holds no password."""
+    """The database on which pairs run. `run` is None if no query is needed, and `shown` has no password."""
 
     run: RunQuery | None
     dialect: str

@@ -41,7 +41,7 @@ Dsn = Annotated[
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """The databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
+    """Return the databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
 
     Raises as `open_source` does.
     """
@@ -159,7 +159,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for
 
 @dataclass(frozen=True)
 class RunFolder:
-    """How episodes are played, and where their records go."""
+    """Options that decide how episodes are played, and where their records go."""
 
     parallel: Parallel = _RUN.parallel
     output: Output = None

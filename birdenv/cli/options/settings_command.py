@@ -46,7 +46,7 @@ _PLAIN = (int, float, str, bool)
 
 @dataclass
 class Choices:
-    """What was chosen on the command line.
+    """The choices that were made on the command line.
 
     Attributes:
         settings: the game's settings that were given.

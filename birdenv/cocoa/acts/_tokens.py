@@ -52,7 +52,7 @@ class DialogueTokens:
         view: any view of the seat.
         game: the game.
         is_public: leave out what things are worth to the seat. They are ranked by their number then, and both
-            seats have the same tokens, but for the marks of who speaks.
+            seats have the same tokens, except the marks of the speaker.
     """
 
     def __init__(self, view: View, game: Game, is_public: bool = False) -> None:

@@ -100,7 +100,7 @@ def train_player(
     Games whose tasks are not in the dialogues (text-to-SQL) play them again with the settings of the run or
     study; further settings follow as --name value.
 
-    A neural player that was trained can go on to learn by playing with its fixed first self: --reinforce.
+    With --reinforce, a trained neural player learns on from dialogues with a fixed copy of itself.
 
     \b
     birdenv train-player bargain --data transcripts.json --out bargain.json

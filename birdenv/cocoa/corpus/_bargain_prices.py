@@ -19,11 +19,11 @@ _MARGINS: Final = (-2.0, 2.4)
 
 
 class PricedListing:
-    """What is sold in a scenario, and what each seat wants for it.
+    """The thing for sale in a scenario, and the price that each seat wants.
 
     Attributes:
         price: as advertised; None where the scenario has none.
-        targets: of the seats, by index; None where there is none.
+        targets: the targets of the seats, by index; None for a seat without a target.
         roles: of the seats, by index.
         category: of what is sold.
         words: of the advertisement.
@@ -42,7 +42,7 @@ class PricedListing:
         self._title = frozenset(word for each in items for word in tokens(str(each.get("Title") or "")))
 
     def price_in(self, text: str) -> float | None:
-        """Return the last price that a message names. Numbers of the title are none."""
+        """Return the last price that a message names. Numbers of the title are not prices."""
         if not self.price:
             return None
         titles = {number for word in self._title for number in figures(word)}

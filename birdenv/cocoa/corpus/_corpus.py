@@ -244,7 +244,7 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
 
 
 def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
-    """Return the game that a scenario is of; empty where it is none of ours."""
+    """Return the name of the game of a scenario; empty if it is not one of CoCoA's games."""
     kbs = scenario.get("kbs") or [None]
     first = kbs[0]
     if isinstance(first, Mapping) and "personal" in first:

@@ -50,7 +50,7 @@ class Metric:
     Attributes:
         name: its key.
         title: its name for people.
-        group: the heading that it stands under.
+        group: the heading under which it is listed.
         value: of a dialogue, or of a seat of it.
         is_rate: it is a share, from 0 to 1.
         games: the games that have it; empty for all.

@@ -32,7 +32,7 @@ class Rated:
     """Ratings of dialogues.
 
     Attributes:
-        report: statistics of the ratings; None where there are none.
+        report: statistics of the ratings, or None.
         answers: answers in numbers, by question and by what is rated.
     """
 

@@ -81,7 +81,7 @@ def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a JSON value in which numbers that are none (NaN, infinity, beyond floats) are null."""
+    """Return a JSON value with null in place of NaN, infinity and numbers beyond floats."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, int):

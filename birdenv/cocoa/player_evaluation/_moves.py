@@ -42,7 +42,7 @@ class ForetellsWords(Protocol):
 
 @dataclass
 class Foretold:
-    """What became of a player's guesses at recorded moves.
+    """The results of a player's guesses at recorded moves.
 
     Attributes:
         dialogues: dialogues.

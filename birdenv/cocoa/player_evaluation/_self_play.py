@@ -14,7 +14,7 @@ from birdenv.statistics import Figure, Ratio, ratio_figure, undefined
 
 @dataclass
 class SelfPlay:
-    """What became of dialogues between players.
+    """The results of dialogues between players.
 
     Attributes:
         players: their names.

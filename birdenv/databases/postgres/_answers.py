@@ -206,7 +206,7 @@ _CELL_BYTES: Final = 120
 
 
 class Rows:
-    """What one statement has returned so far; `values` reads it. Rows go to the sink if there is one."""
+    """The rows that a statement has returned so far, for `values`. They go to the sink if there is one."""
 
     def __init__(self, values: AnyTransformer, allowance: Allowance, sink: RowSink | None) -> None:
         self._values = values

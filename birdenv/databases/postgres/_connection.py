@@ -44,7 +44,7 @@ _SLACK: Final = 16 * 2**20  # what reading may leave: maps of free space, and ot
 
 
 class DiskQuota:
-    """Of one clone; `ask` has its growth in bytes found out by another thread."""
+    """The disk quota of a clone; `ask` lets another thread find out its growth in bytes."""
 
     def __init__(self, ask: Callable[[], Future[int]]) -> None:
         self._ask = ask
@@ -168,7 +168,7 @@ class NonblockingConnection:
             self._connection.cancel_safe(timeout=_GRACE_SECONDS)
 
     def close(self) -> None:
-        """Say goodbye to the server; closing again does nothing."""
+        """End the connection to the server. Closing again does nothing."""
         self._connection.close()
 
     def cut(self) -> None:

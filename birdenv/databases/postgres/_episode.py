@@ -51,7 +51,7 @@ _SIZE: Final = "SELECT pg_database_size(current_database())"
 
 @dataclass(frozen=True, slots=True)
 class EpisodeContext:
-    """What an episode shares with others: the server, and the databases of one template there."""
+    """What an episode shares with other episodes: the server, and the databases of one template."""
 
     server: PostgresServer
     pool: ClonePool

@@ -36,7 +36,7 @@ _LATE: Final = QueryError("timeout", "")
 
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
-    """Who answers: `PostgreSQL 15.18`, and whether our role could do everything there."""
+    """The version of the server, such as `PostgreSQL 15.18`, and whether our role is a superuser there."""
 
     engine: str
     superuser: bool

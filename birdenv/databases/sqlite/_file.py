@@ -28,7 +28,7 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 @dataclass(frozen=True, slots=True)
 class FileId(ContentId):
-    """Which file, and what the file system says of its contents: of the file and its journals."""
+    """The identity of a file and its journals, and what the file system says about their contents."""
 
     path: str
     device: int
@@ -53,7 +53,7 @@ class FileId(ContentId):
 
 
 def look_at(path: Path) -> FileId:
-    """Return the version that is there now. Raises `OSError`, and `InputError` where it is no file."""
+    """Return the current version of the file. Raises `OSError`, and `InputError` if it is not a file."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is not a file")
@@ -183,7 +183,7 @@ def sqlite_file(path: Path) -> SqliteFile:
 def open_reader(file: SqliteFile) -> sqlite3.Connection:
     """Open a connection without a guard that can only read the file, and read its schema.
 
-    Nothing that stands in the schema is run.
+    Nothing in the schema is run.
 
     Raises:
         InputError: SQLite cannot open the file.

@@ -23,7 +23,7 @@ _CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON
 
 @dataclass
 class TableText:
-    """What a CREATE TABLE says beyond the pragmas; names folded, expressions as normalised tokens."""
+    """What a CREATE TABLE says beyond the pragmas, with folded names and normalised expressions."""
 
     checks: list[str] = field(default_factory=list)
     collations: dict[str, str] = field(default_factory=dict)

@@ -39,7 +39,7 @@ class PlayerContext:
         tasks: public descriptions of all tasks of the file, in its order.
         options: the run's settings for players, by name.
         repeat: which of several episodes of the task, from 0.
-        legal: the actions that the seat may take in the first move; none where it is not its turn.
+        legal: the actions that the seat may take in the first move; empty if it is not its turn.
         models: the run's language models (`birdenv.llm.Models`); None outside of runs and in players of
             others.
     """

@@ -123,7 +123,7 @@ def _arguments_of(function: Callable[..., Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
-    """Which player sits in a seat, as plain values.
+    """A player for a seat, as plain values.
 
     Attributes:
         spec: the player.

@@ -59,7 +59,7 @@ class CandidateColumn(Columns):
 
 
 class EpisodeColumn(Columns):
-    """What is known of the episode."""
+    """The columns of the episode."""
 
     PRICE = auto()
     QUESTIONS_LEFT = auto()

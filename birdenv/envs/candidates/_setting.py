@@ -110,7 +110,7 @@ Uniforms = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """What chance decides of n episodes; the leading axes count them.
+    """The random choices of n episodes; the leading axes count the episodes.
 
     Attributes:
         tasks: the tasks' indices.

@@ -54,7 +54,7 @@ class ChatPrompts(_ChatSpace):
 
 
 class ChatReplies(_ChatSpace):
-    """What a chat model answers: an assistant message, with tool calls or without; or one bare tool call.
+    """The answer of a chat model: an assistant message, with or without tool calls, or a bare tool call.
 
     Samples call the seat's tools.
     """

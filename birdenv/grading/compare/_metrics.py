@@ -22,7 +22,7 @@ from birdenv.grading.compare._rows import (
 
 
 def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """As `compare_multiset`, for some order of the prediction's columns, the same in every row.
+    """Compare as `compare_multiset` does, with the prediction's columns in any order.
 
     Flags: `colorder_only` where another order than the prediction's own was needed; `columns_unsearched`
     where a cap (10 columns, 10,000 partial orders) ended the search, so that the columns count as they stand.
@@ -34,7 +34,7 @@ def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """As `compare_multiset`, with the gold's columns found among the prediction's, each in one of its own.
+    """Compare as `compare_multiset` does, if the prediction may have further columns, in any order.
 
     The rows are whole rows: cells of two rows never make up one. Two empty results do not agree, because any
     columns would do. Flags: `extra_columns` or `colorder_only` where more than `compare_multiset` was needed;

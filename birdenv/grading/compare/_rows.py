@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowsComparison:
-    """Whether two results agree; if not, `reason` says why in one line.
+    """The comparison of two results. If they do not agree, `reason` says why in one line.
 
     `flags`: `both_empty`, `gold_empty` (no row, or nothing but NULLs), `dup_only` (the same rows, repeated
     differently), `colorder_only`, `order_only` (comparisons with order), `float_only` (the rows agree but for
@@ -139,7 +139,7 @@ def _json_if_unhashable(cell: Any) -> Hashable:
 
 
 def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
-    """As `compare_multiset`, and in the gold's order if the gold's outermost query has ORDER BY.
+    """Compare as `compare_multiset` does, and in order if the gold's outermost query has ORDER BY.
 
     Rows that the gold's sort keys leave tied may stand in any order among themselves.
 

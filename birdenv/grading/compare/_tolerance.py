@@ -36,7 +36,7 @@ _PLACE: Final = ("number", "any")  # stands in a group's key where a number is c
 
 
 class Agreement(Enum):
-    """How far two lists of rows agree."""
+    """The extent to which two lists of rows agree."""
 
     FULL = "the same within the tolerance"
     BUT_NUMBERS = "the same but for numbers"

@@ -30,7 +30,7 @@ RunQuery: TypeAlias = Callable[[str, str], Result]
 
 @dataclass(frozen=True, slots=True)
 class PairRules:
-    """What is worked out, and how.
+    """The rules by which pairs are compared: which metrics, and how.
 
     `em`, `esm`: which metrics. `none_aliases`: further spellings of `None`, exact. `clean`: take away
     what surrounds the SQL first. `order`: `auto` looks at row order where the gold has an outermost ORDER BY.
@@ -55,7 +55,7 @@ class PairRules:
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """What became of one pair. Private to graders: `reason` may quote the gold's rows.
+    """The verdict on a pair. It is private to graders, because `reason` may quote the gold's rows.
 
     `em`, `esm`: None where not attempted. `side`: whose fault it is, where it is one side's. `error`:
     text of a query that did not run. `modes`: what each comparison says of two results. Times in seconds.

@@ -101,7 +101,7 @@ class GradingJob:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What grading one submission found. `reason` (one line, empty if passed) is private to graders.
+    """The grade of a submission. `reason` (one line, empty if passed) is private to graders.
 
     `error` is the prediction's, or with `infra_error` that of the benchmark's own SQL. `malformed` is for
     callers: what never reached the grader. `left`: what the submission made of its database, after the

@@ -18,7 +18,7 @@ class TooManyQueriesError(Exception):
 
 
 class Answers:
-    """What the tests ask of the database."""
+    """Answers what test cases ask of the database."""
 
     def __init__(self, database: EpisodeDatabase, dialect: str, most_queries: int, most_bytes: int) -> None:
         self._database = database

@@ -76,7 +76,7 @@ clock, though the database was not slow. `process`: it ended its process, or bro
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """How one step ended: loading a source (then `name` is empty), or calling one of its tests.
+    """The end of one step: loading a source (then `name` is empty), or calling one of its tests.
 
     `source` counts from 1. `reason`: one line, empty if passed, private to graders.
     """
@@ -93,7 +93,7 @@ class TestOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TestReport:
-    """What the tests say of one state. They are run in order; the first that does not pass is the last.
+    """The result of the tests on a state. They run in order, up to the first that does not pass.
 
     `passed`; `failed`, the state's fault; `test_error`, the tests' own. `reason`: one line, empty if passed;
     it quotes the tests, so it is private to graders. The same tests on the same state give the same report.

@@ -65,7 +65,7 @@ def imports_of(source: str) -> Iterator[str]:
 
 
 def reads_clock(source: str) -> bool:
-    """Tell whether a source may ask Python for the time or the day, on the safe side.
+    """Return whether a source may ask Python for the time or the day; in doubt, True.
 
     >>> reads_clock("year = date.today().year"), reads_clock("day = datetime(2025, 2, 19)")
     (True, False)

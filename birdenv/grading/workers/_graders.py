@@ -31,7 +31,7 @@ class ExGrader:
         source: the databases.
         limits: of each statement.
         clean: take away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out.
-        metrics: beside EX.
+        metrics: further metrics, in addition to EX.
         fail_doubtful: a prediction that reads no table fails, by every metric, if the gold reads some.
     """
 

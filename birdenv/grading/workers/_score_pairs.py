@@ -49,9 +49,9 @@ def score_pairs(
         source: the databases.
         limits: of each statement.
         clean: see `ExGrader`.
-        metrics: beside EX, see `ExGrader`.
+        metrics: further metrics, as in `ExGrader`.
         workers: how many pairs are graded at the same time.
-        on_done: called with how many more of the pairs are graded.
+        on_done: called with the number of pairs that were graded since the last call.
 
     Raises:
         InputError: a database cannot be used; before any statement runs where that can be seen then.

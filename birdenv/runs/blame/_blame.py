@@ -36,7 +36,7 @@ _GAMES = ("c-interact", "a-interact")
 
 @dataclass(frozen=True, slots=True)
 class RunBlame:
-    """Whose fault the failures of a run were.
+    """The blame for the failures of a run.
 
     Attributes:
         episodes: episodes that say something.
@@ -81,7 +81,7 @@ class RunBlame:
         }
 
     def text(self, *, episodes: bool = False) -> str:
-        """Return the same for people; with `episodes`, a line for each failure."""
+        """Return the blame as text for people; with `episodes`, with a line for each failure."""
         found = self.to_json()
         lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
         if self.failed:

@@ -45,7 +45,7 @@ class AnsweredQuestion(NamedTuple):
 
 
 class PointState(NamedTuple):
-    """What became of one annotated point, and whether the SQL has it right."""
+    """What happened to one annotated point, and whether the SQL has it right."""
 
     term: str
     state: State

@@ -25,7 +25,7 @@ _TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DifferentRow:
-    """The cells of the gold and of the submission in a row that differs; empty where there is no such row."""
+    """The cells of the gold and of the submission in a row that differs; empty if one has no such row."""
 
     expected: tuple[str | None, ...]
     returned: tuple[str | None, ...]

@@ -25,7 +25,7 @@ _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 class StageExchange(NamedTuple):
-    """What one stage of the user was sent, and what came back."""
+    """The prompt that one stage of the user was sent, and its answer."""
 
     prompt: str
     response: str

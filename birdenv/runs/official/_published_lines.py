@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class PublishedNotes:
-    """What a reader should know about the files that were read."""
+    """Notes that a reader should know about the files that were read."""
 
     lines: list[str] = field(default_factory=list)
 

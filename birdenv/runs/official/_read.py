@@ -118,7 +118,9 @@ _SUBMITTED = "sql_results.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class OfficialResults:
-    """What result files say; the means, and the user's `answers` by call, are None where they do not."""
+    """The contents of result files. The means, and the user's `answers` by call, are None if they are
+    missing.
+    """
 
     standings: tuple[EpisodeScore, ...]
     notes: tuple[str, ...]

@@ -93,7 +93,7 @@ class OfficialScore:
         }
 
     def text(self) -> str:
-        """Return the same for people."""
+        """Return the figures as text for people."""
         made = self.to_json()
         lines = [rule("="), "c-Interact, official score", rule("=")]
         lines += [*official_lines(made["official"]), *rate_lines(made["official"])]

@@ -36,7 +36,7 @@ _NOBODYS: Final = frozenset({"infra_error", "test_error"})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one profile says of one submission; `reason` is private."""
+    """The verdict of a profile on a submission; `reason` is private."""
 
     status: str
     reason: str = ""
@@ -74,7 +74,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """What grading again found."""
+    """The result of grading again."""
 
     figures: Mapping[str, Figures]
     disagreements: tuple[Disagreement, ...]

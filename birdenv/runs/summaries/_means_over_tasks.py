@@ -170,13 +170,13 @@ class Estimate:
 
 
 def values_of(outcomes: Sequence[Outcome], measure: Measure) -> list[tuple[Outcome, float]]:
-    """Give the outcomes that count for a measure and have a say in it, with their values."""
+    """Return the outcomes that count for a measure, with their values."""
     counted = (o for o in outcomes if o.rated or measure.over == "all")
     return [(o, value) for o in counted if (value := o.values[measure.name]) is not None]
 
 
 def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
-    """Give the mean of a measure over the outcomes that count for it.
+    """Return the mean of a measure over the outcomes that count for it.
 
     Over tasks: Wilson for a rate of tasks played once, else the bootstrap with a cluster for each task. Over
     databases: the bootstrap with a cluster for each database.

@@ -169,7 +169,7 @@ class RunReport:
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Give a title and a figure for each group, for each of the kinds and each measure that is drawn."""
+        """Return a title and a figure for each group of each kind, for each measure that is drawn."""
         titles = self.run.measured.group_titles
         for kind in kinds:
             groups = self.groups[kind]

@@ -232,7 +232,7 @@ def fish(
     baits: Collection[Bait] = BAITS,
     parallel: int = 1,
 ) -> Leaks:
-    """Put the battery of a seed to every task, but for questions that share a longer word with its request.
+    """Ask every task the questions of a seed, except those that share a longer word with its request.
 
     Args:
         arena: c-Interact, with the user that is measured.

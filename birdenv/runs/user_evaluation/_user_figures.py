@@ -34,7 +34,7 @@ _SIGNS = re.compile(r"[<>=]=?|\|\||::|!=| [*/+] ")
 
 @dataclass(frozen=True, slots=True)
 class Readability:
-    """Counts over answers; what stands in quotation marks is not looked at.
+    """Counts over answers, without text in quotation marks.
 
     Attributes:
         answers: the answers that tell something.
@@ -119,7 +119,7 @@ _SHOWN = 12
 
 
 def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
-    """Say how the questions of each class, style and hand were answered.
+    """Return a text on how the questions of each class, style and hand were answered.
 
     The intervals are Wilson's 95 % intervals; questions count as independent.
 
@@ -248,7 +248,7 @@ def leak_figures(leaks: Leaks) -> dict[str, int]:
 
 
 def user_line(user: str) -> str:
-    """Say in a line who the user of a run was, and how well it answers.
+    """Return a line on who the user of a run was, and how well it answers.
 
     Args:
         user: the user's spec with its model, such as `rule` or `llm:MODEL`.

@@ -62,7 +62,7 @@ def web(
     Its pages: consent, instructions, waiting room, dialogue, survey, completion code.
 
     A seat that is named has a player; people sit in the others, whatever the file of --config says of both.
-    Without any, two people are paired. Settings of the game follow as --name value, too.
+    Without any player, two people are paired. Settings of the game are given as --name value as well.
 
     \b
     birdenv web c-interact --user rule --execute-sql

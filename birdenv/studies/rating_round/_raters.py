@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Tell the item from others; it says nothing of who talked, and stands in pages."""
+        """Return an id of the item for pages, which does not reveal who talked."""
         said = " ".join([*(each.id for each in self.sides), self.seat_name])
         return sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
 
@@ -154,7 +154,8 @@ class Ratings:
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Admit a rater who agreed. A rater whom the platform sent before continues if it is the same visit.
+        """Admit a rater who agreed. A rater whom the platform sent before continues if it is the same
+        visit.
 
         Raises:
             InputError: somebody else rates under this id of the platform, as far as can be told.

@@ -100,7 +100,7 @@ WINNERS: Final = ("left", "right", "tie", "both_bad")
 
 
 class Rating(NamedTuple):
-    """What a person answered to one question about one dialogue.
+    """A person's answer to one question about one dialogue.
 
     Attributes:
         dialogue: the dialogue's id.
@@ -160,7 +160,7 @@ class BlindChoice(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """What files hold: ratings, comparisons, and how many rows had no answer."""
+    """The contents of files of ratings: ratings, comparisons, and the number of rows without an answer."""
 
     ratings: tuple[Rating, ...] = ()
     comparisons: tuple[BlindChoice, ...] = ()

@@ -149,7 +149,7 @@ def _filtered(records: Sequence[RecordedDialogue], asked: Mapping[str, str]) -> 
 
 
 def _passes(record: RecordedDialogue, asked: Mapping[str, str]) -> bool:
-    """A filter that is not set lets everything through."""
+    """Return a filter that is not set lets everything through."""
     earned = max(record.rewards, default=0.0) > 0
     held = {
         "game": record.game == asked["game"],

@@ -44,16 +44,16 @@ class RecordedDialogue(NamedTuple):
 
     Attributes:
         id: tells it from all others.
-        dialogue: its id in the place where it is kept.
+        dialogue: its id in its source.
         game: the game; empty where a file does not tell.
         task: the task's id.
         players: who sat where: `human`, or a player's spec.
         status: why it ended; empty where a file does not tell.
         rewards: by seat, or of the evaluated seat alone; empty if unknown.
         load: returns its events.
-        arena: the game as it was played; None where it cannot be loaded any more.
+        arena: the game as it was played; None if it can no longer be loaded.
         private: the private record, which holds gold; None if there is none, or if it was not asked for.
-        arena_task: the task's id in the arena, where it is another one.
+        arena_task: the task's id in the arena, if it differs.
         began: when it began, in seconds; None if unknown.
         ended: when it ended, likewise.
     """

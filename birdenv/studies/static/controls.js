@@ -128,7 +128,7 @@ class Controls {
       const chosen = form.querySelector("input:checked");
       if (chosen && !button.disabled) this.send(action, this.items[Number(chosen.value)]);
     });
-    this.panelBox(part).append(form);
+    this.panelBox(part).querySelector(".wide").replaceWith(form);
     this.parts.push({ action, show: (legal) => { button.disabled = !legal; }, choices: (items) => { this.items = items; } });
   }
 
@@ -197,8 +197,8 @@ function showChoices(list, choices) {
 
 let unread = 0;
 
-function buildTabs(titles, hasEditor) {
-  const tabs = [["talk", "Conversation"], ...(hasEditor ? [["code", "SQL"]] : []), ...titles.map((title, place) => [`panel-${place}`, title])];
+function buildTabs(titles, hasCode) {
+  const tabs = [["talk", "Conversation"], ...(hasCode ? [["code", "SQL"]] : []), ...titles.map((title, place) => [`panel-${place}`, title])];
   byId("tabs").replaceChildren(...tabs.map(([name, title]) => el("button", { type: "button", "data-tab": name, "aria-pressed": name === "talk" ? "true" : "false", onclick: () => showTab(name) }, title)));
 }
 

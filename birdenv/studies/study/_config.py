@@ -104,7 +104,7 @@ class StudyConfig(_Part):
     Attributes:
         title: its name on the pages; without it, the game's title.
         consent: what people agree to, as plain text.
-        instructions: told before the dialogue, as plain text, beside the seat's own guide.
+        instructions: plain text that is shown before the dialogue, in addition to the seat's own guide.
         check: the comprehension check; there are two tries.
         seat: where people sit who have a player as partner; None takes turns.
         partners: kinds of partners by name.

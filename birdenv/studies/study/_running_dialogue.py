@@ -86,7 +86,7 @@ class RunningDialogue:
 
     @property
     def is_over(self) -> bool:
-        """Return True when nobody may act any more."""
+        """Return whether the dialogue is over: no seat may act."""
         return self._dialogue.is_over
 
     @property

@@ -94,7 +94,7 @@ def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
 
 
 def _plain_panels(rules: Rules, seat: int) -> tuple[Panel, ...]:
-    """The knowledge and the instruction, for people in a game that declares no panels."""
+    """Return the knowledge and the instruction, for people in a game that declares no panels."""
     known, instruction = rules.knowledge(seat), Panel("What you are told", rules.instruction(seat))
     if isinstance(known, Sequence) and known and all(isinstance(each, Mapping) for each in known):
         return table_panel("What you know", [dict(each) for each in known]), instruction
@@ -131,7 +131,7 @@ def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
 
 
 def _words(seat: Seat, action: Action) -> ActionWords:
-    """The words for an action, with its place; made of its names where the game says none."""
+    """Return the words for an action, with its place; made of its names where the game says none."""
     words = seat.words.actions.get(action.name) or ActionWords(_spelt(action.name), action.about)
     if words.place:
         return words
@@ -184,7 +184,7 @@ def ended(status: str, seat: Seat | None = None) -> str:
 
 
 def _partner(seats: Sequence[Seat], seat: int) -> str:
-    """What a seat calls the other one."""
+    """Return what a seat calls the other one."""
     others = [each.name for place, each in enumerate(seats) if place != seat]
     has_other = others and seat < len(seats)
     return seats[seat].words.voices.get(others[0], _PARTNER) if has_other else _PARTNER
@@ -195,7 +195,7 @@ def _voice(seat: Seat, voice: str) -> str:
 
 
 def _filled(done: str, given: Mapping[str, Any]) -> str:
-    """What was done in words; what stands before a colon where the seat is not shown the rest."""
+    """Return what was done in words; what stands before a colon where the seat is not shown the rest."""
     if not given and _SLOT.search(done):
         return done.partition(":")[0]
     return _SLOT.sub(lambda slot: named(given.get(slot[1], "")), done).strip()

@@ -155,7 +155,7 @@ class Study:
         self.settle(room)
 
     def leave(self, id: str) -> None:
-        """Let a person leave for good. A partner is told, and may go on."""
+        """Let a person leave for good. A partner is told, and may continue."""
         with self._lock:
             person = self.store.person(id)
             if person is None or person.status in ("finished", "survey"):

@@ -43,7 +43,7 @@ def budget_for(counted_ambiguities: int, patience: int) -> int:
 
 
 class Budget:
-    """What is left of `total`; counted in tenths, so that sums are exact. It never falls below 0."""
+    """The rest of `total`, counted in tenths so that sums are exact. It never falls below 0."""
 
     def __init__(self, total: int) -> None:
         self.total = total

@@ -95,16 +95,16 @@ class AInteractRules(InteractRules):
       that pays for a tool, only `submit_sql` is possible; any other action ends the episode.
     * `submit_sql` is always possible. What it costs above what is left is waived, but it is the last: the
       episode ends, passed or not, without a follow-up.
-    * An action that is none (unknown, too long, without the text it needs) costs 0.2.
-    * A failed submission is told that it failed, or the database's message if it did not run; nothing of what
-      was expected.
+    * Any other action (unknown, too long, without the text that it needs) costs 0.2.
+    * The reply to a failed submission says that it failed, or has the database's message if it did not run.
+    It never says what was expected.
 
-    `profile` says how submissions are judged and where a follow-up starts; its turns of c-Interact mean
-    nothing here.
+    `profile` says how submissions are judged and where a follow-up starts; its rules about turns have no
+    effect here.
 
     Attributes:
         calls: calls by tool.
-        malformed: actions that were none.
+        malformed: number of invalid actions.
         budget: what is left to spend.
     """
 

@@ -19,7 +19,7 @@ from birdenv.tasks.sql._records import Filled, in_dialect, parsed
 
 @dataclass(frozen=True, slots=True)
 class PublicBirdTask:
-    """What the system may know.
+    """The half of a task that the system may know.
 
     `index` is the position in the task file. `occurrence` counts records with the same `question_id` from 1
     (the 2024 edition of mini-dev has 137 and 138 twice).

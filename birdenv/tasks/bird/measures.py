@@ -93,7 +93,7 @@ def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
 
 
 def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Say the same in sentences; none where the two rules agree."""
+    """Return sentences on where the two rules differ; none if they agree."""
     notes = []
     for name, rule, other in (("only_ex", "EX", "EX (BIRD set)"), ("only_ex_bird", "EX (BIRD set)", "EX")):
         reasons = {reason.replace("_", " "): n for reason, n in differences[name].items() if n}
@@ -146,14 +146,14 @@ def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
 
 
 def is_rated(run: Record) -> bool:
-    """Tell if a record says anything about the agent."""
+    """Return whether a record says anything about the agent."""
     return run["status"] not in UNRATED
 
 
 def difficulty_means(
     difficulties: Sequence[str], scores: Mapping[str, Sequence[float]]
 ) -> dict[str, dict[str, float | int | None]]:
-    """Give the official table (mini_dev `print_data`): means times 100 by difficulty and in total.
+    """Return the official table (mini_dev `print_data`): means times 100, by difficulty and in total.
 
     `difficulties` and each metric's `scores` (0 to 1, by name) have an entry for every episode. Episodes of
     another difficulty count in the total only. A mean of none is None.
@@ -173,7 +173,7 @@ def difficulty_means(
 def difficulty_table(
     means: Mapping[str, Mapping[str, float | int | None]], titles: Mapping[str, str]
 ) -> list[str]:
-    """Give the official table as lines; `means` as from `difficulty_means`, `titles` of its metrics."""
+    """Return the official table as lines, from the result of `difficulty_means` and titles of the metrics."""
     lines = ["".join([" " * 15, *(f"{name:>{width}}" for name, width in _COLUMNS.items())])]
     for metric, of in means.items():
         cells = [f"{_figure(of[name]):>{width}}" for name, width in _COLUMNS.items()]

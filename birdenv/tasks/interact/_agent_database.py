@@ -56,7 +56,7 @@ class AgentDatabase:
         self._is_recalled = True
 
     def move_on(self, accepted: str, left: Checkpoint | None) -> None:
-        """Phase 2 begins; `left` is what the accepted SQL left, where that was kept."""
+        """Begin phase 2. `left` is the state after the accepted SQL, if it was kept."""
         self.close()
         self._past.clear()
         self._is_recalled = False

@@ -200,7 +200,7 @@ class InteractRules(Rules):
         return {**private_task_fields(self.task), "log": list(self.private_log)}
 
     def progress_fields(self) -> dict[str, Any]:
-        """Return the public record's fields about the way to the attempts."""
+        """Return the public record's fields about questions and other moves before the attempts."""
         return {}
 
     def points(self) -> tuple[int, int]:

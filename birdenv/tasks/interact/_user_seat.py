@@ -28,7 +28,7 @@ words, one question at a time. Do not write SQL, and tell only what you are aske
 
 
 class FilteredAnswer(NamedTuple):
-    """What the system hears of an answer, and the entry for the private log."""
+    """An answer as the system hears it, and its entry for the private log."""
 
     text: str
     entry: dict[str, Any]

@@ -43,7 +43,7 @@ _DEBUG: Final = frozenset(
 def task_groups(
     *, category: str, difficulty: str, database: str, high_level: bool | None, ambiguity: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Give the groups of a task, by kind, from its fields; `ambiguity` are the types of its ambiguities."""
+    """Return the groups of a task by kind, from its fields; `ambiguity` are the types of its ambiguities."""
     level = "unknown" if high_level is None else "high level" if high_level else "detailed"
     return {
         "category": (category,),
@@ -55,7 +55,7 @@ def task_groups(
 
 
 def passed(run: Record, phase: int, attempt: str | None = None) -> bool:
-    """Tell if a record has a phase passed: at that attempt (`first`, `debug`), or at any."""
+    """Return whether a phase was passed: at one attempt (`first`, `debug`), or at any."""
     return any(
         a["reward"] > 0 and a["phase"] == phase and attempt in (None, a["attempt"]) for a in run["attempts"]
     )

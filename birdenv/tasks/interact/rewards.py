@@ -51,7 +51,7 @@ _TOLD = 0.6
 
 @dataclass(frozen=True, slots=True)
 class RewardScheme:
-    """How the seats are paid.
+    """The scheme by which the seats are paid.
 
     With R what the SQL earned, q the price of the questions asked and d the price of the points told:
     `cooperative` pays R - q - d to both seats; `user_cost` pays R - q to the system and R - d to the user;

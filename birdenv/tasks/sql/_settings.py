@@ -21,7 +21,7 @@ from birdenv.tasks.sql._records import read_defects
 
 
 def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
-    """Say why a day cannot take the place of the clock in a task's SQL and test cases; empty if it can."""
+    """Return why a fixed day cannot replace the clock in a task's SQL and test cases; empty if it can."""
     try:
         for sql in sqls:
             at_date(sql, today, dialect)
@@ -36,7 +36,7 @@ def today_words(source: DatabaseSource) -> str:
 
 
 class SqlSettings(Settings):
-    """Which tasks are played, and on which databases."""
+    """Settings that decide which tasks are played, and on which databases."""
 
     limit: Annotated[int | None, Option(("--limit", "-n"))] = Field(
         None, ge=1, description="Play at most this many of the playable tasks."
@@ -161,8 +161,8 @@ T = TypeVar("T", bound=SqlTask)
 
 
 PUBLISHED: Final = (
-    "BIRD mini-dev is published at https://github.com/bird-bench/mini_dev, BIRD-Interact and Mini-Interact "
-    "at https://github.com/bird-bench/BIRD-Interact"
+    "BIRD mini-dev, Mini-Interact and BIRD-Interact are published at https://github.com/bird-bench; "
+    "`birdenv data fetch` gets them"
 )
 """Where the data of the benchmarks are, for errors about missing ones."""
 

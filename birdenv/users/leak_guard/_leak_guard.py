@@ -35,7 +35,7 @@ _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", 
 
 
 class GuardedAnswer(NamedTuple):
-    """What may be said; `reason` tells why the answer was replaced, and is "" if it was not."""
+    """The answer that may be said. `reason` says why it replaces another one, and is "" if it does not."""
 
     text: str
     reason: str = ""

@@ -87,7 +87,7 @@ def _disguises(run: _Run) -> tuple[_Run, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What one answer must not say: words of the schema, and pieces of SQL and of the clear question.
+    """The secrets of an answer: words of the schema, and pieces of SQL and of the clear question.
 
     `own_world` are words that mean no reference here.
     """
@@ -105,7 +105,7 @@ class Secrets:
 
 
 class Protected:
-    """What a brief's answers must not say, less what each was granted."""
+    """The secrets of a brief, from which each answer may say what it was granted."""
 
     def __init__(self, brief: Brief) -> None:
         self._brief = brief

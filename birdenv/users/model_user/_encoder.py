@@ -34,7 +34,7 @@ class PromptedPoint:
 
 @dataclass(frozen=True, slots=True)
 class ModelReading:
-    """What a question is about; `point` is None if it is not answered."""
+    """A model's reading of a question; `point` is None if the question is not answered."""
 
     call: Call
     point: PromptedPoint | None = None

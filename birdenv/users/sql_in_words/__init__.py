@@ -5,7 +5,7 @@ column names split into words or as their meanings have them. They carry nothing
 name, no type, no name of the schema as it is spelt there, and no SQL.
 """
 
-from birdenv.users.sql_in_words._names import Names, respelt
+from birdenv.users.sql_in_words._names import Names, respelt, singular
 from birdenv.users.sql_in_words._paraphrase import Paraphrase, in_words, read_aloud, verbalise
 from birdenv.users.sql_in_words._parse import (
     LexicalUnit,
@@ -30,6 +30,7 @@ __all__ = [
     "quoted",
     "read_aloud",
     "respelt",
+    "singular",
     "split_words",
     "tokenize",
     "verbalise",

@@ -127,7 +127,7 @@ _ARTICLE_OF_ITS_OWN = frozenset({"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG
 
 
 def needs_brackets(name: str, arguments: int) -> bool:
-    """Return whether the phrase of this call is loose enough to need brackets beside plus or times."""
+    """Return whether the phrase of this call is so loose that it needs brackets next to plus or times."""
     return not (name in _TIGHT and arguments < 2)
 
 

@@ -93,7 +93,7 @@ _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 
 
 class Names:
-    """How the columns of a database are called.
+    """The everyday names of a database's columns.
 
     Args:
         identifiers: the names as the schema spells them: snippets write `freqdrifthzs` where it has
@@ -277,11 +277,11 @@ def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str
     >>> spoken_tables("List trips and each order line.", frozenset({"trips", "order_lines", "bikes"}))
     {'order_lines': 'order lines', 'trips': 'trips'}
     """
-    said = {_singular(word) for word in re.findall(r"[a-z]+", request.lower())}
+    said = {singular(word) for word in re.findall(r"[a-z]+", request.lower())}
     found = {}
     for name in sorted(identifiers):
         words = split_words(name)
-        if words and said.issuperset(map(_singular, words.split())):
+        if words and said.issuperset(map(singular, words.split())):
             found[name.lower()] = words if words.endswith(_UNCOUNTED) else plural(words)
     return found
 
@@ -312,7 +312,8 @@ def _flat(sql: str) -> str:
     return _SPACE.sub(" ", sql).strip(" ;").lower()
 
 
-def _singular(word: str) -> str:
+def singular(word: str) -> str:
+    """Return the singular of an English word: "copies" are of a "copy"."""
     for ending, single in (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x")):
         if word.endswith(ending):
             return word.removesuffix(ending) + single

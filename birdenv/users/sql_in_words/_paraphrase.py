@@ -83,7 +83,7 @@ def read_aloud(
 
 
 def in_words(snippet: str, brief: Brief) -> Paraphrase:
-    """Say a snippet in the words that the user of this brief has for it."""
+    """Return a snippet in the words that the user of this brief has for it."""
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 

@@ -77,7 +77,7 @@ def part_of(node: Node, name: str) -> Node:
 
 @lru_cache(maxsize=8192)
 def parse_fragment(sql: str) -> Node | None:
-    """Return the syntax tree of SQL or of a fragment of it, which nobody may change; None if there is none.
+    """Return the syntax tree of SQL or of a fragment, which callers must not change; None if it has none.
 
     The tree of an expression is that expression; several are a tuple. A clause that stands alone is part of a
     SELECT whose other parts are named `FRAME`.

@@ -56,7 +56,7 @@ _SAID = {
 
 
 def kinds_said(text: str) -> frozenset[str]:
-    """Find the kinds of thing that a sentence of a request settles, beside its own clause."""
+    """Find the kinds of thing that a sentence of a request settles, apart from its own clause."""
     return frozenset(kind for kind, said in _SAID.items() if re.search(said, text, re.IGNORECASE))
 
 
@@ -155,9 +155,7 @@ _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible ca
 
 
 def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
-    """Return the words that stand before or after a term in the request: in "a high wear index" it is
-    "high".
-    """
+    """Return the words before or after a term in the request: "high" in "a high wear index"."""
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
@@ -193,12 +191,15 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """Return how a term may be called: as it is, without its abbreviation, and by that alone; as words."""
-    forms = [term]
+    """Return how a term may be called: whole, without its preposition, without or by its abbreviation."""
+    forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
     said = (" ".join(words(form)) for form in forms)
     return tuple(dict.fromkeys(name for name in said if name))
+
+
+_PREPOSITION = re.compile(r"^(?:in|on|at|by|for|of|with|the) ")
 
 
 def stems_of(text: str) -> set[str]:

@@ -49,7 +49,7 @@ from birdenv.users.understanding._left_open import (
     unused_columns,
 )
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS
-from birdenv.users.understanding._word_forms import clean, stem, words
+from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, stem, words
 
 GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
 
@@ -310,7 +310,7 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
         if kind == "limit":
             fields["sql"] = stems_near(said_words, numbers_in(said_words))
         if kind == "filter":
-            fields = {"sql": stems_in(unused_columns(brief)) | _dropped_stems(brief)}
+            fields = {"sql": (stems_in(unused_columns(brief)) - GENERIC_STEMS) | _dropped_stems(brief)}
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",

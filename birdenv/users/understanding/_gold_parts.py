@@ -132,7 +132,7 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
     part.
     """
     kept: list[Segment] = []
-    output = min((part.id for part in parts if part.clause == "output"), key=_block, default="")
+    output = min((part.id for part in parts if part.clause == "output"), key=block_of, default="")
     inserts = any(part.clause == "columns" for part in parts)
     if inserts:
         output = ""  # what is inserted is shown nowhere
@@ -170,7 +170,8 @@ def _matches_columns(tokens: list[LexicalUnit]) -> bool:
 _SIGNS = ("+", "-", "*", "/", "||")
 
 
-def _block(name: str) -> int:
+def block_of(name: str) -> int:
+    """Return the number of the query block that a part is of, by the part's id."""
     return int(name.split(".")[0][1:])
 
 
@@ -180,7 +181,7 @@ def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
     signs = [i for i, token in enumerate(tokens) if token.key in _BOUNDS]
     if part.clause not in ("where", "having") or len(signs) != 1 or len(tokens) - signs[0] != 2:
         return None
-    return f"{_block(part.id)} {part.clause}", tuple(token.text.lower() for token in tokens[: signs[0]])
+    return f"{block_of(part.id)} {part.clause}", tuple(token.text.lower() for token in tokens[: signs[0]])
 
 
 def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:

@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from birdenv.users._brief import Brief
 from birdenv.users.segments import Segment
-from birdenv.users.sql_in_words import split_words
+from birdenv.users.sql_in_words import singular, split_words
+from birdenv.users.understanding._gold_parts import block_of
 
 SAID = "As I said: "
 """How an answer begins that repeats the request."""
@@ -91,19 +92,19 @@ def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
     have no such rows.
     """
     parts = list(parts)
-    outer = min((_block(part.id) for part in parts if part.clause == "output"), default=0)
+    outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
     sources = [part for part in parts if part.clause == "from"]
     joins = [part for part in parts if part.clause == "join"]
     if not joins or not sources or any(part.clause in _CHANGES for part in parts):
         return (), ""
     named = {part.sql.partition(" ")[0].lower() for part in parts if part.clause == "cte"}
-    source = next((part for part in sources if _block(part.id) == outer), sources[0])
+    source = next((part for part in sources if block_of(part.id) == outer), sources[0])
     read = re.sub(r"(?i)^FROM\s+", "", source.sql)
-    if not any(_block(part.id) == outer for part in joins):
+    if not any(block_of(part.id) == outer for part in joins):
         if not read.startswith("(") and re.split(r"\W", read)[0].lower() not in named:
             return (source,), _KEPT
-        outer = min(_block(part.id) for part in joins)
-    of_outer = [part for part in joins if _block(part.id) == outer]
+        outer = min(block_of(part.id) for part in joins)
+    of_outer = [part for part in joins if block_of(part.id) == outer]
     keeping = [part for part in of_outer if re.match(r"(?i)\s*(?:LEFT|RIGHT|FULL)\b", part.sql)]
     told = tuple(Segment(p.id, p.clause, p.sql.partition("(SELECT")[0].strip()) for p in keeping or of_outer)
     return told, _KEPT if keeping else _DROPPED
@@ -111,7 +112,7 @@ def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
 
 def settled_as_a_whole(parts: Iterable[Segment], gold: str, settled: set[str]) -> Iterator[tuple[str, str]]:
     """Yield the kinds of thing that the gold SQL settles by no part alone, and what is answered."""
-    conditions = [_block(part.id) for part in parts if part.clause in ("where", "having")]
+    conditions = [block_of(part.id) for part in parts if part.clause in ("where", "having")]
     if conditions and conditions.count(min(conditions)) > 1:
         yield "together", "All the conditions must hold at once: both, and one of them alone is not enough."
     if "/" in gold and "100" not in gold and "scale" not in settled:
@@ -129,8 +130,8 @@ def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[s
     The join, the answer ("the branch of the copy"), and the names in it.
     """
     parts = list(parts)
-    outer = min((_block(part.id) for part in parts if part.clause == "output"), default=0)
-    parts = [part for part in parts if _block(part.id) == outer]
+    outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
+    parts = [part for part in parts if block_of(part.id) == outer]
     shown = " ".join(part.sql for part in parts if part.clause in ("select", "group") and "(" not in part.sql)
     joins = [(part, match) for part in parts if part.clause == "join" and (match := _LINK.match(part.sql))]
     source = next(
@@ -141,32 +142,14 @@ def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[s
     tables = {source[2]: source[1], **{match[2]: match[1] for _, match in joins}}
     for part, match in joins:
         for mine, key, other in ((match[3], match[4], match[5]), (match[5], match[6], match[3])):
-            one = _singular(split_words(tables.get(mine, "")))
-            of = _singular(split_words(tables.get(other, "")))
+            one = singular(split_words(tables.get(mine, "")))
+            of = singular(split_words(tables.get(other, "")))
             if one and of and key.lower().startswith(one.partition(" ")[0]) and f"{mine}." in shown:
                 yield (
                     part,
                     f"I mean the {one} that the {of} belongs to: the {one} of the {of}.",
                     (one, of, key),
                 )
-
-
-def _singular(noun: str) -> str:
-    for ending, single in (
-        ("ies", "y"),
-        ("ches", "ch"),
-        ("shes", "sh"),
-        ("sses", "ss"),
-        ("xes", "x"),
-        ("s", ""),
-    ):
-        if noun.endswith(ending):
-            return noun.removesuffix(ending) + single
-    return noun
-
-
-def _block(name: str) -> int:
-    return int(name.split(".")[0][1:])
 
 
 def unused_columns(brief: Brief) -> str:

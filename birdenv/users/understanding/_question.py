@@ -94,7 +94,7 @@ _PREAMBLE = re.compile(
 
 
 def _without_preamble(text: str) -> str:
-    """What is asked, without the occasion for it: "When I add up the hours, do absences count?"."""
+    """Return what is asked, without the occasion for it: "When I add up the hours, do absences count?"."""
     match = _PREAMBLE.match(text)
     rest = text[match.end() :] if match else ""
     telling = {stem(word) for word in content_words(words(rest))} - GENERIC_STEMS
@@ -204,7 +204,7 @@ def questions_in(question: str) -> list[str]:
 
 @dataclass(slots=True)
 class Overlap:
-    """What a question's words have in common with the candidates.
+    """The words that a question has in common with the candidates.
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
     of them is more than a word that frames any question, or if the question has its name. `names` is true if

@@ -96,12 +96,12 @@ def word_runs(index: Index, question: Question, known: Collection[str]) -> list[
 
 
 def scale(runs: int) -> float:
-    """Return the weight of one of so many runs: long questions say more, but not in proportion."""
+    """Return the weight of one of a number of runs: long questions say more, but not in proportion."""
     return round(4 / math.sqrt(runs + 20), 6)
 
 
 class RunWeights:
-    """What each run of words says for each facet, in hundredths.
+    """The weight of each run of words for each facet, in hundredths.
 
     The numbers of one run stand side by side in one large integer, so that those of a question's runs are
     added up for all facets at once, and exactly.

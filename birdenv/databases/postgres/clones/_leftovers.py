@@ -75,7 +75,7 @@ _SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
 
 
 def number_of_lock(token: str) -> int:
-    """Return the number of the advisory lock that stands for 16 hexadecimal digits."""
+    """Return the number of the advisory lock for 16 hexadecimal digits."""
     number = int(token, 16)
     return number - 2**64 if number >= 2**63 else number
 

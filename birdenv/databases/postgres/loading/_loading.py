@@ -53,7 +53,7 @@ class Filled:
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What became of loading one database."""
+    """The result of loading a database."""
 
     db_id: str
     tables: dict[str, int]

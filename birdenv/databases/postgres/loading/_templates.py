@@ -76,7 +76,7 @@ _FORMAT: Final = 1
 
 
 class Stamp(BaseModel):
-    """What a template's comment says about its contents."""
+    """The comment of a template about its contents."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 

@@ -141,7 +141,7 @@ class Cluster:
             self.place.stay.touch()
 
     def is_kept_running(self) -> bool:
-        """Return whether `keep` was said."""
+        """Return whether the server was told to keep running."""
         return self.place.stay.exists()
 
     def stop(self, force: bool = False) -> bool:

@@ -174,7 +174,7 @@ def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
 
 
 def wait_for_lock(descriptor: int, kind: int, seconds: float, blame: str) -> None:
-    """As `lock`, on a file that is open already."""
+    """Hold a lock as `lock` does, on a file that is already open."""
     end = time.monotonic() + seconds
     while True:
         try:

@@ -117,7 +117,7 @@ class PrivateMemory:
             yield page * _PAGE, self._page(page * _PAGE, size)
 
     def free(self) -> None:
-        """Give the memory back; nothing may use it any more. Once is enough."""
+        """Release the memory, which nothing may use afterwards. Releasing again does nothing."""
         if self.address:
             _libc().munmap(self.address, self.capacity)
             self.address = 0
