@@ -101,7 +101,9 @@ _MOST_TEXT: Final = 2000  # characters; it may quote all that a model or a datab
 
 
 def describe_error(error: BaseException) -> str:
-    """One line for a foreign exception: its type, the beginning of its text, and where it was raised."""
+    """Return one line for a foreign exception: its type, the beginning of its text, and where it was
+    raised.
+    """
     text = " ".join(f"{type(error).__name__}: {error}"[:_MOST_TEXT].split())
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, SyntaxError):

@@ -54,7 +54,7 @@ PairsHook = Callable[[list[tuple[str, Any]]], Any]
 
 @contextmanager
 def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None]:
-    """Tell what the operating system or the encoding objects to as an `InputError`."""
+    """Turn errors of the operating system and of encodings into an `InputError`."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -69,13 +69,13 @@ def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None
 
 
 def exists(path: Path) -> bool:
-    """Whether there is something; `InputError` where that cannot be seen."""
+    """Return whether the path exists. Raises `InputError` if that cannot be found out."""
     with file_errors(path):
         return path.exists()
 
 
 def is_directory(path: Path) -> bool:
-    """Whether the path is a folder; `InputError` where that cannot be seen."""
+    """Return whether the path is a folder. Raises `InputError` if that cannot be found out."""
     with file_errors(path):
         return path.is_dir()
 
@@ -107,14 +107,16 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def file_digest(path: Path) -> str:
-    """SHA-256 of the file's bytes, in hex."""
+    """Return the SHA-256 of the file's bytes, in hex."""
     check_regular(path)
     with file_errors(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def path_digest(path: Path) -> str | None:
-    """SHA-256 of a file, or of all files of a folder; None if there is neither, or anything else in it."""
+    """Return the SHA-256 of a file, or of all files of a folder; None if there is neither, or anything else
+    in it.
+    """
     try:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         digest = hashlib.sha256()
@@ -139,7 +141,7 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> str:
-    """SHA-256 over birdenv's own Python files, by path within the package."""
+    """Return the SHA-256 over birdenv's own Python files, by path within the package."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -163,7 +165,7 @@ def file_identity(*paths: Path | None) -> Hashable:
 
 
 def read_text(path: Path) -> str:
-    """The file as UTF-8 text without a byte-order mark; `InputError` where that cannot be."""
+    """Return the file as UTF-8 text without a byte-order mark; `InputError` where that cannot be."""
     if not exists(path):
         raise InputError(f"{path}: no such file")
     if is_directory(path):
@@ -181,12 +183,14 @@ def read_text(path: Path) -> str:
 
 
 def _is_input(path: Path) -> bool:
-    """Whether it is what a shell hands over, which may be a pipe: `/dev/stdin`, or the file of `<(...)`."""
+    """Return whether it is what a shell hands over, which may be a pipe: `/dev/stdin`, or the file of
+    `<(...)`.
+    """
     return path == Path("/dev/stdin") or path.parent == Path("/dev/fd")
 
 
 def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: PairsHook | None = None) -> Any:
-    """The value that the text holds; `InputError` for anything that Python cannot read.
+    """Return the value that the text holds; `InputError` for anything that Python cannot read.
 
     `line` is the number of the text's line in the file that `where` names, if it is one line of many.
     """
@@ -220,14 +224,14 @@ def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED)
 
 
 def read_json(path: Path) -> Any:
-    """The one JSON value of a file."""
+    """Return the one JSON value of a file."""
     value = parse_json(read_text(path), str(path))
     check_text(value, str(path))
     return value
 
 
 def read_records(path: Path, what: str = "tasks") -> list[dict[str, Any]]:
-    """All objects of a `.json` list or a `.jsonl` file; which of the two is seen from the content.
+    """Return all objects of a `.json` list or a `.jsonl` file; which of the two is seen from the content.
 
     `what` says in messages what the records are. Raises `InputError` naming the file and the line for
     anything that is not a list of objects, and for text that is not made of whole characters.
@@ -263,7 +267,7 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise the `InputError` of `write_text` now, before long work, where it can be foreseen."""
+    """Raise the `InputError` of `write_text` now, before long work, if it can be foreseen."""
     with file_errors(path, "written"):
         place = Path(os.path.realpath(path))
         if place.is_dir():
@@ -288,7 +292,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """As `write_text`, for what is no text."""
+    """Write bytes to a file, as `write_text` writes text."""
     with file_errors(path, "written"):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -314,7 +318,7 @@ def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _there(path: Path) -> bool:
-    """Whether there is something, a broken link too; an error where a name on the way is unusable."""
+    """Return whether there is something, a broken link too; an error where a name on the way is unusable."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -71,6 +71,8 @@ def _inside(value: Any, depth: int) -> Iterator[re.Pattern[Any]]:
 
 
 def _literal(module: str, text: str) -> Iterator[tuple[str, re.Pattern[Any], bool]]:
+    if "re." not in text:
+        return
     for node in ast.walk(ast.parse(text)):
         match node:
             case ast.Call(

@@ -28,6 +28,7 @@ MAY_IMPORT = {
     "sql": set(),
     "statistics": set(),
     "demo": LOW,
+    "run_settings": LOW | {"dialogue", "llm"},
     "databases": LOW,
     "dialogue": LOW,
     "llm": LOW,
@@ -36,12 +37,13 @@ MAY_IMPORT = {
     "tasks": LOW | {"databases", "demo", "dialogue", "grading", "users"},
     "testing": LOW | {"dialogue", "users"},
     "envs": LOW | {"dialogue", "grading", "tasks", "users"},
-    "runs": LOW | {"databases", "dialogue", "grading", "llm", "tasks", "users"},
+    "runs": LOW | {"databases", "dialogue", "grading", "llm", "run_settings", "tasks", "users"},
+    "engines": LOW | {"runs"},
     "report": LOW | {"dialogue", "runs"},
     "benchmarks": LOW | {"databases", "demo", "dialogue", "envs", "grading", "tasks", "users"},
     "cli": LOW
-    | {"benchmarks", "databases", "demo", "dialogue", "envs", "grading", "llm", "report", "runs", "tasks"}
-    | {"users"},
+    | {"benchmarks", "databases", "demo", "dialogue", "envs", "grading", "llm", "report", "run_settings"}
+    | {"runs", "tasks", "users"},
     "adapters": LOW | {"dialogue", "llm"},
     "cocoa": LOW | {"cli", "dialogue", "envs", "report", "runs"},
     "studies": LOW | {"cli", "cocoa", "dialogue", "report", "runs"},

@@ -94,6 +94,7 @@ NOT_RUN = {
     "docs/how-to/people.md": 1,
     "docs/language-models.md": 2,
     "docs/postgresql.md": 1,
+    "docs/reproduce.md": 2,
     "docs/runs.md": 2,
     "docs/self-play.md": 2,
     "docs/tutorial/first-episode.md": 1,
@@ -201,14 +202,14 @@ def _take_part(port: int) -> None:
         sys.path.pop(0)
     person = Browser(port)
     person.enter()
+    question = ("clarify", "What do you mean by 'roomy branches'?")
     with Chat(person) as chat:
-        for action, text in [
-            ("clarify", "What do you mean by 'roomy branches'?"),
-            *[("submit_sql", "SELECT 1")] * 2,
-        ]:
+        for action, text in [question, *[("submit_sql", "SELECT 1")] * 2]:
             chat.wait_turn()
+            seen = chat.seen
             chat.play(action, text)
-        chat.until(lambda: chat.status == "survey")
+            chat.until(lambda seen=seen: chat.seen > seen or chat.status == "survey", timeout=120)
+    assert person.status() == "survey"
 
 
 def _rate(transcripts: str, ratings: str) -> None:

@@ -39,7 +39,7 @@ def test_no_example_is_forgotten() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == {*SAYS, *WITH_TESTS_OF_THEIR_OWN}
 
 
-@pytest.mark.every(3)
+@pytest.mark.every(5)
 @pytest.mark.parametrize("name", SAYS)
 def test_example(name: str, tmp_path: Path) -> None:
     command = [sys.executable, EXAMPLES / name]
@@ -49,6 +49,7 @@ def test_example(name: str, tmp_path: Path) -> None:
         assert words in done.stdout
 
 
+@pytest.mark.slow
 def test_own_agent(tmp_path: Path) -> None:
     code = "from birdenv.cli import main; main()"
     arguments = ["c-interact", "--agent", "own_agent:Patient", "-n", "3", "-o", str(tmp_path)]

@@ -63,6 +63,7 @@ def test_a_command_of_another_package_is_listed_and_runs(stranger: Path) -> None
     assert "Did you mean 'greet'" in ran(stranger, "gret").stderr
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize(
     ("command", "said"),
     [
@@ -71,7 +72,7 @@ def test_a_command_of_another_package_is_listed_and_runs(stranger: Path) -> None
             "Error: lost (birdenv.commands: stranger_without_module:LOST) cannot be imported: "
             "No module named 'stranger_without_module'",
         ),
-        (["odd"], "Error: the entry point 'odd' of birdenv.commands is no birdenv.cli.command.Command"),
+        (["odd"], "Error: the entry point 'odd' of birdenv.commands is not a birdenv.cli.command.Command"),
         (
             ["empty"],
             "Error: the command empty cannot be loaded: No module named 'stranger_without_commands'",

@@ -13,7 +13,7 @@ from regex_steps import steps
 
 from birdenv.dialogue import Move, make_game
 from birdenv.envs._seat_spaces import MAX_TEXT
-from birdenv.llm._secrets import _spelled, without_key
+from birdenv.llm._errors import _spelled, without_key
 
 _SIZES = (40, 80)
 _MOST_GROWTH = 2.9  # twice as much would be in proportion, four times is the square
@@ -49,7 +49,11 @@ _KNOWN = {
 """Patterns that take more than in proportion, and why what they read cannot be long, or cannot have what is
 repeated."""
 
-_FOUND = patterns_of("birdenv", "birdenv_agents")
+
+@pytest.fixture(scope="module")
+def patterns() -> list[Found]:
+    """Every pattern that the code has."""
+    return patterns_of("birdenv", "birdenv_agents")
 
 
 def _is_steep(found: Found, before: str, again: str, after: str) -> bool:
@@ -60,12 +64,12 @@ def _is_steep(found: Found, before: str, again: str, after: str) -> bool:
 
 
 @pytest.mark.slow
-def test_work_is_in_proportion_to_the_text() -> None:
+def test_work_is_in_proportion_to_the_text(patterns: list[Found]) -> None:
     """All patterns that the code has: a new one is looked at without anybody's thinking of it."""
-    assert len(_FOUND) > 300
+    assert len(patterns) > 300
     steep = {
         found.place: attack
-        for found in _FOUND
+        for found in patterns
         for attack in attacks(found.pattern)
         if _is_steep(found, *attack)
     }
@@ -73,8 +77,8 @@ def test_work_is_in_proportion_to_the_text() -> None:
 
 
 @pytest.mark.parametrize("place", _FROM_OUTSIDE)
-def test_what_reads_strangers_takes_time_in_proportion(place: str) -> None:
-    [found] = [each for each in _FOUND if each.place == place]
+def test_what_reads_strangers_takes_time_in_proportion(place: str, patterns: list[Found]) -> None:
+    [found] = [each for each in patterns if each.place == place]
     tried = list(attacks(found.pattern))
     assert tried and not [attack for attack in tried[:_SAMPLE] if _is_steep(found, *attack)]
 

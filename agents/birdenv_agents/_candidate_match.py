@@ -46,7 +46,7 @@ UNSAID = 0.5
 def rank(
     candidates: Sequence[str], wording: str, answers: Sequence[str], rng: Random, *, complete: bool
 ) -> list[str]:
-    """The candidates from the best to the worst fit; ties are broken by `rng`.
+    """Return the candidates from the best to the worst fit; ties are broken by `rng`.
 
     A word counts by how few of the candidates contain it. A candidate gains for its words that were said. If
     the words are `complete`, it loses (less) for those that were not; an ambiguous wording alone tells

@@ -47,7 +47,7 @@ def _digits(match: re.Match[str]) -> str:
 
 
 def _value(words: list[str], is_half_more: bool) -> float:
-    """The number that words say; a unit before tens counts hundreds (`one fifty`)."""
+    """Return the number that words say; a unit before tens counts hundreds (`one fifty`)."""
     total, current = 0.0, 0.0
     scale = 1
     for place, word in enumerate(words):

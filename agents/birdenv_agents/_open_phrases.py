@@ -21,7 +21,7 @@ _STOP = frozenset(
 
 
 def open_phrases(request: str, notes: str) -> list[str]:
-    """Runs of content words of `request`, without repeats.
+    """Return runs of content words of `request`, without repeats.
 
     Phrases whose words all occur in `notes` (schema and knowledge, with the request itself taken out) come
     last: those have a plain reading. Longer phrases also yield their last two words and each of their words.
@@ -57,5 +57,5 @@ def _runs(request: str) -> list[list[str]]:
 
 
 def _names(text: str) -> str:
-    """Identifiers broken into words: `unit_price`, `unitPrice`."""
+    """Return identifiers broken into words: `unit_price`, `unitPrice`."""
     return re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ")

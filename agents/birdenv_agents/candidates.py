@@ -128,7 +128,7 @@ class CandidatePlayer:
 
 
 def _request(view: View) -> str:
-    """The question and, in BIRD, its hint, out of the instruction."""
+    """Return the question and, in BIRD, its hint, out of the instruction."""
     marks = ("Request: ", "Question: ", "Hint: ")
     return "\n".join(line for line in view.instruction.split("\n") if line.startswith(marks))
 

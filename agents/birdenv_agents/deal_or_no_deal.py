@@ -118,7 +118,7 @@ def read_share(text: str, counts: Share) -> Share | None:
 
 
 def _named(text: str, counts: Share) -> tuple[Share, Share]:
-    """What the speaker takes, and what it leaves to the other."""
+    """Return what the speaker takes, and what it leaves to the other."""
     sides: tuple[Share, Share] = ({}, {})
     is_other = False
     for part in _PARTS.split(text):

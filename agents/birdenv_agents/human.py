@@ -162,7 +162,7 @@ def _whole_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _entry(line: str) -> str | None:
-    """A line of JSON as text; None if it is none."""
+    """Return a line of JSON as text; None if it is none."""
     if not line.startswith("{"):
         return None
     try:
@@ -191,7 +191,7 @@ def _read(is_whole: Callable[[str], bool]) -> str:
 
 @cache
 def _session() -> Callable[[Callable[[str], bool]], str]:
-    """One line editor a process, so that its history holds what was typed in earlier episodes."""
+    """Return the process's only line editor, whose history holds what was typed in earlier episodes."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
@@ -215,7 +215,7 @@ def _session() -> Callable[[Callable[[str], bool]], str]:
 
 
 def _is_whole(text: str, possible: Mapping[str, Action]) -> bool:
-    """Whether nothing more needs to be typed: only SQL may go on in the next line."""
+    """Return whether nothing more needs to be typed: only SQL may go on in the next line."""
     action = possible.get(text.strip().partition(" ")[0].partition("\n")[0])
     if action is None or not _is_code(action):
         return True
@@ -227,7 +227,7 @@ def _is_code(action: Action) -> bool:
 
 
 def _data(action: Action, text: str, view: View) -> Any:
-    """The data of a move from the words after its name: texts as they are, several fields by `|`."""
+    """Return the data of a move from the words after its name: texts as they are, several fields by `|`."""
     if not action.fields:
         return None
     parts = text.split("|", len(action.fields) - 1)
@@ -257,5 +257,5 @@ def _left(view: View) -> str:
 
 
 def _use(word: str, action: Action) -> str:
-    """`submit SQL`, `column TABLE|COLUMN`, `schema`."""
+    """Return `submit SQL`, `column TABLE|COLUMN`, `schema`."""
     return f"{word} {'|'.join(field.name.upper() for field in action.fields)}".rstrip()

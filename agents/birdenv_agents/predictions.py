@@ -84,7 +84,7 @@ _known: dict[Any, tuple[Any, Mapping[str, _Recorded]]] = {}
 
 
 def _read_once(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
-    """The recorded SQL by task; read once for each file and list of tasks of a run."""
+    """Return the recorded SQL by task; read once for each file and list of tasks of a run."""
     status = path.stat() if path.exists() else None
     version = (status.st_mtime_ns, status.st_size) if status else None
     key = (path, version, id(context.tasks), context.options.get("predictions_order"))
@@ -185,7 +185,7 @@ def _read_rows(path: Path) -> Mapping[str, _Recorded]:
 
 
 def _read_stages(files: Mapping[str, Path]) -> Mapping[str, _Recorded]:
-    """The attempts of each task: the first ones, and those after debug."""
+    """Return the attempts of each task: the first ones, and those after debug."""
     rows = {stage: _read_rows(file) for stage, file in files.items()}
 
     def attempts(name: str, first: str, debug: str) -> tuple[str, ...]:

@@ -101,7 +101,7 @@ class Episodes:
         for idle in [other for other, (_, used) in self._open.items() if now - used > self._idle]:
             self._end(idle)
         if handle not in self._open and len(self._open) >= self._most:
-            raise InputError(f"{self._most} episodes are open: end one, or wait")
+            raise InputError(f"{self._most} episodes are open: end one of them, or wait")
         found = self._open.get(handle)
         episode = found[0] if found else self.arena.episode(headers.get("birdenv-task", self._task))
         self._open[handle] = (episode, now)

@@ -72,7 +72,7 @@ class BirdenvEnvironment(Environment):
         """Play a message."""
         episode, message = self._episode, action.message
         if episode is None:
-            raise InputError("no episode has begun: reset first")
+            raise InputError("no episode has begun: call reset first")
         step = episode.say(message) if isinstance(message, str) else episode.call(message)
         self._state.step_count += 1
         known = {"tools": episode.tools, "truncated": step.truncated, "void": step.void}
@@ -80,7 +80,7 @@ class BirdenvEnvironment(Environment):
 
     @property
     def state(self) -> State:
-        """The episode's id and the number of steps."""
+        """Return the episode's id and the number of steps."""
         return self._state
 
     def close(self) -> None:

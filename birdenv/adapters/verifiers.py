@@ -38,7 +38,7 @@ class BirdenvTask(vf.Task[vf.TaskData]):
 
     @property
     def key(self) -> str:
-        """The task's id, which stays when its prompt changes."""
+        """Return the task's id, which stays when its prompt changes."""
         return str(self.data.id)
 
     @vf.reward

@@ -1,10 +1,19 @@
-"""Getting the public benchmarks ready: merging ground truth, verifying data; and generating new ones."""
+"""Getting the public benchmarks ready: fetching, merging ground truth, verifying; and generating new ones."""
 
-from birdenv.benchmarks._mini_dev import has_2024_signature, keys_of_2024
+from birdenv.benchmarks._fetch import (
+    Published,
+    describe_fetched,
+    fetch_archive,
+    fetch_hub,
+    published,
+    unpack,
+)
 from birdenv.benchmarks._prepare import (
     WHERE_TO_ASK,
     PreparationReport,
     Problem,
+    has_2024_signature,
+    keys_of_2024,
     merge_files,
     missing_ground_truth,
 )
@@ -15,9 +24,15 @@ __all__ = [
     "OracleTasks",
     "PreparationReport",
     "Problem",
+    "Published",
+    "describe_fetched",
+    "fetch_archive",
+    "fetch_hub",
     "has_2024_signature",
     "keys_of_2024",
     "merge_files",
     "missing_ground_truth",
+    "published",
+    "unpack",
     "verify_records",
 ]

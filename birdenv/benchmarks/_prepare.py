@@ -3,10 +3,15 @@
 Strict where the authors' own script is lenient (BIRD-Interact `combine_public_with_gt.py`): ids must match,
 nothing is dropped in silence. `missing_ground_truth` says which tasks lack it, and where the authors give it.
 `Problem` and `Report` are what any check of benchmark data found.
+
+Published prediction files of BIRD mini-dev are keyed by the order of its 2024 edition. That edition (500
+rows) has the questions 137 and 138 twice and lacks 119 and 120; the edition of 2025 has each of 500 questions
+once. Up to row 483 both have the same order.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -17,6 +22,47 @@ from birdenv.files import read_records
 from birdenv.tasks import Defects
 from birdenv.tasks.c_interact import CInteractTask
 
+_ORDER = """
+1471 1472 1473 1476 1479 1480 1481 1482 1483 1484 1486 1490 1493 1498 1500 1501 1505 1506 1507 1509
+1514 1515 1521 1524 1525 1526 1528 1529 1531 1533 1312 1317 1322 1323 1331 1334 1338 1339 1340 1344
+1346 1350 1351 1352 1356 1357 1359 1361 1362 1368 1371 1375 1376 1378 1380 1381 1387 1389 1390 1392
+1394 1398 1399 1401 1403 1404 1405 1409 1410 1411 1422 1426 1427 1432 1435 1457 1460 1464 1149 1150
+1152 1153 1155 1156 1157 1162 1164 1166 1168 1169 1171 1175 1179 1185 1187 1189 1192 1195 1198 1201
+1205 1208 1209 1220 1225 1227 1229 1231 1232 1235 1238 1239 1241 1242 1243 1247 1251 1252 1254 1255
+1256 1257 1265 1267 1270 1275 1281 1302 1025 1028 1029 1030 1031 1032 1035 1036 1037 1039 1040 1042
+1044 1048 1057 1058 1068 1076 1078 1079 1080 1084 1088 1091 1092 1094 1096 1098 1102 1103 1105 1107
+1110 1113 1114 1115 1116 1122 1124 1130 1133 1134 1135 1136 1139 1141 1144 1145 1146 1147 1148 846
+847 850 854 857 859 861 862 865 866 868 869 872 875 877 879 880 881 884 892 894 895 896 897 898 901
+902 904 906 909 910 912 915 928 930 931 933 937 940 944 945 948 950 951 954 955 959 960 962 963 964
+967 971 972 977 978 981 988 989 990 717 994 1001 1002 1003 1011 1014 719 723 724 726 728 730 732 733
+736 737 738 739 740 743 744 745 747 750 751 753 758 760 761 764 765 766 769 772 773 775 779 781 782
+785 786 788 790 791 792 794 796 797 798 800 801 806 819 822 824 825 829 531 532 533 539 537 544 547
+549 555 557 563 565 567 568 571 572 573 576 578 581 584 586 587 592 595 598 604 629 633 634 637 639
+640 665 669 671 672 678 682 683 685 687 694 701 704 705 707 710 716 340 341 344 345 346 347 349 352
+356 358 366 368 371 377 379 383 391 397 402 405 407 408 409 412 414 415 416 422 424 427 440 459 462
+465 466 468 469 472 473 474 477 479 480 483 484 486 487 518 522 528 529 530 195 197 198 200 201 206
+207 208 212 213 215 218 219 220 226 227 228 230 231 232 234 236 239 240 242 243 244 245 247 248 249
+253 255 260 263 268 273 281 282 327 5 11 12 17 23 24 25 26 27 28 31 32 37 36 39 40 41 45 46 47 48 50
+62 72 77 79 82 83 85 87 89 92 93 94 95 98 99 100 112 115 116 117 118 125 128 136 137 138 129 137 138
+145 149 152 159 168 169 173 186 189 192 194
+"""
+
+
+def keys_of_2024() -> list[tuple[str, int]]:
+    """`(question_id, occurrence)` of each row of the 2024 edition, occurrences counted from 1."""
+    seen: Counter[str] = Counter()
+    keys = []
+    for question_id in _ORDER.split():
+        seen[question_id] += 1
+        keys.append((question_id, seen[question_id]))
+    return keys
+
+
+def has_2024_signature(question_ids: Sequence[str]) -> bool:
+    """Return whether a task file is the 2024 edition: its 500 rows in its order."""
+    return list(question_ids) == _ORDER.split()
+
+
 WHERE_TO_ASK = (
     "The authors send it by e-mail: write to bird.bench25@gmail.com with [bird-interact-lite GT&Test Cases], "
     "[bird-interact-full GT&Test Cases] or [mini-interact GT&Test Cases] in the subject, then put it in with "
@@ -25,7 +71,7 @@ WHERE_TO_ASK = (
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """The fields that are empty, each with the number of tasks; "" if none is.
+    """Return the empty fields, each with its number of tasks, as one text; "" if no field is empty.
 
     Test cases are missed where the task, or its follow-up, is Management.
     """
@@ -75,7 +121,7 @@ class PreparationReport:
 
     @property
     def partial_would_pass(self) -> bool:
-        """Whether nothing but ground truth is missing."""
+        """Return whether nothing but ground truth is missing."""
         return all(problem.truth_missing for problem in self.problems)
 
     def to_json(self) -> dict[str, Any]:
@@ -88,7 +134,7 @@ class PreparationReport:
         }
 
     def lines(self, most: int = 20) -> list[str]:
-        """The report for people: figures, then at most `most` problems, defects and warnings each."""
+        """Return the report for people: figures, then at most `most` problems, defects and warnings each."""
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
         defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]
         listed = (("PROBLEM", self.problems), ("defective", defects), ("warning", self.warnings))
@@ -101,7 +147,7 @@ class PreparationReport:
 
 
 def _grouped(problems: Sequence[Problem]) -> list[str]:
-    """What several tasks have in common is said once."""
+    """Return a line for each problem, with the names of the tasks that have it."""
     by_message: dict[str, list[str]] = {}
     for problem in problems:
         by_message.setdefault(problem.message, []).append(problem.instance_id)

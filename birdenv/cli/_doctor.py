@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import platform
+import sys
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Annotated
 
@@ -13,6 +16,8 @@ from birdenv.databases import SqliteSource
 from birdenv.databases.sqlite import examine
 from birdenv.demo import demo_folder
 from birdenv.errors import InputError
+from birdenv.plugins import plugins
+from birdenv.runs import ENGINES
 from birdenv.tasks import PUBLISHED
 from birdenv.version import __version__
 
@@ -22,6 +27,13 @@ _IMAGES = {
 }
 
 
+_LIMITS = {
+    "linux": "Linux: all limits hold.",
+    "darwin": "macOS: address space and temporary files have no limit; a statement may outlive its program.",
+}
+"""What holds on each system; docs/isolation.md has more."""
+
+
 def doctor(
     db_dir: Annotated[
         Path | None, typer.Argument(help="Folder of <db_id>/<db_id>.sqlite to try; default: the demo's.")
@@ -29,11 +41,12 @@ def doctor(
 ) -> None:
     """Try what this machine offers for isolating episodes.
 
-    Says which SQLite runs the statements, how a writing episode gets its private image of a database and why
-    other ways do not work here, whether worker processes start, and where private files go. Removes what
-    killed processes left there. Exit code 1 if episodes cannot be isolated.
+    Says which limits this system keeps, which SQLite runs the statements, how a writing episode gets its
+    private image of a database and why other ways do not work here, whether worker processes start, and where
+    private files go. Removes what killed processes left there. Exit code 1 if episodes cannot be isolated.
 
-    Also says which PostgreSQL --dialect postgres would use; none is started or asked.
+    Also says which engines can play episodes, and which PostgreSQL --dialect postgres would use; none is
+    started or asked.
     """
     source = SqliteSource(db_dir or demo_folder())
     names = source.names()
@@ -44,6 +57,7 @@ def doctor(
     reach = "" if health.reaches_library else " (its functions cannot be called directly from this Python)"
     print(f"birdenv {__version__}, gymnasium {gymnasium.__version__}")
     print(f"Python {platform.python_version()} on {platform.platform()}")
+    print(_LIMITS.get(sys.platform, f"{sys.platform}: birdenv has not been tried on this system."))
     print(f"SQLite {health.sqlite_version}, for statements, gold and scoring alike{reach}")
     print(f"\nPrivate images of {path} ({path.stat().st_size / 1e6:.1f} MB):")
     for kind, fault in health.images.items():
@@ -53,10 +67,23 @@ def doctor(
     print(f"Private files: {health.scratch} (BIRDENV_SCRATCH sets the folder above it)")
     if health.swept:
         print(f"Removed what {len(health.swept)} killed process(es) had left there")
+    _tell_engines()
     _tell_data()
     _tell_postgres()
     if health.chosen is None or health.worker:
         raise typer.Exit(1)
+
+
+def _tell_engines() -> None:
+    """Say where episodes may be played; nothing is imported or started."""
+    print(f"\nEngines (--engine): {', '.join(sorted(plugins(ENGINES)))}")
+    print(f"  processes   one worker for each of {os.cpu_count()} processors")
+    try:
+        print(
+            f"  ray         Ray {version('ray')}; cluster: {os.environ.get('RAY_ADDRESS', 'one of its own')}"
+        )
+    except PackageNotFoundError:
+        print("  ray         not installed: pip install 'birdenv[ray]'")
 
 
 def _tell_data() -> None:

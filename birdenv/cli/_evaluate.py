@@ -2,27 +2,33 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar, cast, get_args
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
 
-from birdenv.cli.command import visible
-from birdenv.cli.options._pair_database import Db, Dialect, Dsn, PairDatabase, pair_database
-from birdenv.cli.options._run_options import Run, RunDir, RunsRoot, find_run
+from birdenv.cli.command import progress, visible
+from birdenv.cli.options._metrics import MatchOptions, one_of
+from birdenv.cli.options._pairs import (
+    Db,
+    Dialect,
+    Dsn,
+    PairDatabase,
+    Run,
+    RunDir,
+    RunsRoot,
+    find_run,
+    pair_database,
+)
+from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.databases import Limits
 from birdenv.errors import InputError
 from birdenv.files import exists
 from birdenv.grading import PairGrader
-from birdenv.grading.compare import Normalisation
-from birdenv.grading.em_esm import EM_LEVELS, PairRules
+from birdenv.grading.em_esm import PairRules
 from birdenv.runs import RunDirectory
 from birdenv.runs.em_esm import (
     SOURCES,
@@ -32,12 +38,21 @@ from birdenv.runs.em_esm import (
     read_pairs,
 )
 
+app = typer.Typer(rich_markup_mode=None)
 
+
+class _EvaluateCommand(SettingsCommand):
+    groups = (MatchOptions(),)
+
+
+@app.command()
 def inspect(
     run: Run = None,
     run_dir: RunDir = None,
     runs_root: RunsRoot = Path("run"),
-    max_examples: Annotated[int, typer.Option("--max-examples", min=0, help="Pairs shown of each kind.")] = 5,
+    max_examples: Annotated[
+        int, typer.Option("--max-examples", min=0, help="Number of pairs to show of each kind.")
+    ] = 5,
 ) -> None:
     """Show what went wrong in an evaluation.
 
@@ -53,11 +68,11 @@ def inspect(
 
 
 _ROWS, _BYTES = 100_000, 64 * 2**20  # at most, of each side
-_Order = Literal["auto", "ignore"]
-_T = TypeVar("_T", bound=str)
 
 
+@app.command(cls=_EvaluateCommand)
 def evaluate(
+    context: typer.Context,
     run: Run = None,
     run_dir: RunDir = None,
     runs_root: RunsRoot = Path("run"),
@@ -71,38 +86,10 @@ def evaluate(
             help="Seconds per query, rows included; a slower query runs once more, alone, with twice that.",
         ),
     ] = 30.0,
-    no_em: Annotated[bool, typer.Option("--no-em", help="Leave EM out.")] = False,
-    no_esm: Annotated[bool, typer.Option("--no-esm", help="Leave ESM out; needs no database.")] = False,
-    em_level: Annotated[
-        str, typer.Option("--em-level", help="strict, conservative or folded (see above).")
-    ] = "conservative",
-    none_aliases: Annotated[
-        str,
-        typer.Option(
-            "--none-aliases",
-            help="Spellings, with commas between, that mean None: none,null.",
-        ),
-    ] = "",
     allow_truncate: Annotated[
         bool,
-        typer.Option("--allow-truncate", help="Leave out the surplus lines of the longer file."),
+        typer.Option("--allow-truncate", help="Ignore the extra lines of the longer file."),
     ] = False,
-    clean: Annotated[bool, typer.Option("--clean/--no-clean", help="Strip code fences and the like.")] = True,
-    relax_single: Annotated[
-        bool,
-        typer.Option("--relax-single", help="One value may match any cell of the other's one row."),
-    ] = False,
-    order: Annotated[
-        str, typer.Option("--order", help="auto: row order counts where the gold has ORDER BY; ignore.")
-    ] = "auto",
-    trim: Annotated[bool, typer.Option("--trim", help="ESM: forgive space around text.")] = False,
-    casefold: Annotated[bool, typer.Option("--casefold", help="ESM: forgive upper and lower case.")] = False,
-    nfc: Annotated[
-        bool, typer.Option("--nfc", help="ESM: forgive how accented characters are encoded.")
-    ] = False,
-    dates: Annotated[
-        str, typer.Option("--dates", help="exact; loose: a date is its ISO text and its midnight.")
-    ] = "exact",
     source: Annotated[
         str,
         typer.Option(
@@ -112,7 +99,7 @@ def evaluate(
         ),
     ] = "auto",
     parallel: Annotated[
-        int, typer.Option("--parallel", "-p", min=1, help="Pairs compared at the same time.")
+        int, typer.Option("--parallel", "-p", min=1, help="Number of pairs to compare at the same time.")
     ] = 1,
 ) -> None:
     """Score the pairs of a run by EM and ESM.
@@ -134,43 +121,25 @@ def evaluate(
     Example: birdenv evaluate run/run_20250908_001148 --db dev_databases
     """
     limits = _limits(exec_timeout)
-    rules = PairRules(
-        em=not no_em,
-        esm=not no_esm,
-        em_level=_one_of("--em-level", em_level, EM_LEVELS),
-        none_aliases=frozenset(filter(None, map(str.strip, none_aliases.split(",")))),
-        clean=clean,
-        order=cast(_Order, _one_of("--order", order, get_args(_Order))),
-        relax_single=relax_single,
-        normalisation=Normalisation(
-            trim, casefold, nfc, _one_of("--dates", dates, ("exact", "loose")) == "loose"
-        ),
-    )
+    rules = choices(context).group(MatchOptions).rules()
     folder = find_run(run, run_dir, runs_root)
     print(f"[evalx] Using run_dir: {folder}")
-    chosen = _one_of("--source", source, SOURCES)
+    chosen = one_of("--source", source, SOURCES)
     pairs = read_pairs(folder, allow_truncate=allow_truncate, source=chosen)
     if db is None and dsn is None:
         db, dialect = _of_run(folder, dialect)
-    console = Console(stderr=True)
     database = pair_database(dialect, dsn, db, pairs, limits, rules)
     config = _config(folder, database, exec_timeout, allow_truncate, rules)
     grader = PairGrader(database.run, database.dialect, rules)
     versions = {"engine": database.engine} if database.engine else {}
-    with (
-        closing(database),
-        Progress(console=console, disable=not console.is_terminal, transient=True) as bar,
-    ):
-        line = bar.add_task("evaluating", total=len(pairs))
-        on_done = partial(bar.advance, line)
+    with closing(database), progress("evaluating", len(pairs)) as move:
+        on_done = partial(move, advance=1)
         done = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
     print(visible(done.text), end="")
-    if done.note:
-        print(f"Note: {done.note}", file=sys.stderr)
 
 
 def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]:
-    """The databases and the dialect of a run of birdenv's; nothing for another folder."""
+    """Return the databases and the dialect of a run of birdenv's; nothing for another folder."""
     if not exists(folder / "runs.jsonl"):
         return None, dialect
     config = RunDirectory(folder).read_config(hint="")
@@ -183,13 +152,6 @@ def _limits(seconds: float) -> Limits:
     if not 0 < seconds < float("inf"):
         raise InputError(f"--exec-timeout must be a number of seconds above 0, not {seconds:g}")
     return Limits(seconds=seconds, rows=_ROWS, bytes=_BYTES)
-
-
-def _one_of(option: str, value: str, known: Sequence[_T]) -> _T:
-    for choice in known:
-        if value == choice:
-            return choice
-    raise InputError(f"{option} {value!r} is unknown; known: {', '.join(known)}")
 
 
 def _config(

@@ -20,7 +20,7 @@ return what was written, in words."""
 def export(
     runs: Annotated[
         list[Path],
-        typer.Argument(help="Run folders; episodes of one task form a group. Or folders of studies."),
+        typer.Argument(help="Run folders, or folders of studies. Episodes of one task form a group."),
     ],
     form: Annotated[
         str,
@@ -40,7 +40,7 @@ def export(
         ),
     ] = Path("train.jsonl"),
     min_reward: Annotated[
-        float | None, typer.Option("--min-reward", help="Leave out episodes that earned less.")
+        float | None, typer.Option("--min-reward", help="Leave out episodes that earned less than this.")
     ] = None,
 ) -> None:
     """Write episodes for training or for other tools.

@@ -70,8 +70,8 @@ _COMMANDS: Final = {
     "score-official": Command(
         "birdenv.cli._score:score_official", "Score official c-Interact result files.", "Score"
     ),
-    "evaluate": Command("birdenv.cli._evaluate:evaluate", "Score the pairs of a run by EM and ESM.", "Score"),
-    "inspect": Command("birdenv.cli._evaluate:inspect", "Show what went wrong in an evaluation.", "Score"),
+    "evaluate": Command("birdenv.cli._evaluate:app", "Score the pairs of a run by EM and ESM.", "Score"),
+    "inspect": Command("birdenv.cli._evaluate:app", "Show what went wrong in an evaluation.", "Score"),
     "regrade": Command(
         "birdenv.cli._regrade:regrade", "Grade the submissions of a stored run again.", "Score"
     ),
@@ -89,11 +89,14 @@ _COMMANDS: Final = {
     ),
     "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live.", "Look"),
     "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
-    "runs": Command("birdenv.cli._runs:runs", "List the runs of a folder, oldest first.", "Look"),
+    "runs": Command("birdenv.cli._summary:runs", "List the runs of a folder, oldest first.", "Look"),
+    "merge": Command(
+        "birdenv.cli._summary:merge", "Join the parts of a run that was played with --shard.", "Play"
+    ),
     "blame": Command("birdenv.cli._summary:blame", "Say whose fault the failures of a run were.", "Look"),
     "data": Command(
         "birdenv.cli.benchmarks._data:app",
-        "Merge ground truth; check and count tasks; generate some.",
+        "Fetch public data; merge ground truth; check and count tasks; generate some.",
         "Data",
     ),
     "export": Command(
@@ -135,11 +138,11 @@ class _Commands(TyperGroup):
             if error.name is None or not module.startswith(error.name):
                 raise
             raise InputError(f"the command {cmd_name} cannot be loaded: {error}") from None
-        if isinstance(found, typer.Typer) and cmd_name in (several := typer.main.get_group(found).commands):
-            return several[cmd_name]
         made = typer.Typer(rich_markup_mode=None)
         if isinstance(found, typer.Typer):
-            made.add_typer(found, name=cmd_name)
+            made.registered_commands = [of for of in found.registered_commands if _name(of) == cmd_name]
+            if not made.registered_commands:
+                made.add_typer(found, name=cmd_name)
         elif command.takes_settings:
             from birdenv.cli.options.settings_command import SettingsCommand
 
@@ -163,7 +166,7 @@ class _Commands(TyperGroup):
 
 
 def _command(name: str) -> Command:
-    """A command of ours or of another package.
+    """Return a command of ours or of another package.
 
     Raises:
         InputError: its entry point is broken.
@@ -172,12 +175,17 @@ def _command(name: str) -> Command:
         return _COMMANDS[name]
     found = load_plugin(plugins(GROUP)[name])
     if not isinstance(found, Command):
-        raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.cli.command.Command")
+        raise InputError(f"the entry point {name!r} of {GROUP} is not a birdenv.cli.command.Command")
     return found
 
 
+def _name(command: Any) -> str:
+    """Return the name of a command that is registered with a `typer.Typer`."""
+    return str(command.name or command.callback.__name__)
+
+
 def _listing(name: str) -> tuple[str, str]:
-    """The group of a command and its line; of a broken one why it is not available."""
+    """Return the group of a command and its line; of a broken one why it is not available."""
     try:
         command = _command(name)
         return command.group, command.about

@@ -41,14 +41,17 @@ def regrade(
     data: Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")] = None,
     allow_changed: Annotated[
         bool,
-        typer.Option("--allow-changed", help="Go on if task file or databases are not those of the run."),
+        typer.Option(
+            "--allow-changed",
+            help="Continue even if the task file or the databases are not those of the run.",
+        ),
     ] = False,
     fail_doubtful: FailDoubtful = False,
     reasons: Annotated[
-        bool, typer.Option("--reasons", help="Print why verdicts differ. Quotes the gold.")
+        bool, typer.Option("--reasons", help="Print why verdicts differ. This quotes the gold.")
     ] = False,
     parallel: Annotated[
-        int, typer.Option("--parallel", "-p", min=1, help="Episodes graded at the same time.")
+        int, typer.Option("--parallel", "-p", min=1, help="Number of episodes to grade at the same time.")
     ] = 1,
 ) -> None:
     """Grade the submissions of a stored run again.

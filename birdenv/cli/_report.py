@@ -42,7 +42,7 @@ def report(
         runs = [stack.enter_context(RunEpisodes(path, private=private)) for path in paths]
         if len({each.run.game for each in runs}) > 1:
             raise InputError(
-                f"the runs are of {runs[0].run.game} and of {runs[1].run.game}: give two of one game"
+                f"the runs are of {runs[0].run.game} and of {runs[1].run.game}: give two runs of one game"
             )
         write_text(output, "".join(offline_page(runs)))
         for note in dict.fromkeys(note for each in runs for note in each.notes):
@@ -69,7 +69,7 @@ def view(
     from birdenv.report.serving import served, web_extra
 
     if not root.is_dir():
-        raise InputError(f"{root} is no folder; commands that play make runs in results/, or in --output")
+        raise InputError(f"{root} is not a folder; commands that play write runs to results/, or to --output")
     with web_extra():
         from birdenv.report.live_pages import make_view_app
     app, token = make_view_app(root, private=private)

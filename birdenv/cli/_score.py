@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from birdenv.cli.command import visible
+from birdenv.cli.command import progress, visible
 from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._metrics import Metrics, RVesRuns, SpeedPair, asked_for, measure_speeds
 from birdenv.cli.options._run_options import Dialect, Dsn, databases_in
@@ -25,6 +23,7 @@ from birdenv.grading import (
     Pair,
     score_pairs,
 )
+from birdenv.runs.em_esm import ScoredPair, read_pair_records
 from birdenv.runs.official.score import grade_official
 from birdenv.runs.official.score import score_official as read_score
 from birdenv.tasks.bird.measures import (
@@ -57,7 +56,10 @@ def score(
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     parallel: Annotated[
-        int, typer.Option("--parallel", "-p", min=1, help="Processes that score pairs at the same time.")
+        int,
+        typer.Option(
+            "--parallel", "-p", min=1, help="Number of processes that score pairs at the same time."
+        ),
     ] = 1,
 ) -> None:
     """Score recorded pairs of SQL by EX (execution accuracy).
@@ -72,32 +74,32 @@ def score(
     Example: birdenv score pairs.jsonl dev_databases --metrics soft-f1,r-ves --out scored.jsonl
     """
     asked = asked_for(metrics)
-    records = read_records(pairs, "pairs")
+    scored = read_pair_records(pairs)
+    records = [pair.record for pair in scored]
     source = databases_in(db_dir, dialect, dsn)
     for number, record in enumerate(records, 1):
-        _check(record, f"{pairs}: record {number}")
-    for name in sorted({record["db_id"] for record in records}):
+        if not record.get("db_id"):
+            raise InputError(f"{pairs}: record {number}: the field `db_id` is missing")
+        if record.get("published_ex") not in (0, 1, None):
+            raise InputError(
+                f"{pairs}: record {number}: the field `published_ex` must be 0 or 1, true or false, or null"
+            )
+    for name in sorted({pair.db_id for pair in scored}):
         source.check(name)
     if out is not None:
         check_writable(out)
-    console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with (
-        closing(source),
-        Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar,
-    ):
-        scoring = bar.add_task("scoring", total=len(records))
+    with closing(source), progress("scoring", len(records)) as move:
         verdicts = score_pairs(
-            [Pair(record["db_id"], tuple(_golds(record)), record["predicted_sql"]) for record in records],
+            [Pair(pair.db_id, pair.golds, pair.record["predicted_sql"]) for pair in scored],
             source,
             clean=clean,
             metrics=asked.metrics,
             workers=parallel,
-            on_done=lambda more: bar.advance(scoring, more),
+            on_done=lambda more: move(advance=more),
         )
     judged = [_judged(record, verdict, clean) for record, verdict in zip(records, verdicts, strict=True)]
     if asked.r_ves:
-        judged = _with_speeds(judged, source, r_ves_runs)
+        judged = _with_speeds(judged, scored, source, r_ves_runs)
     names = [name for name in METRIC_TITLES if all(name in record for record in judged)]
     for line in _lines(judged, names, [verdict.status == "gold_error" for verdict in verdicts]):
         print(visible(line))
@@ -111,40 +113,34 @@ def score(
         print(f"Written: {out}")
 
 
-def _judged(record: dict[str, Any], verdict: ExVerdict, clean: bool) -> dict[str, Any]:
+def _judged(record: Mapping[str, Any], verdict: ExVerdict, clean: bool) -> dict[str, Any]:
     added = {"ex": int(verdict.ex), "ex_bird": int(verdict.ex_bird), "reason": verdict.reason}
     if verdict.expected or verdict.returned:
         added["first_difference"] = {"expected": verdict.expected, "returned": verdict.returned}
     added |= {"flags": list(verdict.flags)} if verdict.flags else {}
     added |= verdict.metrics
-    return record | added | ({"clean_steps": list(verdict.clean_steps)} if clean else {})
-
-
-def _golds(record: dict[str, Any]) -> list[str]:
-    gold = record["gold_sql"]
-    return [gold] if isinstance(gold, str) else gold
+    return {**record, **added} | ({"clean_steps": list(verdict.clean_steps)} if clean else {})
 
 
 def _with_speeds(
-    records: Sequence[dict[str, Any]], source: DatabaseSource, runs: int
+    records: Sequence[dict[str, Any]], pairs: Sequence[ScoredPair], source: DatabaseSource, runs: int
 ) -> list[dict[str, Any]]:
-    """The records with `r_ves`: measured where the official rule says that the results agree, else 0."""
-    measured = iter(
-        measure_speeds(
-            [
-                SpeedPair(record["db_id"], _golds(record), record["predicted_sql"])
-                for record in records
-                if record["ex_bird"]
-            ],
-            source,
-            runs,
-        )
-    )
+    """Return the records with `r_ves`: measured where the official rule says that the results agree, else
+    0.
+    """
+    agreeing = [
+        SpeedPair(pair.db_id, pair.golds, pair.pred)
+        for pair, record in zip(pairs, records, strict=True)
+        if record["ex_bird"]
+    ]
+    measured = iter(measure_speeds(agreeing, source, runs))
     return [record | {"r_ves": next(measured).score if record["ex_bird"] else 0.0} for record in records]
 
 
 def _lines(records: Sequence[dict[str, Any]], names: Sequence[str], is_broken: Sequence[bool]) -> list[str]:
-    """The figures without pairs whose gold is broken; beside them, where there are any, those of all."""
+    """Return the figures without pairs whose gold is broken; beside them, where there are any, those of
+    all.
+    """
     gradable = [record for record, broken in zip(records, is_broken, strict=True) if not broken]
     lines = _mean_lines(gradable, names)
     if len(gradable) < len(records):
@@ -176,7 +172,7 @@ def _system_table(records: Sequence[dict[str, Any]], names: Sequence[str]) -> li
 
 
 def _published_lines(records: Sequence[dict[str, Any]]) -> list[str]:
-    """How far our `ex_bird` agrees with the verdicts that the records bring along."""
+    """Return how far our `ex_bird` agrees with the verdicts that the records bring along."""
     known = [(place, each) for place, each in enumerate(records, 1) if each.get("published_ex") is not None]
     if not known:
         return []
@@ -192,7 +188,7 @@ def _published_lines(records: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _name(record: dict[str, Any], place: int) -> str:
-    """The record's task and system, or its number."""
+    """Return the record's task and system, or its number."""
     name = str(record.get("instance_id", record.get("question_id", f"record {place}")))
     return f"{name} ({record['system']})" if record.get("system") else name
 
@@ -207,22 +203,6 @@ def _mean_lines(records: Sequence[dict[str, Any]], names: Sequence[str]) -> list
     return lines
 
 
-def _check(record: dict[str, Any], where: str) -> None:
-    for field in ("db_id", "gold_sql", "predicted_sql"):
-        if field not in record:
-            raise InputError(f"{where}: the field `{field}` is missing")
-    if not isinstance(record["db_id"], str):
-        raise InputError(f"{where}: the field `db_id` must be text")
-    gold = record["gold_sql"]
-    golds = [gold] if isinstance(gold, str) else gold
-    if not isinstance(golds, list) or not golds or not all(isinstance(sql, str) for sql in golds):
-        raise InputError(f"{where}: the field `gold_sql` must be text or a list of texts")
-    if not isinstance(record["predicted_sql"], str | None):
-        raise InputError(f"{where}: the field `predicted_sql` must be text or null")
-    if record.get("published_ex") not in (0, 1, None):
-        raise InputError(f"{where}: the field `published_ex` must be 0 or 1, true or false, or null")
-
-
 def score_official(
     results: Annotated[
         Path,
@@ -232,7 +212,9 @@ def score_official(
     ],
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="Task file: all of its tasks count, those without a result as failed."),
+        typer.Option(
+            "--data", help="Task file. All of its tasks count; those without a result count as failed."
+        ),
     ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Also write the figures here (JSON).")] = None,
     grade: Annotated[
@@ -246,7 +228,8 @@ def score_official(
         typer.Option("--data-dir", help="With --grade: folder of the databases, if not that of --data."),
     ] = None,
     profile: Annotated[
-        str, typer.Option("--profile", help="With --grade: whose rules judge (shell: the pipeline's).")
+        str,
+        typer.Option("--profile", help="With --grade: the rules that judge (shell: those of the pipeline)."),
     ] = "shell",
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,

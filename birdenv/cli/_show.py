@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from birdenv.cli.command import visible
-from birdenv.dialogue.display import Section
+from birdenv.dialogue.measures import Section
 from birdenv.runs.episodes import (
     OpenTerm,
     ResultDifference,
@@ -200,7 +200,7 @@ def _wrong(expected: str | None, returned: str | None) -> Text:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Text of others: no markup, and no character that a terminal obeys."""
+    """Return text of others: no markup, and no character that a terminal obeys."""
     return Text(_cut(text), style)
 
 

@@ -1,17 +1,20 @@
-"""`birdenv summary`: a run's figures; `compare`: runs side by side; `blame`: whose fault failures were."""
+"""Figures of runs: `birdenv summary`, `compare` (side by side), `blame` (whose fault), `runs` (a list)."""
 
 from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from textwrap import wrap
+from typing import Annotated, Any
 
 import typer
 
 from birdenv.cli.command import visible
+from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
-from birdenv.files import check_writable, write_bytes
+from birdenv.files import check_writable, file_errors, write_bytes
 from birdenv.report.plots import plot as draw
 from birdenv.runs import run_folder
 from birdenv.runs.summaries import (
@@ -23,6 +26,102 @@ from birdenv.runs.summaries import (
     report,
 )
 from birdenv.runs.summaries import compare as compare_runs
+
+
+def runs(
+    root: Annotated[Path, typer.Argument(help="Folder in which to look for runs.")] = Path("results"),
+) -> None:
+    """List the runs of a folder, oldest first.
+
+    A line has the folder, the game, who played, settings that are not the default ones, how many episodes are
+    finished, and the first figure.
+
+    Example: birdenv runs results
+    """
+    with file_errors(root):
+        found = {path.resolve() for path in root.glob("**/run-*/config.json")}
+    if not found:
+        raise InputError(f"{root} contains no run; commands that play write runs to results/, or to --output")
+    lines = [_run_line(path) for path in sorted((p.parent for p in found), key=lambda p: (p.name, p))]
+    short = [list(line[:-1]) for line in lines if len(line) > 2]
+    widths = [max(map(len, column)) for column in zip(*short, strict=True)]
+    for line in lines:
+        print("\n".join(_in_columns(line, widths)))
+
+
+_WIDTH = 100
+
+
+def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    """Return a run in one line; what does not fit goes to further lines, indented."""
+    *columns, rest = cells
+    padded = [f"{cell:<{width}}" for cell, width in zip(columns, widths, strict=False)]
+    line = "  ".join([*padded, rest]).rstrip()
+    if len(line) <= _WIDTH:
+        return [line]
+    folder, *others = "  ".join(padded).rstrip(), rest
+    if len(folder) > _WIDTH:
+        folder, others = columns[0], ["  ".join([*columns[1:], rest])]
+    return [
+        folder,
+        *(
+            part
+            for text in others
+            for part in wrap(text, _WIDTH, initial_indent="  ", subsequent_indent="  ")
+        ),
+    ]
+
+
+def _run_line(path: Path) -> list[str]:
+    """Return folder, game, players, episodes, first figure, and settings; of a broken run why it is
+    broken.
+    """
+    shown = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+    try:
+        run = read_run(path)
+        figure = report(run).figures[0]
+    except InputError as error:
+        return [shown, str(error)]
+    players = " + ".join(str(run.config[name]) for name in ("agent", "user") if name in run.config)
+    value = figure.value
+    if value is None:
+        first = ""
+    else:
+        said = f"{100 * value:.1f} %" if figure.measure.is_rate else f"{value:.3f}"
+        first = f"{figure.measure.title} {said}"
+    counts = f"{len(run.outcomes)}/{run.expected} episodes"
+    return [shown, run.game, players, counts, first, "  ".join(_settings_changed(run.game, run.config))]
+
+
+_NOT_OF_THE_GAME = {
+    "image",
+    "data",
+    "data_dir",
+    "data_file",
+    "db_dir",
+    "limit",
+    "offset",
+    "databases",
+    "instances",
+}
+
+
+def _settings_changed(game: str, config: Mapping[str, Any]) -> list[str]:
+    """Return the game's settings that are not the default ones as `name=value`, and data that are not the
+    demo's.
+    """
+    if game not in game_names():
+        return []
+    defaults = {
+        name: field.get_default(call_default_factory=True)
+        for name, field in find_game(game).settings.model_fields.items()
+        if name not in _NOT_OF_THE_GAME
+    }
+    changed = [
+        f"{name}={config[name]}" for name, value in defaults.items() if config.get(name, value) != value
+    ]
+    data = Path(str(config.get("data_file") or ""))
+    return [*changed, str(data)] if data.name and not data.parent.name.startswith("demo-") else changed
 
 
 def blame(
@@ -77,8 +176,8 @@ def compare(
 ) -> None:
     """Compare runs on the same tasks.
 
-    Each run is held against the first, task by task: both figures, the difference with its 95 % interval, and
-    its p value.
+    Each run is compared with the first, task by task: both figures, the difference with its 95 % interval,
+    and its p value.
 
     Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
     """
@@ -155,3 +254,22 @@ def summary(
         text = first_screen(made)
     print(visible(text), end="")
     _write_plot(plot, picture)
+
+
+def merge(
+    parts: Annotated[list[Path], typer.Argument(help="The run folders of all parts.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The run folder to make.")],
+) -> None:
+    """Join the parts of a run that was played with --shard.
+
+    The result is the run folder that one machine would have made, byte for byte but for durations and for
+    what config.json says of engine, workers and command. Parts of different settings, data or code are
+    refused, and so are missing episodes and those that are in two parts. Official files are not joined.
+
+    Example: birdenv merge parts/*/latest -o results/whole
+    """
+    from birdenv.runs import merge_runs
+
+    directory, summary = merge_runs(parts, output)
+    print(visible(summary.first_screen), end="")
+    print(f"Results: {directory.path}")

@@ -18,6 +18,7 @@ from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
 from birdenv.llm import Models, ModelSettings
+from birdenv.runs import player_name
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
     Judged,
@@ -35,7 +36,6 @@ from birdenv.runs.user_evaluation import (
     readability,
     readability_text,
     schema_names,
-    user_name,
 )
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
@@ -52,7 +52,7 @@ _Data = Annotated[
     Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
 ]
 _Parallel = Annotated[
-    int, typer.Option("-p", "--parallel", min=1, help="Questions that are asked at the same time.")
+    int, typer.Option("-p", "--parallel", min=1, help="Number of questions to ask at the same time.")
 ]
 
 
@@ -64,9 +64,10 @@ def evaluate(
     questions: Annotated[
         Path | None, typer.Option("--questions", help="File of questions; default: those of the demo.")
     ] = None,
-    worst: Annotated[int, typer.Option("--worst", min=0, help="Wrong answers that are printed.")] = 12,
+    worst: Annotated[int, typer.Option("--worst", min=0, help="Number of wrong answers to print.")] = 12,
     times: Annotated[
-        int, typer.Option("--times", min=1, max=3, help="Ask each question so often; the last answer counts.")
+        int,
+        typer.Option("--times", min=1, max=3, help="How often to ask each question; the last answer counts."),
     ] = 1,
     json_file: Annotated[
         Path | None, typer.Option("--json", help="Write the figures by class to this file too.")
@@ -118,9 +119,11 @@ def leak(
     data_dir: _Data = None,
     user: _User = "rule",
     seed: Annotated[
-        int | None, typer.Option("--seed", min=0, help="Draws the questions; default: a new one.")
+        int | None, typer.Option("--seed", min=0, help="Seed for drawing the questions (default: random).")
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", min=1, help="Only the first tasks.")] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", min=1, help="Use only this many tasks, from the first.")
+    ] = None,
     parallel: _Parallel = 1,
 ) -> None:
     """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
@@ -148,6 +151,6 @@ def leak(
 
 def _keep(user: str, models: ModelSettings, figures: Mapping[str, Any]) -> None:
     """Keep the figures of a user that is not the package's, for the summaries of its runs."""
-    file = keep_figures(user_name(user, models.user_model), figures)
+    file = keep_figures(player_name(user, models.user_model), figures)
     if file is not None:
         print(f"Figures: {file}; summaries of runs with this user show them")

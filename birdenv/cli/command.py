@@ -1,16 +1,19 @@
-"""What a command of any package needs: its declaration, and text that is safe on a terminal."""
+"""What a command of any package needs: its declaration, text that is safe on a terminal, a progress bar."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final
+from functools import partial
+from typing import Any, Final
 
 _COMMANDS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
 
 
 def visible(text: str) -> str:
-    r"""Spell out the characters that a terminal obeys instead of showing them, but for tabs and line ends.
+    r"""Escape the characters that a terminal would obey instead of showing, except tabs and line ends.
 
     >>> visible("\x1b[2Jlibrary_1")
     '\\x1b[2Jlibrary_1'
@@ -40,3 +43,19 @@ class Command:
     about: str
     group: str = "More"
     takes_settings: bool = False
+
+
+@contextmanager
+def progress(title: str, total: float) -> Iterator[Callable[..., Any]]:
+    """Show a bar on standard error while something goes on, if that is a terminal.
+
+    Yields:
+        A function that moves the bar: `move(advance=1)`, or `move(completed=20)`.
+    """
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True)
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
+        yield partial(bar.update, bar.add_task(title, total=total))

@@ -41,15 +41,17 @@ class Limits:
 
     @property
     def seconds_in_all(self) -> float:
-        """What `seconds` are for one statement, for several together: four times as many."""
+        """Return what `seconds` are for one statement, for several together: four times as many."""
         return _STATEMENTS_TIME * self.seconds
 
     @property
     def wall_seconds(self) -> float:
-        """The wall-clock time of one statement where `seconds` count processor time: four times `seconds`."""
+        """Return the wall-clock time of one statement where `seconds` count processor time: four times
+        `seconds`.
+        """
         return WALL_TIME * self.seconds
 
     @property
     def wall_seconds_in_all(self) -> float:
-        """What `wall_seconds` are for one statement, for several together."""
+        """Return what `wall_seconds` are for one statement, for several together."""
         return WALL_TIME * self.seconds_in_all

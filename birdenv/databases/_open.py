@@ -31,7 +31,7 @@ class DatedSource:
         return getattr(self.source, name)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results depend on, which is the day, too."""
+        """Return what results depend on, which includes the day."""
         scope: Scope = self.source.scope(db_id, limits)
         return replace(scope, contents=(scope.contents, self.today))
 
@@ -81,7 +81,7 @@ def open_source(
     tell: Callable[[str], object] | None = None,
     today: str | None = None,
 ) -> DatabaseSource:
-    """The databases of a folder: its SQLite files as they are, or what PostgreSQL made of the folder.
+    """Return the databases of a folder: its SQLite files as they are, or what PostgreSQL made of the folder.
 
     With `postgres` the server is `dsn`, else BIRDENV_DSN, else the embedded one, which is started; a database
     that is not loaded there yet is loaded from the folder when it is first needed, and `tell` gets a line

@@ -18,8 +18,9 @@ DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
 
 
 def dump_places(folder: Path) -> list[Path]:
-    """Where dumps of PostgreSQL are (`<db>_template` folders) that belong to a folder: itself, or folders of
-    the authors' names in it or beside it; the nearest first."""
+    """Return where dumps of PostgreSQL are (`<db>_template` folders) that belong to a folder: itself, or
+    folders of the authors' names in it or beside it; the nearest first.
+    """
     beside = (near / name for near in (folder, folder.parent) for name in DUMP_FOLDERS)
     return [place for place in (folder, *beside) if any(each.is_dir() for each in place.glob("*_template"))]
 
@@ -29,11 +30,11 @@ class EpisodeDatabase(Protocol):
 
     @property
     def is_private(self) -> bool:
-        """Whether the episode has an image of its own by now."""
+        """Return whether the episode has an image of its own by now."""
 
     @property
     def scope(self) -> Scope | None:
-        """What results depend on here; None for a private database, and where it is not known.
+        """Return what results depend on here; None for a private database, or if that is not known.
 
         Statements marked as `repeatable` give the same on all databases of equal scope.
         """
@@ -48,13 +49,15 @@ class EpisodeDatabase(Protocol):
         """Run scripts up to the first error; otherwise the result of the last statement."""
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Schema and contents as committed, after a rollback; no contents if the schema is not `like`'s."""
+        """Return schema and contents as committed, after a rollback; no contents if the schema is not
+        `like`'s.
+        """
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """What is committed, as a value, after a rollback."""
+        """Return what is committed, as a value, after a rollback."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
 
     def close(self) -> None:
         """Throw the episode's changes away; closing again does nothing."""
@@ -67,10 +70,12 @@ class EpisodeDatabase(Protocol):
 
 
 class ScannedDatabase(EpisodeDatabase, Protocol):
-    """The database of a statement whose rows are seen as they come: what graders work on."""
+    """A database whose rows can be seen as they come, for graders."""
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """As `query`, with the rows shown to the sink as they come, until it has seen enough."""
+        """Run a query as `query` does, and show its rows to the sink as they come, until it has seen
+        enough.
+        """
 
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -84,41 +89,47 @@ class DatabaseSource(Protocol):
 
     @property
     def dialect(self) -> str:
-        """The SQL dialect by sqlglot's name: `sqlite`, `postgres`."""
+        """Return the SQL dialect by sqlglot's name: `sqlite`, `postgres`."""
 
     @property
     def engine(self) -> str:
-        """The engine and its version: results may differ between versions."""
+        """Return the engine and its version: results may differ between versions."""
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """What results on a fresh database depend on; raises as `check` does."""
+        """Return what results on a fresh database depend on; raises as `check` does."""
 
     def names(self) -> list[str]:
-        """The ids of the databases that can be opened, sorted."""
+        """Return the ids of the databases that can be opened, sorted."""
 
     def check(self, db_id: str) -> None:
         """Raise `InputError` that says what is wrong unless the database can be opened."""
 
     def digest(self, db_id: str) -> str:
-        """SHA-256 in hexadecimal of the contents; raises as `check` does."""
+        """Return the SHA-256 in hexadecimal of the contents; raises as `check` does."""
 
     def version(self, db_id: str) -> Hashable:
-        """What tells the contents from others, in this process; cheaper than `digest`. Raises as `check`."""
+        """Return what tells the contents from others, in this process; cheaper than `digest`. Raises as
+        `check`.
+        """
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
-        """A database for one episode, private and pristine; `limits` hold for each statement.
+        """Return a database for one episode, private and pristine; `limits` hold for each statement.
 
         Raises as `check` does, and `InfrastructureError` where a server is out of reach.
         """
 
     def schema_text(self, db_id: str) -> str:
-        """The CREATE TABLE statements, in the order in which the tables were made; raises as `open`."""
+        """Return the CREATE TABLE statements, in the order in which the tables were made; raises as
+        `open`.
+        """
 
     def close(self) -> None:
-        """Let go of what it holds for episodes, of which no more are opened; closing again does nothing.
+        """Release what the source holds for episodes. No more can be opened; closing again does nothing.
 
-        The end of the process does it as well.
+        The end of the process does the same.
         """
 
     def config(self) -> dict[str, Any]:
-        """What a run writes down about the source: plain values, no secrets, and none that change by use."""
+        """Return what a run writes down about the source: plain values, no secrets, and none that change by
+        use.
+        """

@@ -31,12 +31,16 @@ ErrorKind: TypeAlias = Literal["syntax", "missing", "constraint", "denied", "tim
 
 @dataclass(slots=True)
 class QueryResult:
-    """Rows that a statement returned; not frozen only because that triples the cost of making one.
+    """The rows that a statement returned. It is not frozen, because that would triple the cost of making it.
 
-    `columns` is empty for a statement that returns none (DDL, INSERT, ...); then `rows_affected` says how
-    many rows it changed (-1 where that has no meaning). `truncated`: more rows were there than the caller's
-    row limit. `elapsed` is in seconds, never part of what a seat sees, and ignored when comparing, as is
-    `repeatable`: the statement is known to give these rows whenever it runs on the same contents.
+    Attributes:
+        columns: names; empty for a statement that returns no rows (DDL, INSERT and the like).
+        rows: the rows that were fetched.
+        truncated: True if there were more rows than the caller's limit.
+        elapsed: duration in seconds. No seat sees it, and it does not count when results are compared.
+        rows_affected: how many rows such a statement changed; -1 if that has no meaning.
+        repeatable: True if the statement is known to return these rows whenever it runs on the same
+            contents. It does not count when results are compared.
     """
 
     columns: tuple[str, ...]
@@ -49,9 +53,9 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
-    """Why a statement gave no result; `message` is the engine's own text or the guard's sentence.
+    """The reason why a statement gave no result. `message` is the text of the engine or of the guard.
 
-    `elapsed` and `repeatable` as in `QueryResult`.
+    `elapsed` and `repeatable` are those of `QueryResult`.
     """
 
     kind: ErrorKind
@@ -61,7 +65,7 @@ class QueryError:
 
     @property
     def line(self) -> str:
-        """The kind and the message, on one line."""
+        """Return the kind and the message, on one line."""
         return " ".join(f"{self.kind}: {self.message}".split())
 
 
@@ -72,7 +76,7 @@ OUT_OF_MEMORY: Final = "out of memory"
 
 
 def is_out_of_memory(result: object) -> bool:
-    """Tell whether a statement failed for want of memory, which says nothing about the statement alone."""
+    """Return whether a statement failed because memory was short, which may not be the statement's fault."""
     return isinstance(result, QueryError) and result.message == OUT_OF_MEMORY
 
 
@@ -82,7 +86,7 @@ SchemaObject: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoAnswerError(QueryError):
-    """An error that says nothing about the query: no connection, lost twice, or rows that cannot be read."""
+    """An error that says nothing about the query: the connection was lost twice, or rows cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +112,7 @@ class ContentId:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What the result of a statement depends on besides the statement.
+    """Everything that the result of a statement depends on, apart from the statement.
 
     Attributes:
         engine: the exact build of the engine.
@@ -127,7 +131,7 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """What a database holds beyond its file: the pages that differ, by offset, and its size, in bytes.
+    """The difference between a database and its file: the changed pages, by offset, and its size in bytes.
 
     `version` says which database it belongs to, and which version of it: for SQLite a `FileId`. A `size`
     of 0 is that database as it is. Picklable; as private as what it holds.
@@ -163,14 +167,14 @@ class RowSink(Protocol):
     """Sees the rows of a scan as they come, instead of getting them all."""
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """The statement starts; perhaps again, and then what was seen of it before does not count."""
+        """Begin a statement. If it is run again, forget what was seen of it before."""
 
     def see(self, rows: list[Row]) -> bool:
-        """Take the next rows (the list is not the sink's to change); whether to go on to more."""
+        """Take the next rows, without changing the list. Return False if no more rows are needed."""
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """What Python takes for rows: tuples, cells, and what arrays and JSON hold."""
+    """Return the bytes that Python needs for rows: tuples, cells, and the contents of arrays and JSON."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))
@@ -182,7 +186,9 @@ def bytes_of(rows: Sequence[Row]) -> int:
 
 
 def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
-    """Each object once: small integers, NULL and texts of one character are the same object everywhere."""
+    """Return what the cells take. Each object counts once: Python shares small integers, None and short
+    texts.
+    """
     cells = list(chain.from_iterable(rows))
     objects = dict(zip(map(id, cells), cells, strict=True)).values()
     total = sum(map(getsizeof, objects))

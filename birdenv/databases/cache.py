@@ -52,11 +52,11 @@ class Lasting(Protocol):
 
     @property
     def repeatable(self) -> bool:
-        """True if the same statement on the same contents gives the same whenever it runs."""
+        """Return whether the statement gives the same result whenever it runs on the same contents."""
 
     @property
     def elapsed(self) -> float:
-        """The seconds that it took to get the value."""
+        """Return the seconds that it took to get the value."""
 
 
 _V = TypeVar("_V", bound=Lasting)
@@ -79,7 +79,7 @@ class ResultCache:
 
     @property
     def size(self) -> int:
-        """The bytes that results and keys take now."""
+        """Return the number of bytes that results and keys occupy now."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
@@ -174,14 +174,16 @@ def _asked(lasts: Callable[[], bool] | None, value: Lasting) -> bool:
 
 
 def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any:
-    """The value with a copy of its rows, if it has any: what is kept, and what was given, share none."""
+    """Return the value with a copy of its rows, if it has any: what is kept, and what was given, share
+    none.
+    """
     return replace(value, rows=kind(value.rows)) if hasattr(value, "rows") else value
 
 
 def memory_of(value: object, most: float = float("inf")) -> int:
     """Count the bytes that Python takes for a value and everything in it.
 
-    Equal objects that stand in two places count twice. Counting ends soon after `most` is exceeded.
+    Equal objects in two places count twice. Counting ends soon after `most` is exceeded.
     """
     total = sys.getsizeof(value)
     open_values = [value]

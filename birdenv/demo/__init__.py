@@ -27,7 +27,7 @@ _CONTENT = Path(__file__).parent / "files"
 
 @cache
 def demo_folder() -> Path:
-    """A folder in the layout of the public benchmarks, with the demo's databases and task files.
+    """Return a folder in the layout of the public benchmarks, with the demo's databases and task files.
 
     It stands in the user's cache directory under a name that changes with the content and with the SQLite
     version, so that every process on the machine shares it; where that cannot be written, in a temporary
@@ -57,7 +57,7 @@ def demo_folder() -> Path:
 
 
 def _own_temporary_directory() -> Path:
-    """A fixed folder among everybody's temporary files; `OSError` unless it is ours alone to write."""
+    """Return a fixed folder among everybody's temporary files; `OSError` unless it is ours alone to write."""
     path = Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()

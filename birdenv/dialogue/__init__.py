@@ -10,14 +10,13 @@ The shapes of the log follow CoCoA's (events with `agent`, `time`, `action`, `da
 """
 
 from birdenv.dialogue.arena import Arena, make_game
+from birdenv.dialogue.chat import tools_as
 from birdenv.dialogue.dialogue import Dialogue, DialogueOver, replay, seen_by
 from birdenv.dialogue.episode import Episode
-from birdenv.dialogue.event import Event
 from birdenv.dialogue.games import Game
-from birdenv.dialogue.move import Move, View
+from birdenv.dialogue.move import Event, Move, View
 from birdenv.dialogue.players import Player, PlayerContext, play
 from birdenv.dialogue.rules import Reply, Rules
-from birdenv.dialogue.sdk_messages import tools_as
 from birdenv.dialogue.seat import Action, Field, Seat
 from birdenv.dialogue.usage import Usage
 

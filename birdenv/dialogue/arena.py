@@ -15,7 +15,7 @@ import threading
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin
 
 from birdenv.dialogue.chat import tool_schemas
 from birdenv.dialogue.dialogue import Dialogue
@@ -25,7 +25,10 @@ from birdenv.dialogue.players import AGENTS, USERS, Player, PlayerContext, Playe
 from birdenv.errors import InputError, SettingError
 
 if TYPE_CHECKING:
+    from pydantic import BaseModel
     from pydantic.fields import FieldInfo
+
+M = TypeVar("M", bound="BaseModel")
 
 OUTSIDE: Final = None
 """In place of a player: the seat is answered from outside."""
@@ -115,23 +118,37 @@ def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
     Raises:
         InputError: a name or a value cannot be used; the message lists the names.
     """
+    return checked_settings(game.settings, game.name, values)
+
+
+def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M:
+    """Return declared settings with these values.
+
+    Args:
+        model: declares the settings.
+        owner: whose settings they are, for people.
+        values: the values by name.
+
+    Raises:
+        InputError: a name or a value cannot be used; the message lists the names.
+    """
     from pydantic import ValidationError
 
     try:
-        return game.settings(**values)
+        return model(**values)
     except ValidationError as error:
-        known = list(game.settings.model_fields)
+        known = list(model.model_fields)
         for name in values:
             if name not in known:
                 listing = ", ".join(known)
-                raise InputError(f"{game.name} has no setting {name!r}; its settings: {listing}") from None
+                raise InputError(f"{owner} has no setting {name!r}; its settings: {listing}") from None
         first = error.errors()[0]
         cause = first.get("ctx", {}).get("error")
         why = str(cause) if cause is not None else first["msg"]
         if not first["loc"]:
             raise InputError(why) from None
         name, *inside = (str(part) for part in first["loc"])
-        given, what = first["input"], _what_is_allowed(game.settings.model_fields[name])
+        given, what = first["input"], _what_is_allowed(model.model_fields[name])
         if first["type"] == "literal_error" and not inside:
             raise SettingError(name, f" {given!r} is unknown; known: {what}") from None
         if what and not inside:
@@ -205,7 +222,8 @@ class Arena:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Tool schemas of all actions of the evaluated seat that may become possible under the settings.
+        """Return the tool schemas of all actions of the evaluated seat that may become possible under the
+        settings.
 
         They have the form of chat completions; `birdenv.dialogue.tools_as` makes others of them.
         """
@@ -342,6 +360,6 @@ _NAMES_SHOWN: Final = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names of a list, and how many more there are."""
+    """Return the first names of a list, and the number of further ones."""
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + more

@@ -1,14 +1,16 @@
-"""A seat's side of a dialogue as chat messages with tool calls, and a model's message as a move."""
+"""A seat's side of a dialogue as chat messages with tool calls, and a model's message as a move.
+
+Tools and messages may have the forms of several SDKs: chat completions, Responses, Anthropic, MCP.
+"""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 from birdenv.dialogue.dialogue import spoken
-from birdenv.dialogue.event import HOUSE, Event
-from birdenv.dialogue.move import Move
+from birdenv.dialogue.move import HOUSE, Event, Move
 from birdenv.dialogue.seat import MAX_TEXT, Seat
 
 MALFORMED: Final = "malformed"
@@ -16,6 +18,8 @@ MALFORMED: Final = "malformed"
 
 NO_CALL: Final = "no_call"
 """The action of a message that has no tool call. No game has it either."""
+
+_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[str, Any]]:
@@ -79,11 +83,49 @@ def chat_messages(
 
 
 def _said(event: Event) -> str:
-    """Another seat's words, and what the house added to them."""
+    """Return another seat's words, and what the house added to them."""
     if event.agent == HOUSE:
         return f"The dialogue was ended: {event.data}."
     words = spoken(event)
     return words if event.metadata is None else f"{words}\n{event.metadata['reply']}"
+
+
+class MessageLog:
+    """The dialogue of a seat that a model plays, as chat messages, with what the model wrote kept whole.
+
+    Attributes:
+        messages: the chat messages so far.
+        pending_call: the id of the tool call that the next reply belongs to.
+    """
+
+    def __init__(self, instruction: str, seat: Seat) -> None:
+        self.messages: list[dict[str, Any]] = [{"role": "user", "content": instruction}]
+        self.pending_call: str | None = None
+        self._seat = seat
+
+    def write(self, move: Move, message: Any, turn: int) -> None:
+        """Add what the model wrote; a bare move becomes a tool call."""
+        if isinstance(message, dict) and message.get("role") == "assistant":
+            self.messages.append(message)
+            return
+        action = self._seat.by_name.get(move.action)
+        self.pending_call = self.pending_call or f"call_{turn}"
+        arguments = action.arguments_of(move.data) if action else {}
+        texts = [f"{_json(name)}: {_json(value)}" for name, value in arguments.items()]
+        function = {"name": move.action, "arguments": f"{{{', '.join(texts)}}}"}
+        call = {"id": self.pending_call, "type": "function", "function": function}
+        self.messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
+
+    def write_reply(self, text: str) -> None:
+        """Add what the model was told."""
+        last = self.messages[-1]
+        if last.get("tool_calls"):
+            for call in last["tool_calls"]:
+                identity = call.get("id") if isinstance(call, dict) else None
+                self.messages.append({"role": "tool", "tool_call_id": identity, "content": text})
+        else:
+            self.messages.append({"role": "user", "content": text})
+        self.pending_call = None
 
 
 class ToolCall(NamedTuple):
@@ -155,3 +197,105 @@ def _arguments(given: Any) -> Any:
 def _content(message: Any) -> str:
     content = message.get("content") if isinstance(message, Mapping) else None
     return content[:MAX_TEXT] if isinstance(content, str) else ""
+
+
+ToolForm: TypeAlias = Literal["chat", "responses", "anthropic", "mcp"]
+
+_CALLS: Final = ("function_call", "tool_use")
+
+
+def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[str, Any]]:
+    """Return tool schemas in the form of another API.
+
+    Args:
+        tools: schemas in the form of chat completions, such as `Arena.tools` or `Episode.tools`.
+        form: `chat` (as they are), `responses` (flat), `anthropic` (`input_schema`) or `mcp` (`inputSchema`).
+
+    Raises:
+        ValueError: there is no such form.
+
+    >>> function = {"name": "ask", "description": "Ask.", "parameters": {"type": "object"}}
+    >>> tools_as([{"type": "function", "function": function}], "mcp")
+    [{'name': 'ask', 'description': 'Ask.', 'inputSchema': {'type': 'object'}}]
+    """
+    functions = [tool["function"] for tool in tools]
+    if form == "chat":
+        return [{"type": "function", "function": dict(function)} for function in functions]
+    if form == "responses":
+        return [{"type": "function", **function, "strict": False} for function in functions]
+    if form not in ("anthropic", "mcp"):
+        raise ValueError(f"no form {form!r}; there are chat, responses, anthropic and mcp")
+    key = "inputSchema" if form == "mcp" else "input_schema"
+    return [
+        {"name": each["name"], "description": each["description"], key: each["parameters"]}
+        for each in functions
+    ]
+
+
+def as_chat_message(message: Any) -> Mapping[str, Any]:
+    """Return what a model's SDK returned as one assistant message of a chat completion.
+
+    Takes a mapping (returned as it is), a chat completion, its message or one of its tool calls, a response
+    of the Responses API or its list of output items, and a message of Anthropic's or its list of content
+    blocks; each as an object of the SDK or as plain data.
+
+    Raises:
+        TypeError: it is none of these.
+    """
+    found = _plain(message)
+    if isinstance(found, Mapping):
+        for key in ("choices", "output"):
+            if isinstance(found.get(key), list | tuple) and "role" not in found:
+                return _first_choice(found) if key == "choices" else _joined(found[key])
+        if isinstance(found.get("content"), list | tuple) and found.get("type") == "message":
+            return _joined(found["content"])
+        return found
+    if isinstance(found, list | tuple) and found and all(_is_item(item) for item in found):
+        return _joined(found)
+    raise TypeError(
+        f"expected a model's message with tool calls, got {type(message).__name__}: give a chat message as a "
+        "dict, what the OpenAI or Anthropic SDK returned, or its list of items; plain text goes to say()"
+    )
+
+
+def _plain(value: Any) -> Any:
+    dump = getattr(value, "model_dump", None)
+    if callable(dump):
+        return dump(exclude_none=True)
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _is_item(item: Any) -> bool:
+    return isinstance(item, Mapping) and isinstance(item.get("type"), str)
+
+
+def _first_choice(completion: Mapping[str, Any]) -> Mapping[str, Any]:
+    choices = completion["choices"]
+    message = choices[0].get("message") if choices and isinstance(choices[0], Mapping) else None
+    if not isinstance(message, Mapping):
+        raise TypeError("the chat completion has no choice with a message")
+    return message
+
+
+def _joined(items: Sequence[Any]) -> Mapping[str, Any]:
+    """Join the items of one output: its texts and its calls, without reasoning."""
+    texts: list[str] = []
+    calls: list[dict[str, Any]] = []
+    for item in items:
+        if item.get("type") == "message":
+            texts += [part["text"] for part in item.get("content") or () if isinstance(part.get("text"), str)]
+        elif item.get("type") == "text":
+            texts.append(item.get("text") or "")
+        elif item.get("type") in _CALLS:
+            calls.append(_call(item))
+    message: dict[str, Any] = {"role": "assistant", "content": "\n".join(texts) or None}
+    return message | ({"tool_calls": calls} if calls else {})
+
+
+def _call(item: Mapping[str, Any]) -> dict[str, Any]:
+    arguments = item.get("arguments", item.get("input"))
+    text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False)
+    function = {"name": item.get("name"), "arguments": text}
+    return {"id": item.get("call_id") or item.get("id"), "type": "function", "function": function}

@@ -8,8 +8,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, Final, Literal
 
-from birdenv.dialogue.event import DECORATIVE, HOUSE, STOP, UNKNOWN, Event
-from birdenv.dialogue.move import QUIT, Heard, Move, View
+from birdenv.dialogue.move import DECORATIVE, HOUSE, QUIT, STOP, UNKNOWN, Event, Heard, Move, View
 from birdenv.dialogue.rules import AS_MADE, HOUSE_VOICE, Reply, Rules
 from birdenv.dialogue.seat import CUT, MAX_TEXT, Fault
 
@@ -78,32 +77,32 @@ class Dialogue:
 
     @property
     def turn(self) -> int | None:
-        """The only seat that may act; None if there are several, or none."""
+        """Return the seat that may act, or None if several seats may act, or none."""
         return next(iter(self.open)) if len(self.open) == 1 else None
 
     @property
     def is_over(self) -> bool:
-        """True when nobody may act any more."""
+        """Return whether the dialogue is over: no seat may act."""
         return not self.open
 
     @property
     def terminated(self) -> bool:
-        """True if the protocol came to its end."""
+        """Return True if the protocol came to its end."""
         return not self.open and not self.rules.truncated
 
     @property
     def truncated(self) -> bool:
-        """True if a limit outside of the protocol ended the dialogue."""
+        """Return True if a limit outside of the protocol ended the dialogue."""
         return self.rules.truncated
 
     @property
     def rewards(self) -> tuple[float, ...]:
-        """The rewards so far, by seat."""
+        """Return the rewards so far, by seat."""
         return self.rules.rewards
 
     @property
     def status(self) -> str:
-        """Why the dialogue is over; empty while it goes on."""
+        """Return why the dialogue is over; empty while it is running."""
         return self.rules.status
 
     def view(self, seat: int) -> View:
@@ -143,7 +142,7 @@ class Dialogue:
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return the same as one text, and the last one who spoke."""
+        """Return the words that a seat has heard from a cursor on, as one text, and the last speaker."""
         return self._words(self._sides[seat], after)
 
     def apply(
@@ -300,12 +299,12 @@ def _told(event: Event) -> str:
 
 
 def _kept_name(action: str) -> str:
-    """The name under which a refused move is logged: no move's name in the log is decorative, or long."""
+    """Return the name under which to log a refused move: cut if it is long, `unknown` if it is decorative."""
     return UNKNOWN if action in DECORATIVE or len(action) > _LONGEST_NAME else action
 
 
 def _kept(data: Any) -> Any:
-    """Data of a refused move for the log: JSON, and of a text that is too long its length."""
+    """Return the data of a refused move for the log, as JSON; a text that is too long is only its length."""
     if data is None or isinstance(data, bool):
         return data
     if isinstance(data, str):

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 import inspect
-import json
-import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from collections.abc import Awaitable, Callable, Sequence
+from typing import TYPE_CHECKING, Any, Final
 
-from birdenv.dialogue._moves_elsewhere import in_thread
-from birdenv.dialogue.chat import MALFORMED, read_tool_call, tool_schemas
+from birdenv.dialogue._one_move import OneMove
+from birdenv.dialogue.chat import MALFORMED, MessageLog, as_chat_message, read_tool_call, tool_schemas
 from birdenv.dialogue.dialogue import Dialogue
-from birdenv.dialogue.faults import Failure, end_by_fault, fault_words
-from birdenv.dialogue.move import Move, View, as_move
+from birdenv.dialogue.move import Move, Step, View, as_move
 from birdenv.dialogue.players import Player, SeatError, Watched, advance
-from birdenv.dialogue.record import Records, record_episode
-from birdenv.dialogue.sdk_messages import as_chat_message
+from birdenv.dialogue.record import Failure, Records, end_by_fault, fault_words, record_episode
 from birdenv.dialogue.usage import Usage, usage_of
 from birdenv.errors import InfrastructureError, InputError
 
@@ -25,32 +20,6 @@ if TYPE_CHECKING:
     from birdenv.dialogue.games import Game, TaskList
 
 _DIGITS: Final = 10  # of sums of rewards
-_json = json.JSONEncoder(ensure_ascii=False, default=str).encode
-
-
-class Step(NamedTuple):
-    """The result of one move of the caller.
-
-    Attributes:
-        text: everything said to the caller since.
-        sender: the last one who spoke.
-        reward: earned by this step; the total is `Episode.reward`.
-        done: the episode is over.
-        truncated: a limit outside of the protocol ended it.
-        question: words that wait for the caller's `answer`, where another seat is played from outside.
-        malformed: the move could not be read.
-        void: something failed that is not the caller's, the machine or another seat's player, and ended the
-            episode. It says nothing about the policy: leave it out of training and of every rate.
-    """
-
-    text: str
-    sender: str
-    reward: float
-    done: bool
-    truncated: bool
-    question: str | None = None
-    malformed: bool = False
-    void: bool = False
 
 
 class Episode:
@@ -87,11 +56,10 @@ class Episode:
         self._seat = seat
         self._asked: int | None = None
         self._before = dialogue.rewards[seat]
-        self._pending_call: str | None = None
         self._turns = 0
         self._broken: Failure | None = None
         self._started = time.perf_counter()
-        self._moving = threading.Lock()
+        self._moving = OneMove()
         self._phase = 1
         self._watched: list[Player | None] = [
             None if player is None else Watched(player, each) for each, player in enumerate(players)
@@ -103,8 +71,9 @@ class Episode:
         ]
         view = dialogue.view(seat)
         self.instruction = view.instruction
-        self.messages: list[dict[str, Any]] = [{"role": "user", "content": view.instruction}]
-        self._advance([None if each in self._async else player for each, player in enumerate(self._watched)])
+        self._log = MessageLog(view.instruction, game.seats[seat])
+        self.messages = self._log.messages
+        self._advance(self._inside)
 
     def __enter__(self) -> Episode:
         return self
@@ -114,52 +83,52 @@ class Episode:
 
     @property
     def view(self) -> View:
-        """The view of the caller's seat."""
+        """Return the view of the caller's seat."""
         return self._dialogue.view(self._seat)
 
     @property
     def legal(self) -> tuple[str, ...]:
-        """Names of the actions that are possible now."""
+        """Return the names of the actions that are possible now."""
         return self.view.legal
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Tool schemas of the actions that are possible now."""
+        """Return the tool schemas of the actions that are possible now."""
         return tool_schemas(self._game.seats[self._seat], self.legal)
 
     @property
     def question(self) -> str | None:
-        """The words that wait for `answer`, if any do."""
+        """Return the question that waits for `answer`, or None."""
         return None if self._asked is None else self._dialogue.view(self._asked).message
 
     @property
     def reward(self) -> float:
-        """The total of the caller's seat."""
+        """Return the total reward of the caller's seat."""
         return self._dialogue.rewards[self._seat]
 
     @property
     def done(self) -> bool:
-        """True when the episode is over."""
+        """Return True when the episode is over."""
         return self._dialogue.is_over
 
     @property
     def status(self) -> str:
-        """The reason why the episode is over; empty while it goes on."""
+        """Return the reason why the episode is over; empty while it is running."""
         return self._broken.status if self._broken else self._dialogue.status
 
     @property
     def error(self) -> str | None:
-        """The cause of a fault that ended the episode; it is for people, not for a policy."""
+        """Return the cause of a fault that ended the episode; it is for people, not for a policy."""
         return self._broken.error if self._broken else None
 
     @property
     def truncated(self) -> bool:
-        """True if a limit outside of the protocol ended the episode."""
+        """Return True if a limit outside of the protocol ended the episode."""
         return self._dialogue.truncated
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """The calls, tokens and money of the other seats' players, by seat, where they report any."""
+        """Return the calls, tokens and money of the other seats' players, by seat, where they report any."""
         return {
             self._game.seats[seat].name: used
             for seat, used in enumerate(map(usage_of, self._players))
@@ -168,12 +137,12 @@ class Episode:
 
     @property
     def outcome(self) -> dict[str, Any]:
-        """The public result."""
+        """Return the public result."""
         return self._dialogue.outcome()
 
     @property
     def events(self) -> tuple[Any, ...]:
-        """The events that the caller's seat has seen."""
+        """Return the events that the caller's seat has seen."""
         return tuple(self._dialogue.heard(self._seat))
 
     def act(self, action: str, data: Any = None) -> Step:
@@ -269,7 +238,7 @@ class Episode:
         return await self._later(lambda: self._say(text, self._inside))
 
     def close(self) -> None:
-        """End the episode and let go of its database."""
+        """End the episode and release its database."""
         for player in self._players:
             close = getattr(player, "close", None)
             if callable(close):
@@ -278,27 +247,17 @@ class Episode:
 
     @property
     def _inside(self) -> list[Player | None]:
-        """The players that need no event loop; the others are awaited in it."""
+        """Return the players that need no event loop; the others are awaited in it."""
         return [None if seat in self._async else player for seat, player in enumerate(self._watched)]
 
-    @contextmanager
-    def _one_move(self, *, made_by_caller: bool = False) -> Iterator[None]:
+    def _one_move(self, *, made_by_caller: bool = False) -> OneMove:
         if self._async and made_by_caller:
             names = ", ".join(self._names[seat] for seat in self._async)
             raise InputError(f"{names} is asynchronous: play with aact(), acall() or asay()")
-        self._begin_move()
-        try:
-            yield
-        finally:
-            self._moving.release()
-
-    def _begin_move(self) -> None:
-        if not self._moving.acquire(blocking=False):
-            raise InputError("another move of this episode is under way: wait for its step")
+        return self._moving
 
     async def _later(self, play: Callable[[], Step]) -> Step:
-        self._begin_move()
-        return await in_thread(self._moving.release, self._awaited, play)
+        return await self._moving.in_threads(self._awaited, play)
 
     async def _awaited(self, thread: Callable[..., Awaitable[Any]], play: Callable[[], Step]) -> Step:
         """Play in a thread, and let the players that are asynchronous move here, in the event loop."""
@@ -316,12 +275,10 @@ class Episode:
                 self._asked = None
                 fault = error if isinstance(error, InfrastructureError) else SeatError(seat, error)
                 self._broken = end_by_fault(self._dialogue, fault)
-                move = None
             else:
                 self._asked = None
                 if move is None:
                     break
-            if move is not None:
                 await thread(self._apply, seat, move, self._inside)
             step = self._result(malformed=step.malformed)
             earned += step.reward
@@ -329,14 +286,14 @@ class Episode:
 
     def _call(self, message: Any, players: Sequence[Player | None] | None = None) -> Step:
         found = read_tool_call(message, self._game.seats[self._seat])
-        self._pending_call = found.call_id or f"call_{self._turns + 1}"
+        self._log.pending_call = found.call_id or f"call_{self._turns + 1}"
         return self._play(found.move, message, players, malformed=found.malformed)
 
     def _say(self, text: str, players: Sequence[Player | None] | None = None) -> Step:
         if self._game.read_text is None:
             raise InputError(f"{self._game.name} has no markup: use act() or call()")
         move = self._game.read_text(text, self.view)
-        self._pending_call = None
+        self._log.pending_call = None
         words = {"role": "assistant", "content": text}
         return self._play(move, words, players, malformed=move.action == MALFORMED)
 
@@ -354,7 +311,7 @@ class Episode:
             raise InputError("another seat's words are waited for: call answer() first")
         self._turns += 1
         self._phase = self.view.phase
-        self._write(move, message)
+        self._log.write(move, message, self._turns)
         self._apply(self._seat, move, self._watched if players is None else players)
         return self._result(malformed=malformed)
 
@@ -376,13 +333,11 @@ class Episode:
         if earned:
             total = self.breakdown.get(self._phase, 0.0) + earned
             self.breakdown[self._phase] = round(total, _DIGITS)
-        text, question = view.message, None
-        if self._broken is not None:
-            text = fault_words(self._broken)
-        if self._asked is None:
-            self._write_reply(text)
+        text = view.message if self._broken is None else fault_words(self._broken)
+        if (question := self.question) is None:
+            self._log.write_reply(text)
         else:
-            text, question = "", self.question
+            text = ""
         return Step(
             text,
             view.sender,
@@ -393,26 +348,3 @@ class Episode:
             malformed,
             self._broken is not None,
         )
-
-    def _write(self, move: Move, message: Any) -> None:
-        """Keep what the model wrote, whole; a bare move becomes a tool call."""
-        if isinstance(message, dict) and message.get("role") == "assistant":
-            self.messages.append(message)
-            return
-        action = self._game.seats[self._seat].by_name.get(move.action)
-        self._pending_call = self._pending_call or f"call_{self._turns}"
-        arguments = action.arguments_of(move.data) if action else {}
-        texts = [f"{_json(name)}: {_json(value)}" for name, value in arguments.items()]
-        function = {"name": move.action, "arguments": f"{{{', '.join(texts)}}}"}
-        call = {"id": self._pending_call, "type": "function", "function": function}
-        self.messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
-
-    def _write_reply(self, text: str) -> None:
-        last = self.messages[-1]
-        if last.get("tool_calls"):
-            for call in last["tool_calls"]:
-                identity = call.get("id") if isinstance(call, dict) else None
-                self.messages.append({"role": "tool", "tool_call_id": identity, "content": text})
-        else:
-            self.messages.append({"role": "user", "content": text})
-        self._pending_call = None

@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from birdenv.dialogue.display import DIALOGUE_ONLY, GameDisplay
-from birdenv.dialogue.measures import REWARD, GameMeasures
+from birdenv.dialogue.measures import DIALOGUE_ONLY, REWARD, GameDisplay, GameMeasures
 from birdenv.dialogue.move import Move, View
 from birdenv.dialogue.rules import Rules
 from birdenv.dialogue.seat import Seat
@@ -28,9 +27,9 @@ GROUP: Final = "birdenv.games"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a setting is given on the command line, where that does not follow from its name and type.
+    """How a setting is given on the command line, if that does not follow from its name and type.
 
-    It stands in the annotation of the setting: `Annotated[int, Option("--limit", "-n")]`.
+    It is a part of the annotation of the setting: `Annotated[int, Option("--limit", "-n")]`.
 
     Attributes:
         names: its names (`--limit`, `-n`); by default the setting's.
@@ -49,7 +48,7 @@ class Settings(BaseModel):
     """Settings of a game: everything that decides an episode, JSON-able and frozen.
 
     Environment arguments, command options and `config.json` are made of the fields: name, type, default,
-    bounds and description (the option's help) stand there and nowhere else; see `Option`.
+    bounds and description (the option's help) are written only there; see `Option`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -80,7 +79,7 @@ class TaskList:
         return self.scenario(instance_id)
 
     def scenario(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the public description of a task as it stands in transcripts."""
+        """Return the public description of a task, as transcripts have it."""
         return {"uuid": instance_id}
 
     def info(self, instance_id: str) -> Mapping[str, Any]:
@@ -112,11 +111,11 @@ class TaskList:
         return {}
 
     def skipped_private(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the same for the private record."""
+        """Return the game's own fields of the private record of an episode that never began."""
         return {}
 
     def config(self) -> dict[str, Any]:
-        """Return what `config.json` says of data and databases beside the settings."""
+        """Return what `config.json` says about data and databases, in addition to the settings."""
         return {}
 
     def close(self) -> None:
@@ -158,13 +157,13 @@ class Game:
         title: one line for people.
         study_title: the title of the pages of a study, for people who take part in it.
         evaluated: the seat whose player is evaluated.
-        players: the player's spec of each other seat, by index, where none is named.
+        players: the spec of the default player of each other seat, by index.
         read_text: reads a model's plain text as a move; None where the game has no markup.
         markup_help: tells a model how to write that text.
         record_model: the documented model of one task in a data file.
         survey: questions to people after an episode.
         measures: what summaries and comparisons of runs show; without it, the mean reward.
-        display: what people see of a recorded episode beside the dialogue.
+        display: what people see of a recorded episode in addition to the dialogue.
         with_people: settings that have other defaults where people may sit in a seat, by the seat's name.
     """
 
@@ -186,7 +185,7 @@ class Game:
 
     @property
     def seat_names(self) -> tuple[str, ...]:
-        """Names of the seats, by index."""
+        """Return the names of the seats, by index."""
         return tuple(seat.name for seat in self.seats)
 
     def seat_index(self, seat: int | str) -> int:
@@ -234,7 +233,7 @@ def find_game(name: str) -> Game:
     if entry is not None:
         found = load_plugin(entry)
         if not isinstance(found, Game):
-            raise InputError(f"the entry point {name!r} of {GROUP} is no birdenv.dialogue.Game")
+            raise InputError(f"the entry point {name!r} of {GROUP} is not a birdenv.dialogue.Game")
         return register_game(found)
     raise InputError(f"unknown game {name!r}; known games: {', '.join(game_names()) or 'none'}")
 

@@ -17,14 +17,15 @@ panel (`Panel.action`), or a button of its own."""
 
 @dataclass(frozen=True, slots=True)
 class ActionWords:
-    """How an action is offered to a person, and told in the conversation.
+    """The words by which an action is offered to a person and shown in the conversation.
 
     Attributes:
         label: what its button says.
         hint: one sentence that says what it is for.
         place: where the page has it; without it, the text box for words, the editor for code, else a button.
         done: how the conversation tells it: after the name of who did it for words and code ("ran this SQL"),
-            as a line of its own otherwise, where `{field}` stands for what was given.
+            as a line of its own otherwise, where `{field}` stands for what was given. One who may not see
+            that reads what stands before a colon.
         fields: the labels of its fields, by name.
         question: asked before it is done; empty for what can be taken back or repeated.
     """
@@ -52,7 +53,7 @@ class SeatWords:
     actions: Mapping[str, ActionWords] = field(default_factory=dict)
     voices: Mapping[str, str] = field(default_factory=dict)
     ends: Mapping[str, str] = field(default_factory=dict)
-    points: str = "You earned {points} points."
+    points: str = "Your points: {points}."
     replies: tuple[tuple[str, str], ...] = ()
 
     def reply(self, text: str) -> str:

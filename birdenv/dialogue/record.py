@@ -1,19 +1,120 @@
-"""The records of one episode, as run folders hold them: public, private, and durations."""
+"""The transcript of one dialogue, and the records of an episode as run folders hold them.
+
+`Example` is the transcript, in the form of CoCoA's files. An episode has a public record, a private one, and
+its durations, which say what broke it off, too. A fault that breaks an episode off is the machine's, or that
+of another seat's player, and never the policy's.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
 from typing import Any, Final
 
-from birdenv.dialogue.dialogue import Dialogue
-from birdenv.dialogue.faults import Failure
+from birdenv.dialogue.dialogue import Dialogue, spoken
 from birdenv.dialogue.games import Game, TaskList
-from birdenv.dialogue.players import Player
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.measures import PARTNER_ERROR
+from birdenv.dialogue.move import HOUSE, Event
+from birdenv.dialogue.players import Player, SeatError
 from birdenv.dialogue.usage import Usage
+from birdenv.errors import InfrastructureError, describe_error
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """One finished dialogue with the seven keys of CoCoA's `examples.json`.
+
+    `agents` maps the seat ("0", "1") to the name of the system that sat in it. `scenario` is the public
+    description of the task; what only the user's side may know is never part of an example.
+    """
+
+    uuid: str
+    scenario_uuid: str
+    scenario: Mapping[str, Any]
+    agents: Mapping[str, str]
+    outcome: Mapping[str, Any] | None
+    events: tuple[Event, ...]
+    agents_info: Mapping[str, Any] | None = field(default=None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "uuid": self.uuid,
+            "scenario_uuid": self.scenario_uuid,
+            "scenario": dict(self.scenario),
+            "agents": dict(self.agents),
+            "agents_info": dict(self.agents_info) if self.agents_info is not None else None,
+            "outcome": dict(self.outcome) if self.outcome is not None else None,
+            "events": [event.to_json() for event in self.events],
+        }
+
+    def annotation_item(self, seats: Sequence[str], name: str | None = None) -> dict[str, Any]:
+        """Return an item for annotation tools (Potato): the words of all seats, as turns and as one text.
+
+        What the house did and moves that were refused are left out.
+
+        Args:
+            seats: names of the seats.
+            name: the item's id; default: that of the dialogue.
+        """
+        turns = []
+        for event in self.events:
+            metadata = event.metadata or {}
+            if event.agent == HOUSE or metadata.get("refused"):
+                continue
+            turns.append({"speaker": seats[event.agent], "text": spoken(event)})
+            if "reply" in metadata:
+                turns.append({"speaker": metadata["sender"], "text": metadata["reply"]})
+        return {
+            "id": name or self.uuid,
+            "text": "\n".join(f"{turn['speaker']}: {turn['text']}" for turn in turns),
+            "dialogue": turns,
+            "scenario": self.scenario_uuid,
+            "agents": dict(self.agents),
+        }
+
+    @classmethod
+    def from_json(cls, record: Mapping[str, Any]) -> Example:
+        return cls(
+            uuid=record["uuid"],
+            scenario_uuid=record["scenario_uuid"],
+            scenario=record["scenario"],
+            agents=record["agents"],
+            outcome=record["outcome"],
+            events=tuple(Event.from_json(event) for event in record["events"]),
+            agents_info=record.get("agents_info"),
+        )
+
+
+INFRA_ERROR: Final = "infra_error"
+"""Status of an episode in which something was lost that it needs; it says nothing about anybody."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why an episode broke off: the status it gets, one line for people, and whose player it was."""
+
+    status: str
+    error: str
+    seat: int | None = None
+
+
+def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> Failure:
+    """End a dialogue because of a fault, and return the fault."""
+    if isinstance(error, SeatError):
+        found = Failure(PARTNER_ERROR, describe_error(error.cause), error.seat)
+    else:
+        found = Failure(INFRA_ERROR, str(error))
+    dialogue.stop(found.status)
+    return found
+
+
+def fault_words(failure: Failure) -> str:
+    """Return what a policy reads of a fault. The cause may tell of the solution, so it is not said."""
+    return f"The dialogue was ended: {failure.status}."
+
 
 _MOST_FAULTS: Final = 100  # kinds, and characters of one
 
@@ -90,7 +191,7 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
 
 
 def model_faults(player: Player | None) -> dict[str, int]:
-    """What a player's model did wrong, by kind; a player without a model has no such method.
+    """Return what a player's model did wrong, by kind; a player without a model has no such method.
 
     Somebody's player may have one of this name that means something else.
     """
@@ -129,7 +230,7 @@ def _bundle(
     started: float,
     durations: Mapping[str, float],
 ) -> Records:
-    """An episode's records; times go to their own stream, so that the others repeat byte for byte."""
+    """Return an episode's records; times go to their own stream, so that the others repeat byte for byte."""
     key = {"instance_id": instance_id}
     stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
     timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}

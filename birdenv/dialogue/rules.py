@@ -7,8 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from birdenv.dialogue.event import Event
-from birdenv.dialogue.move import Move
+from birdenv.dialogue.move import Event, Move
 from birdenv.dialogue.people import Panel
 from birdenv.dialogue.seat import Fault, Seat
 
@@ -51,7 +50,7 @@ class Rules(ABC):
     Attributes:
         seats: the game's seats, one or more.
         rewards: earned so far, by seat.
-        status: why the episode is over; empty while it goes on.
+        status: why the episode is over; empty while it is running.
         truncated: True if a limit outside of the protocol ended it.
         replaying: True while recorded moves are played again: words that were filtered stay as they are.
         noted: what a database or a grader said to the last move, as a JSON value; None if none was asked. It
@@ -128,7 +127,7 @@ class Rules(ABC):
         return 1
 
     def gauges(self, seat: int) -> Mapping[str, float]:
-        """Return what is left of the things that run out."""
+        """Return what is left of everything that can run out, such as turns, by name."""
         return {}
 
     def choices(self, seat: int) -> Sequence[Any]:
@@ -148,7 +147,8 @@ class Rules(ABC):
         return None
 
     def panels(self, seat: int) -> tuple[Panel, ...]:
-        """Return what a person sees beside the conversation: constant, and never more than the seat may know.
+        """Return what a person sees in addition to the conversation: constant, and only what the seat may
+        know.
 
         Without panels pages show the knowledge and the instruction as they are.
         """
@@ -161,7 +161,7 @@ class Rules(ABC):
         )
 
     def private_brief(self, seat: int) -> Any:
-        """Return what a player of this seat is told beside its views; None for evaluated seats."""
+        """Return what a player of this seat is told in addition to its views; None for evaluated seats."""
         return None
 
     def record(self, events: Sequence[Event]) -> dict[str, Any]:

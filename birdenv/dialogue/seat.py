@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, TypeAlias
 
-from birdenv.dialogue.event import DECORATIVE
+from birdenv.dialogue.move import DECORATIVE
 from birdenv.dialogue.people import NO_WORDS, SeatWords
 
 MAX_TEXT: Final = 2**16
@@ -58,7 +58,7 @@ class Field:
 
     @property
     def is_text(self) -> bool:
-        """True for words and code."""
+        """Return whether the field holds text: words or code."""
         return self.kind in _TEXTS
 
     def fault(self, value: Any, choices: Sequence[Any] = ()) -> Fault | None:
@@ -143,12 +143,12 @@ class Action:
 
     @cached_property
     def is_text(self) -> bool:
-        """True if its data is one text."""
+        """Return whether the data of a move is one text."""
         return len(self.fields) == 1 and self.fields[0].is_text
 
     @cached_property
     def check(self) -> Callable[[Any, Sequence[Any]], Fault | None]:
-        """The same as `fault`, in one call where there is one field."""
+        """Return why data does not fit, as `fault` does, in one call for actions with one field."""
         return self.fields[0].fault if len(self.fields) == 1 else self.fault
 
     def data_of(self, arguments: Mapping[str, Any]) -> Any:
@@ -172,7 +172,7 @@ class Action:
         return dict(data) if isinstance(data, Mapping) else {}
 
     def data_of_text(self, text: str) -> Any:
-        """Return the data of a move from one text: that of several text fields stands between separators."""
+        """Return the data of a move from one text, in which several fields are divided by separators."""
         if len(self.fields) == 1:
             return text
         texts = [each.name for each in self.fields if each.is_text]
@@ -233,10 +233,10 @@ class Seat:
 
     @cached_property
     def kinds(self) -> tuple[str, ...]:
-        """Names of the actions, in order."""
+        """Return the names of the actions, in order."""
         return tuple(action.name for action in self.actions)
 
     @cached_property
     def by_name(self) -> Mapping[str, Action]:
-        """The actions by name."""
+        """Return the actions by name."""
         return {action.name: action for action in self.actions}

@@ -12,8 +12,8 @@ from gymnasium.utils import EzPickle
 
 from birdenv.dialogue import Arena, Dialogue, Event, Game, Player, View, make_game
 from birdenv.dialogue import Move as _Move
-from birdenv.dialogue.faults import Failure, end_by_fault, fault_words
 from birdenv.dialogue.players import SeatError, Watched, advance
+from birdenv.dialogue.record import Failure, end_by_fault, fault_words
 from birdenv.envs._sampling import Sampler
 from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InfrastructureError, InputError
@@ -80,15 +80,16 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The tasks of this environment, in the order that the reset option `index` counts."""
+        """Return the tasks of this environment, in the order that the reset option `index` counts."""
         return self._arena.ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
-        """Say which tasks are drawn from now on by a reset that names none, and how often: a curriculum.
+        """Set which tasks are drawn from now on by resets that name none, and how often: a curriculum.
 
         Args:
             sampling: `instance_id`, `database` and `difficulty`, each a name, a list of names, or weights by
-                name; what is not named is not drawn, and a task's weights multiply. None draws evenly.
+                name. What is not named is not drawn, and a task's weights multiply. None draws all tasks
+                evenly.
 
         Raises:
             InputError: a name or a weight cannot be used, or nothing is left to draw.
@@ -196,7 +197,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:
-        """Return the dialogue so far (`ansi`), or print what was not printed yet (`human`)."""
+        """Return the dialogue so far (`ansi`), or print what is new (`human`)."""
         if self.render_mode is None:
             return None
         text = transcript_text(self._title, self._dialogue, self._index)

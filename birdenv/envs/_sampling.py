@@ -56,7 +56,7 @@ class Sampler:
         return ids[bisect_right(sums, rng.random() * sums[-1], hi=len(ids) - 1)]
 
     def _choice(self, given: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[float]]:
-        """The tasks that may be drawn, and the running sums of their weights, if these differ."""
+        """Return the tasks that may be drawn, and the running sums of their weights, if these differ."""
         ids = self._arena.ids
         if "index" in given:
             return (self._at(given),), ()
@@ -93,7 +93,7 @@ class Sampler:
                 raise InputError(f"no {what} {name!r}; this environment has {have}")
 
     def _names(self, field: str) -> Sequence[Any]:
-        """What a field says of each task."""
+        """Return what a field says of each task."""
         if field not in self._known:
             public = [self._arena._tasks.public(name) for name in self._arena.ids]
             if not all(hasattr(task, field) for task in public):
@@ -113,7 +113,7 @@ class Sampler:
 
 
 def _given(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The options that have a value."""
+    """Return the options that have a value."""
     unknown = [name for name in options or {} if name not in RESET_OPTIONS]
     if unknown:
         raise InputError(f"unknown reset option {unknown[0]!r}; known options: {', '.join(RESET_OPTIONS)}")

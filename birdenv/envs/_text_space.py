@@ -1,13 +1,177 @@
-"""The space of Unicode texts."""
+"""The space of Unicode texts, and carrying its members between processes.
+
+`AsyncVectorEnv` reads observations once from shared memory, when it is made, and afterwards hands out deep
+copies of what it read then. For arrays that works, since they look into the shared memory; the strings that
+Gymnasium reads for its own `Text` never change again. Here reading gives `SharedTexts`, a look into the
+shared memory whose deep copy is a tuple of what stands there at that moment.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import multiprocessing
+from collections.abc import Iterable, Sequence
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
+import numpy.typing as npt
+from gymnasium.spaces import Space, Tuple
+from gymnasium.spaces.utils import flatdim, flatten, flatten_space, is_space_dtype_shape_equiv, unflatten
+from gymnasium.vector.utils import (
+    batch_differing_spaces,
+    create_shared_memory,
+    read_from_shared_memory,
+    write_to_shared_memory,
+)
+from gymnasium.wrappers.utils import create_zero_array
 
-from birdenv.envs._text_vectorisation import SpaceAsText
+T = TypeVar("T")
+SHARED_BYTES = 2**20
+"""Bytes of shared memory for one text of one environment, at most."""
+
+_LENGTH_BYTES = 8
+_LONGEST_CHARACTER = 4
+"""Bytes of UTF-8."""
+
+
+class SpaceAsText(Space[T], Generic[T]):
+    """A space whose members can be written as text of up to `max_length` characters.
+
+    Subclasses define `contains`, `sample`, `encode` and `decode`.
+    """
+
+    def __init__(
+        self, max_length: int, *, dtype: npt.DTypeLike = object, seed: int | np.random.Generator | None = None
+    ) -> None:
+        if max_length < 0:
+            raise ValueError(f"max_length must not be negative, got {max_length}")
+        self.max_length = int(max_length)
+        super().__init__(shape=None, dtype=dtype, seed=seed)
+
+    def __init_subclass__(cls) -> None:
+        batch_differing_spaces.register(cls)(_batch_differing)  # it is looked up by the exact class
+
+    def encode(self, value: T) -> str:
+        """Return the member as text."""
+        raise NotImplementedError
+
+    def decode(self, text: str) -> T:
+        """Return the member that `encode` wrote."""
+        raise NotImplementedError
+
+    @property
+    def is_np_flattenable(self) -> bool:
+        return False
+
+    @property
+    def shared_bytes(self) -> int:
+        """Return the number of bytes that one member may need in shared memory."""
+        return min(_LONGEST_CHARACTER * self.max_length, SHARED_BYTES)
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and other.max_length == self.max_length
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(max_length={self.max_length})"
+
+
+class SharedTexts(Sequence[T]):
+    """The members that stand in shared memory now, one for each environment.
+
+    A deep copy is a tuple that no longer changes.
+    """
+
+    def __init__(self, space: SpaceAsText[T], rows: npt.NDArray[np.uint8]) -> None:
+        self._space = space
+        self._rows = rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[T, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> T | tuple[T, ...]:
+        if isinstance(index, slice):
+            return tuple(self)[index]
+        row = self._rows[index]
+        length = int.from_bytes(row[:_LENGTH_BYTES].tobytes(), "little")
+        if not length:
+            return self._space.decode("")
+        written = row[_LENGTH_BYTES : _LENGTH_BYTES + length].tobytes()
+        return self._space.decode(written.decode("utf-8", "surrogatepass"))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> tuple[T, ...]:
+        return tuple(self)
+
+    def __repr__(self) -> str:
+        return repr(tuple(self))
+
+
+def _batch_differing(spaces: Sequence[SpaceAsText[Any]]) -> Any:
+    return Tuple(list(spaces))
+
+
+def _rows(space: SpaceAsText[Any], shared_memory: Any) -> npt.NDArray[np.uint8]:
+    flat: npt.NDArray[np.uint8] = np.frombuffer(shared_memory.get_obj(), dtype=np.uint8)
+    return flat.reshape(-1, _LENGTH_BYTES + space.shared_bytes)
+
+
+@create_shared_memory.register(SpaceAsText)
+def _create(space: SpaceAsText[Any], n: int = 1, ctx: Any = multiprocessing) -> Any:
+    return ctx.Array("B", n * (_LENGTH_BYTES + space.shared_bytes))
+
+
+@read_from_shared_memory.register(SpaceAsText)
+def _read(space: SpaceAsText[T], shared_memory: Any, n: int = 1) -> SharedTexts[T]:
+    return SharedTexts(space, _rows(space, shared_memory))
+
+
+@write_to_shared_memory.register(SpaceAsText)
+def _write(space: SpaceAsText[T], index: int, value: T, shared_memory: Any) -> None:
+    written = space.encode(value).encode("utf-8", "surrogatepass")
+    if len(written) > space.shared_bytes:
+        raise ValueError(
+            f"a text of {len(written)} bytes does not fit into the {space.shared_bytes} bytes of shared"
+            " memory that AsyncVectorEnv has for it; make the vector environment with shared_memory=False"
+        )
+    row = _rows(space, shared_memory)[index]
+    end = _LENGTH_BYTES + len(written)
+    row[:end] = np.frombuffer(len(written).to_bytes(_LENGTH_BYTES, "little") + written, dtype=np.uint8)
+
+
+@is_space_dtype_shape_equiv.register(SpaceAsText)
+def _equivalent(space_1: SpaceAsText[Any], space_2: Space[Any]) -> bool:
+    return space_1 == space_2
+
+
+@flatdim.register(SpaceAsText)
+def _flatdim(space: SpaceAsText[Any]) -> int:
+    raise ValueError(f"{space} has no number of dimensions: a text is no vector; make features of it first")
+
+
+@flatten_space.register(SpaceAsText)
+def _flatten_space(space: SpaceAsText[T]) -> SpaceAsText[T]:
+    return space  # as Gymnasium does with its graphs and sequences: the arrays around it are flattened
+
+
+@flatten.register(SpaceAsText)
+def _flatten(space: SpaceAsText[T], x: T) -> T:
+    return x
+
+
+@unflatten.register(SpaceAsText)
+def _unflatten(space: SpaceAsText[T], x: T) -> T:
+    return x
+
+
+@create_zero_array.register(SpaceAsText)
+def _zero(space: SpaceAsText[T]) -> T:
+    """Return what pads a stack of frames before the first."""
+    return space.decode("")
+
 
 _ALPHABETS = (
     "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789 ",
@@ -41,7 +205,7 @@ class UnicodeText(SpaceAsText[str]):
         return isinstance(x, str) and len(x) <= self.max_length
 
     def sample(self, mask: None = None, probability: None = None) -> str:
-        """A random short text; this space has no masks."""
+        """Return a random short text; this space has no masks."""
         if mask is not None or probability is not None:
             raise ValueError("UnicodeText takes neither a mask nor a probability")
         rng = self.np_random

@@ -72,11 +72,11 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The tasks, in the order that the reset option `index` counts."""
+        """Return the tasks, in the order that the reset option `index` counts."""
         return self.envs[0].instance_ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
-        """Say which tasks are drawn from now on, and how often: see `DialogueEnv.sample_tasks`."""
+        """Set which tasks are drawn from now on, and how often: see `DialogueEnv.sample_tasks`."""
         for env in self.envs:
             env.sample_tasks(sampling)
 
@@ -114,7 +114,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
         Raises:
             ResetNeeded: autoreset is disabled, and an environment has no running episode.
-            InvalidAction: these are not as many actions as environments, or one is none.
+            InvalidAction: there are not as many actions as environments, or one of them is not an action.
         """
         try:
             listed = isinstance(actions, list | tuple)

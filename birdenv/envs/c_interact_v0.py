@@ -41,7 +41,7 @@ class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
 
 
 class raw_env(DialogueAEC):  # noqa: N801 (PettingZoo's name for it)
-    """The game itself; the arguments are those of `CInteractEnv` without `user`."""
+    """Return the game itself. The arguments are those of `CInteractEnv` without `user`."""
 
     metadata: ClassVar[dict[str, Any]] = DialogueAEC.metadata | {"name": "c_interact_v0"}
 

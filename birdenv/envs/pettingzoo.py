@@ -192,7 +192,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
             self.render()
 
     def _next(self, dialogue: Dialogue, after: int) -> str:
-        """The next open seat after one."""
+        """Return the next open seat after one."""
         count = len(self._seats)
         return next(
             self.possible_agents[(after + i) % count]

@@ -110,5 +110,5 @@ class CandidatesVecEnv(VecEnv):
         raise NotImplementedError("the episodes of a batch share their attributes")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Tell for each episode whether it is wrapped: as it has the infos of `Monitor`, in that alone."""
+        """Return for each episode whether it is wrapped: only in `Monitor`, whose infos it has."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

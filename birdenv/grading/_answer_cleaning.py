@@ -52,7 +52,7 @@ _Change: TypeAlias = tuple[str, tuple[str, ...]]
 
 
 def clean_sql(text: str) -> Cleaned:
-    """Clean one answer; see the module's first lines. What is already clean comes back as it is.
+    """Return an answer without what surrounds the SQL (see the module's docstring). Clean SQL is not changed.
 
     So does text longer than `LONGEST_SQL`, which no database runs.
     """
@@ -110,7 +110,7 @@ def _without_fence(text: str) -> _Change:
 
 
 def _after_opening(text: str) -> int:
-    """Where the SQL begins behind an opening fence and its language tag.
+    """Return where the SQL begins behind an opening fence and its language tag.
 
     A word with text behind it on its line is a tag only if it names a language of SQL; a word alone on the
     fence's line is a tag unless SQL can begin with it.
@@ -124,7 +124,9 @@ def _after_opening(text: str) -> int:
 
 
 def _parts(text: str) -> Iterator[tuple[str, Stretch, int]]:
-    """Each stretch with its kind and end; kinds are `semicolon` and `tag`, too, and a tag is one stretch."""
+    """Yield each stretch with its kind and end; kinds are `semicolon` and `tag`, too, and a tag is one
+    stretch.
+    """
     tag_end = 0
     for part in stretches(text):
         if part.start < tag_end:
@@ -137,12 +139,12 @@ def _parts(text: str) -> Iterator[tuple[str, Stretch, int]]:
 
 
 def _is_disputed(part: Stretch) -> bool:
-    """Whether dialects disagree on where a comment ends: one in it begins, or it never ends."""
+    """Return whether dialects disagree on where a comment ends: one in it begins, or it never ends."""
     return part.kind == "comment" and (not part.is_closed or ("/*" in part.text[2:] and part.text[0] == "/"))
 
 
 def _is_inside_quotes(text: str) -> bool:
-    """Whether quotes or a block comment are still open at the end of the text."""
+    """Return whether quotes or a block comment are still open at the end of the text."""
     return any(not part.is_closed or _is_disputed(part) for _, part, _ in _parts(text))
 
 

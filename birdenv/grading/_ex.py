@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Hashable, Sequence
-from dataclasses import replace
-from typing import Final
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Final, Literal, TypeAlias
 
 from birdenv.databases import Cell, DatabaseSource, Limits, QueryError, QueryResult
 from birdenv.databases.cache import result_cache
@@ -17,16 +17,88 @@ from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL, SPELLED_OUT, spells_out
 from birdenv.grading._second_run import is_late
 from birdenv.grading._statements import LEAST_FETCHED, FetchedRows, GoldRows, Statements
-from birdenv.grading._verdict import ExStatus, ExVerdict, ShownCell
 from birdenv.grading.compare._cells import canonical_row, canonical_rows
-from birdenv.grading.compare._explain import show
+from birdenv.grading.compare._differences import show
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading.compare._rows import RowsComparison, compare_multiset, compare_ordered, hashable_rows
 from birdenv.grading.compare._tolerance import are_plain, multiset_difference
 
+GRADER_VERSION: Final = "5"
+"""The version of what verdicts mean: a change that can move a score is a new one."""
+
+ExStatus: TypeAlias = Literal[
+    "passed", "wrong_result", "sql_error", "sql_timeout", "no_submission", "gold_error"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class ExVerdict:
+    """The result of grading one prediction. `reason`, results and the gold's counts are private to graders.
+
+    Attributes:
+        ex: True if the rows agree by the default rule (multisets); of the cleaned SQL if the grader cleans.
+        ex_bird: True if they agree by BIRD's official set rule; always of the SQL as submitted.
+        reason: one line that says why not; empty if `ex`.
+        status: how the grading ended.
+        error: the error of the prediction, or of the gold if the status is `gold_error`.
+        gold_empty: True if the gold returned no row, or nothing but NULLs.
+        flags: what else was noticed, such as `dup_only`.
+        rows_gold: number of rows of the gold.
+        rows_pred: number of rows of the prediction; None also if fetching stopped before the last row.
+        matched_gold: index of the gold that gave `ex`. `gold_result`, `rows_gold`, `gold_empty`, `flags` and
+            `expected` are about that gold, or else about the first one that ran.
+        expected: the first row of the gold that the prediction lacks, as text.
+        returned: the first row of the prediction that the gold lacks, as text.
+        metrics: the metrics that the grader was asked for, from 0 to 1; like `ex`, of the cleaned SQL.
+        clean_steps: what cleaning took away.
+        gold_seconds: duration of the gold, as the database measured it when the statement ran.
+        pred_seconds: duration of the prediction.
+        was_late: True if a time limit ended one of the statements.
+        gold_result: the first 1,001 rows at most, truncated if there were more. Values of types that only
+            PostgreSQL has are a `ShownCell`.
+        pred_result: the same of the prediction.
+    """
+
+    ex: bool
+    ex_bird: bool
+    reason: str
+    status: ExStatus
+    error: QueryError | None = None
+    gold_empty: bool = False
+    flags: tuple[str, ...] = ()
+    rows_gold: int | None = None
+    rows_pred: int | None = None
+    matched_gold: int | None = None
+    expected: str = ""
+    returned: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    clean_steps: tuple[str, ...] = ()
+    gold_seconds: float = 0.0
+    pred_seconds: float = 0.0
+    was_late: bool = False
+    gold_result: QueryResult | None = field(default=None, repr=False)
+    pred_result: QueryResult | None = field(default=None, repr=False)
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class ShownCell:
+    """A value of a type that SQLite does not have, as its `repr`: results of verdicts are only shown."""
+
+    text: str
+
+    def __repr__(self) -> str:
+        return self.text
+
+
+def without_results(verdict: ExVerdict) -> ExVerdict:
+    """Return the verdict alone: rows of a thousand results would fill the memory."""
+    return replace(verdict, gold_result=None, pred_result=None)
+
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Whether both have the same rows in the same order, as Python and canonical forms alike see them."""
+    """Return whether both have the same rows in the same order, as Python and canonical forms alike see
+    them.
+    """
     return (
         pred.total == len(gold.rows)
         and pred.rows == gold.rows
@@ -37,7 +109,7 @@ def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
 
 
 def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
-    """`compare_multiset` of the two."""
+    """Compare the prediction with the gold as multisets of rows."""
     if is_same(gold, pred):
         flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
         return RowsComparison(True, "", flags)
@@ -47,7 +119,7 @@ def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
 
 
 def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Whether `compare_bird` calls the two equal."""
+    """Return whether `compare_bird` calls the two equal."""
     if pred.total == len(gold.rows) and pred.rows == gold.rows:
         return True  # as they are
     if pred.total is None or not (gold.has_all(pred.rows) and gold.has_all(pred.more)):
@@ -60,7 +132,9 @@ def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
 
 
 def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> RowsComparison:
-    """`compare_multiset` of a prediction with more rows than the gold, some of them only counted."""
+    """Compare, as multisets, a prediction that has more rows than the gold, some of which were only
+    counted.
+    """
     expected, kept = canonical_rows(gold.rows), canonical_rows(pred.rows)
     returned = Counter(kept)
     for row, count in pred.more.items():
@@ -81,18 +155,18 @@ _Fetched = FetchedRows | QueryError
 
 
 class LocalExGrader:
-    """Grades predictions against golds in the process that asks, which is a worker.
+    """Grades predictions against golds in the calling process, which is a worker.
 
-    A prediction runs once, and of its rows no more are fetched than decide and none kept that need not be:
-    one more than the gold's (but 1,001, so that what can be shown of it says nothing of the gold); behind
-    those, rows that a gold has too are counted, up to the first that no gold has. A prediction whose SQL is
-    one of the golds' is not run.
+    A prediction runs once, and only as many of its rows are fetched and kept as the verdict needs: one more
+    than the gold has, but at least 1,001, so that the rows that are shown do not tell how many the gold has.
+    Rows beyond those are only counted, up to the first row that no gold has. A prediction whose SQL equals
+    that of a gold is not run.
 
     Args:
         source: the databases.
-        limits: of each statement.
-        clean: see `ExGrader`, as for the other two.
-        metrics: of this grader.
+        limits: the limits of each statement.
+        clean: as in `ExGrader`.
+        metrics: as in `ExGrader`.
         fail_doubtful: see `ExGrader`.
     """
 
@@ -170,8 +244,9 @@ class LocalExGrader:
         return _failed(verdict) if doubted and spells_out(sql, gold.sql, self._dialect) else verdict
 
     def _order_flags(self, comparison: RowsComparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
-        """`order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
-        `order_unchecked` where that cannot be told."""
+        """Return `order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
+        `order_unchecked` where that cannot be told.
+        """
         if not comparison.equal or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
         if _ORDER.search(gold.sql) is None:
@@ -200,7 +275,7 @@ class LocalExGrader:
 
 
 def _failed(verdict: ExVerdict) -> ExVerdict:
-    """A verdict on rows that are spelled out: wrong by every metric."""
+    """Return a verdict on rows that are spelled out: wrong by every metric."""
     return replace(
         verdict,
         ex=False,
@@ -228,7 +303,7 @@ def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
 
 
 def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, RowsComparison]:
-    """Which is the first gold that the prediction matches, else the first of all; and how they compare."""
+    """Return the index of the first gold that the prediction matches, or else 0, and the comparison."""
     if isinstance(pred, QueryError):
         return 0, RowsComparison(False, "")
     comparison = agree_as_multisets(usable[0], pred)

@@ -22,8 +22,8 @@ _SET_WORDS: Final = frozenset({"UNION", "EXCEPT", "INTERSECT"})
 
 
 def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Result]) -> str:
-    """One line if the outermost LIMIT leaves out rows that its ORDER BY puts level with rows that it keeps;
-    empty if not, and where that cannot be told. A LIMIT without ORDER BY puts all rows level.
+    """Return one line if the outermost LIMIT leaves out rows that its ORDER BY puts level with rows that it
+    keeps; empty if not, and where that cannot be told. A LIMIT without ORDER BY puts all rows level.
 
     `gold` is the query's result. `run` is asked for the same query with a later LIMIT, and with the sort keys
     as further columns. Sub-queries with a LIMIT of their own are not looked at.
@@ -62,14 +62,14 @@ class _Probe:
 
 
 def _is_tie(cut: int, keys: Sequence[Row], outputs: Sequence[Row]) -> bool:
-    """Whether rows before and behind the cut have the same keys, and not all the same output."""
+    """Return whether rows before and behind the cut have the same keys, and not all the same output."""
     if not 0 < cut < len(keys) or keys[cut - 1] != keys[cut]:
         return False
     return len({repr(output) for key, output in zip(keys, outputs, strict=True) if key == keys[cut]}) > 1
 
 
 def _probe(sql: str, tokens: Sequence[Token], columns: Sequence[str]) -> _Probe | None:
-    """None where the query has no outermost LIMIT with plain numbers, or its keys cannot be had."""
+    """Return the probe, or None if the query has no outermost LIMIT with plain numbers or no usable keys."""
     outer = _outermost(tokens)
     words = [tokens[i].text.upper() if tokens[i].kind == "word" else "" for i in outer]
     if "LIMIT" not in words:
@@ -114,7 +114,7 @@ def _outermost(tokens: Sequence[Token]) -> list[int]:
 
 
 def _limit_and_offset(tokens: Sequence[Token]) -> tuple[int, int] | None:
-    """`n`, `n OFFSET m` and `m, n` as (n, m)."""
+    """Read `n`, `n OFFSET m` or `m, n` as (n, m)."""
     texts = [token.text.upper() for token in tokens if token.text != ";"]
     match texts:
         case [count] if count.isdigit():
@@ -127,7 +127,7 @@ def _limit_and_offset(tokens: Sequence[Token]) -> tuple[int, int] | None:
 
 
 def _split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """The sort keys, without their directions."""
+    """Return the sort keys, without their directions."""
     keys: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
@@ -143,7 +143,7 @@ def _split(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _place(key: Sequence[Token], columns: Sequence[str]) -> int | None:
-    """Which output column a key is, by its number or name."""
+    """Return which output column a key is, by its number or name."""
     if len(key) != 1:
         return None
     text = key[0].text
@@ -156,11 +156,17 @@ def _place(key: Sequence[Token], columns: Sequence[str]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """What running a gold twice found. Private to graders.
+    """The result of running a gold twice; it is private to graders.
 
-    `failures`: why it does not pass, by mode (`soft_f1` too), or under `gold` if it does not run. `seconds`:
-    of the slower run. `is_empty`: no row, or nothing but NULLs. `reads_clock`: by its text. `has_changed`:
-    the two runs gave different rows. `tie`: its LIMIT cuts through rows that its ORDER BY leaves level.
+    Attributes:
+        failures: why the gold does not pass, by comparison mode (also `soft_f1`), or under `gold` if it does
+            not run.
+        seconds: duration of the slower run.
+        rows: number of rows.
+        is_empty: True if it returned no row, or nothing but NULLs.
+        reads_clock: True if its text reads the clock.
+        has_changed: True if the two runs returned different rows.
+        tie: one line if its LIMIT cuts through rows that its ORDER BY ranks equal; otherwise empty.
     """
 
     failures: dict[str, str]

@@ -25,8 +25,13 @@ _DEFAULT_LIMITS: Final = Limits()
 
 @dataclass(frozen=True, slots=True)
 class SpeedMeasurement:
-    """Seconds of each run of gold and prediction, in the order in which they ran. `error`: why there are none
-    (or no more): a query that failed, or all the time used up; then the score is 0."""
+    """The durations of gold and prediction, in seconds, in the order in which they ran.
+
+    Attributes:
+        gold_seconds: one number for each run of the gold.
+        pred_seconds: one number for each run of the prediction.
+        error: why runs are missing: a query failed, or the time was used up. Then the score is 0.
+    """
 
     gold_seconds: tuple[float, ...]
     pred_seconds: tuple[float, ...]
@@ -34,16 +39,16 @@ class SpeedMeasurement:
 
     @property
     def score(self) -> float:
-        """The item's R-VES."""
+        """Return the item's R-VES."""
         return 0.0 if self.error else r_ves(self.gold_seconds, self.pred_seconds)
 
 
 def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
-    """The score of one pair whose results agree by the set rule (`compare_bird`); others score 0.
+    """Return R-VES of one pair whose results agree by the set rule (`compare_bird`); other pairs score 0.
 
-    The square root of the reward for `time_ratio`: 1.25 from 2 upwards, 1 from 1, 0.75 from 0.5, 0.5 from
-    0.25, else 0.25. So one of 1.118, 1, 0.866, 0.707, 0.5, or 0 without a ratio; the metric is the mean over
-    all pairs times 100.
+    The score is the square root of a reward for `time_ratio`: 1.25 from a ratio of 2, 1 from 1, 0.75 from
+    0.5, 0.5 from 0.25, and 0.25 below. So it is 1.118, 1, 0.866, 0.707 or 0.5, or 0 without a ratio. The
+    metric is the mean over all pairs, times 100.
     """
     ratio = time_ratio(gold_seconds, pred_seconds)
     if ratio <= 0:
@@ -52,12 +57,14 @@ def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float
 
 
 def time_ratio(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
-    """How many times longer the gold takes: the mean over the runs of gold time / predicted time, ratios
-    that do not lie strictly within three standard deviations of their mean left out.
+    """Return how many times as long as the prediction the gold takes.
 
-    0 where nothing is left. That is the script's own trap: if all ratios are the same, as with one run, none
-    lies strictly within. It is 0 too where a time is no time at all. Raises `ValueError` for sequences of
-    different length.
+    This is the mean, over the runs, of gold time / predicted time. As in the official script, ratios that do
+    not lie strictly within three standard deviations of their mean are left out, and the result is 0 if none
+    is left: that happens when all ratios are the same, as with a single run. It is also 0 if a time is 0.
+
+    Raises:
+        ValueError: the sequences differ in length.
     """
     if 0 in pred_seconds:
         return 0.0
@@ -79,9 +86,11 @@ def measure_speed(
 ) -> SpeedMeasurement:
     """Run both queries in turn, the prediction first, each time on a freshly opened database.
 
-    Times are the database's own: from the start of the statement to its last row, without opening. The whole
-    may take `runs` times the wall-clock seconds of a statement. Raises `InputError` if the database cannot be
-    opened.
+    The database measures the times, from the start of a statement to its last row, without opening. All runs
+    together may take `runs` times the wall-clock limit of a statement.
+
+    Raises:
+        InputError: the database cannot be opened.
     """
     times: tuple[list[float], list[float]] = ([], [])
     deadline = time.monotonic() + limits.wall_seconds * runs

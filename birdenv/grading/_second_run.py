@@ -21,7 +21,7 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Wait until nobody else of this user is in here, on this machine.
+    """Enter a block that only one process of this user may be in at a time, on this machine.
 
     Where there is no place for a lock, nobody waits.
     """
@@ -53,19 +53,21 @@ _T = TypeVar("_T")
 
 
 def second_limits(limits: Limits) -> Limits:
-    """The limits of the second run."""
+    """Return the limits of the second run."""
     return replace(limits, seconds=SECOND_TIME * limits.seconds)
 
 
 def is_late(result: object) -> bool:
-    """Whether a time limit ended the statement of this result, or the reading of a part of this state."""
+    """Return whether a time limit ended the statement of this result, or the reading of a part of this
+    state.
+    """
     if isinstance(result, DatabaseState):
         return any(map(is_late, result.contents.values()))
     return isinstance(result, QueryError) and result.kind == "timeout"
 
 
 def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Callable[[_T], bool]) -> _T:
-    """What `run` gives under the limits; if it was late, what it gives in its second run."""
+    """Return what `run` gives under the limits; if it was late, what it gives in its second run."""
     found = run(limits)
     if not was_late(found):
         return found

@@ -47,12 +47,12 @@ class GoldRows:
 
     @cached_property
     def is_empty(self) -> bool:
-        """No row, or nothing but NULLs."""
+        """Return whether the gold has no row, or nothing but NULLs."""
         return all(cell is None for cell in chain.from_iterable(self.rows))
 
     @cached_property
     def row_set(self) -> frozenset[tuple[Hashable, ...]]:
-        """The distinct rows as the set rule compares them."""
+        """Return the distinct rows as the set rule compares them."""
         try:
             return frozenset(self.rows)
         except TypeError:
@@ -63,14 +63,14 @@ class GoldRows:
         return frozenset(canonical_rows(self.rows))
 
     def has_all(self, rows: Collection[Row]) -> bool:
-        """Whether each row is one of the gold's as the set rule compares them."""
+        """Return whether each row is one of the gold's as the set rule compares them."""
         try:
             return self.row_set.issuperset(rows)
         except TypeError:
             return self.row_set.issuperset(hashable_rows(rows))
 
     def holds(self, width: int, rows: Sequence[Row]) -> bool:
-        """Whether each row is one of the gold's, by either rule, among results of so many columns.
+        """Return whether each row is one of the gold's, by either rule, among results of so many columns.
 
         False decides: with such a row the two cannot agree, nor differ in repeated rows only.
         """
@@ -81,7 +81,7 @@ class GoldRows:
         return all(canonical_row(row) in self.canonical_set for row in chain(self._foreign(rows), rows))
 
     def _foreign(self, rows: Sequence[Row]) -> list[Row]:
-        """The first row that is none of the gold's by the set rule: the one that may decide."""
+        """Return the first row that is none of the gold's by the set rule: the one that may decide."""
         known = zip(rows, hashable_rows(rows), strict=True)
         return list(islice((row for row, hashable in known if hashable not in self.row_set), 1))
 
@@ -106,7 +106,7 @@ class FetchedRows:
 
     @property
     def result(self) -> QueryResult:
-        """The first rows; truncated if they are not all."""
+        """Return the first rows as a result, which is truncated if there were more."""
         is_cut = self.total != len(self.rows)
         return QueryResult(self.columns, self.rows, is_cut, elapsed=self.elapsed, repeatable=self.repeatable)
 
@@ -133,7 +133,7 @@ def whole(result: Result) -> Result:
 
 
 def rows_needed(golds: Sequence[GoldRows]) -> int:
-    """So many rows of a prediction are kept where it has more than the golds."""
+    """Return how many rows to keep of a prediction that has more rows than the golds."""
     return max(LEAST_FETCHED, *[len(gold.rows) for gold in golds]) + 1
 
 
@@ -149,14 +149,14 @@ class RowCollector:
         self.begin(())
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """The statement starts, perhaps not for the first time: what was seen before does not count."""
+        """Begin a statement. If it is run again, forget what was seen of it before."""
         self._columns = columns
         self._rows: list[Row] = []
         self._more: Counter[Row] | None = None  # as nearly always
         self._open: list[GoldRows] | None = None  # golds that have every row so far
 
     def see(self, rows: list[Row]) -> bool:
-        """Take the next rows; whether more of them can matter."""
+        """Take the next rows. Return whether more rows can matter."""
         if self._open is None:
             if self._most is None or len(self._rows) + len(rows) <= self._most:
                 self._rows += rows
@@ -179,13 +179,13 @@ class RowCollector:
     def fetched(
         self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
     ) -> FetchedRows:
-        """What was seen; `is_whole`: to the last row."""
+        """Return the rows that were seen. `is_whole` says whether they go to the last row."""
         more = dict(self._more) if self._more else {}
         total = len(self._rows) + sum(more.values()) if is_whole else None
         return FetchedRows(columns, self._rows, more, total, elapsed, repeatable)
 
     def replay(self, whole: FetchedRows) -> FetchedRows:
-        """Return what would be fetched of a prediction of which all rows are known."""
+        """Return what would be fetched of a prediction whose rows are all known."""
         self.begin(whole.columns)
         is_whole = self.see(list(whole.rows))
         return self.fetched(
@@ -226,11 +226,11 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Give what the results on a database depend on. Raises `InputError` if it cannot be opened."""
+        """Return what results on a database depend on. Raises `InputError` if it cannot be opened."""
         return self._source.scope(db_id, self._limits)
 
     def golds(self, scope: Scope, db_id: str, sqls: Sequence[str]) -> list[_Gold]:
-        """Give all rows of each gold; an error where it fails or is cut: part of a gold grades nothing."""
+        """Return all rows of each gold, or an error if it fails or is cut: part of a gold cannot grade."""
         question, known = (tuple(sqls), scope), self._question
         if known is not None and known[0] == question:
             return known[1]
@@ -242,7 +242,7 @@ class Statements:
     def prediction(
         self, scope: Scope, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
     ) -> _Fetched:
-        """Give what a prediction returns: all, or so much that no gold can agree with it by any rule."""
+        """Return the rows of a prediction: all, or enough to show that no gold agrees with it by any rule."""
         most: int | None = rows_needed(golds)
         if all_rows or most is None or most > self._limits.rows:
             most = None
@@ -291,10 +291,10 @@ class Statements:
 
 
 def _lasts(gold: _Gold) -> bool:
-    """Whether a gold may be kept: the engine says so, or its text does."""
+    """Return whether a gold's result may be cached: the engine calls it repeatable, or its text shows it."""
     return isinstance(gold, GoldRows) and (gold.result.repeatable or not reads_clock(gold.sql))
 
 
 def _if_whole(known: _Fetched) -> _Fetched | None:
-    """A prediction may have been fetched in part."""
+    """Return what was fetched if it is the whole result, or an error."""
     return known if isinstance(known, QueryError) or known.total == len(known.rows) else None

@@ -15,18 +15,26 @@ This room knows nothing of games. `openai` is imported when the first call is ma
 
 from birdenv.llm._completion import Completion
 from birdenv.llm._errors import ContextOverflowError, EndpointError, ReplayMissError
-from birdenv.llm._model_dialogues import RecordedDialogue, recorded_dialogues, recorded_exchange
 from birdenv.llm._models import CALLS, FunctionModels, Models, models_of
 from birdenv.llm._prompts import Prompt, package_prompt
-from birdenv.llm._recording import CallFile
+from birdenv.llm._recording import (
+    Call,
+    CallFile,
+    CollectedCalls,
+    RecordedDialogue,
+    recorded_dialogues,
+    recorded_exchange,
+)
 from birdenv.llm._seat_calls import Chat, Spent
 from birdenv.llm._settings import USER_PROMPTS, ModelSettings, Role
 
 __all__ = [
     "CALLS",
     "USER_PROMPTS",
+    "Call",
     "CallFile",
     "Chat",
+    "CollectedCalls",
     "Completion",
     "ContextOverflowError",
     "EndpointError",

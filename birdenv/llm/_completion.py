@@ -26,14 +26,14 @@ class Completion:
 
     Attributes:
         message: the assistant's message, whole, as it came.
-        content: its words; empty if there are none.
+        content: its words, or an empty text.
         tool_calls: its tool calls, as they came.
-        reasoning: what the model thought, where the endpoint tells.
-        refusal: its words where it declines.
+        reasoning: the reasoning of the model, if the endpoint returns it.
+        refusal: its words if it refused.
         finish_reason: `stop`, `tool_calls`, `length`, `content_filter` or another.
         prompt_tokens: as the endpoint counts them; None if it does not say.
         completion_tokens: likewise.
-        cached_tokens: those of the prompt that were cheaper.
+        cached_tokens: tokens of the prompt that were cached, and so cheaper.
         cost_usd: None if the price is not known.
     """
 
@@ -50,13 +50,14 @@ class Completion:
 
     @property
     def raw_content(self) -> str:
-        """Its words as they came, with the thoughts that a server has left among them."""
+        """Return its words as they came, with the thoughts that a server has left among them."""
         return _words(self.message.get("content"))
 
     def history(self) -> dict[str, Any]:
         """Return the message as it is sent back in the next request: words and calls, no reasoning.
 
-        Every call has an id and arguments that are the text of a JSON object; what is none stands in one.
+        Every tool call has an id, and its arguments are a JSON object as text. Arguments that are not an
+        object are wrapped in one.
         """
         sent: dict[str, Any] = {"role": "assistant", "content": self.content or self.refusal or None}
         if self.tool_calls:
@@ -90,7 +91,7 @@ def _is_object(text: str) -> bool:
 
 
 def call_id(call: Mapping[str, Any], number: int) -> str:
-    """Return the id of a tool call; a made-up one where it has none."""
+    """Return the id of a tool call, or a made-up id if it has none."""
     found = call.get("id")
     return found if isinstance(found, str) and found else f"call_{number}"
 
@@ -183,7 +184,7 @@ def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) ->
 
 
 def _parted(content: str) -> tuple[str, str]:
-    """Thoughts that a server has left among the words, and the words after them.
+    """Return thoughts that a server has left among the words, and the words after them.
 
     Of some models the first tag is not there: their prompt ends with it. Without the last one all is thought.
     """
@@ -192,7 +193,7 @@ def _parted(content: str) -> tuple[str, str]:
 
 
 def _words(content: Any) -> str:
-    """Text, or the texts of a list of parts."""
+    """Return text, or the texts of a list of parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
@@ -206,7 +207,7 @@ def _count(value: Any) -> int | None:
 
 
 def error_text(body: Any) -> str:
-    """Return the message of an error's body; empty if there is none."""
+    """Return the message of an error's body, or an empty text."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     found = error.get("message") if isinstance(error, Mapping) else error
     return shortened(found) if isinstance(found, str) else ""

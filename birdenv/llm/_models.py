@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
@@ -12,14 +12,13 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 from birdenv.errors import InputError, RunEndedError
-from birdenv.llm._caller import Caller
 from birdenv.llm._completion import UNPAID, Completion, completion_of
+from birdenv.llm._costs import Ledger, TokenPrices
 from birdenv.llm._errors import ContextOverflowError, ReplayMissError
-from birdenv.llm._ledger import Ledger
-from birdenv.llm._recording import CallFile
+from birdenv.llm._recording import Call, CallFile, CollectedCalls
+from birdenv.llm._retries import Caller
 from birdenv.llm._seat_calls import Chat
 from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
-from birdenv.llm._token_prices import TokenPrices
 
 CALLS: Final = "private_calls.jsonl"
 """The file of a run's calls. Private: what a simulated user's model is told may hold the gold."""
@@ -47,7 +46,8 @@ class Models:
         self._endpoints: dict[Role, Endpoint] = {}
         self._callers: dict[Endpoint, Caller] = {}
         self._caches: dict[str, CallFile] = {}
-        self._own: CallFile | None = None
+        self._recorded: Mapping[str, Sequence[str]] = {}
+        self._own: CallFile | CollectedCalls | None = None
         self._lock = threading.Lock()
         self._is_closed = False
         self._replayed = None if self.settings.replay is None else _replayed(self.settings.replay)
@@ -79,9 +79,35 @@ class Models:
         Raises:
             InputError: the file there is damaged.
         """
-        self._own = CallFile(folder / CALLS, append=True)
-        own = self._own
+        own = self._own = CallFile(folder / CALLS, append=True)
+        self._recorded = own.by_episode()
         self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
+
+    def collect(self) -> CollectedCalls:
+        """Keep the calls in memory, in a worker whose run records them."""
+        collected = self._own = CollectedCalls()
+        return collected
+
+    def recorded_of(self, episode: str) -> tuple[Call, ...]:
+        """Return the calls of an episode that its run folder held when it was opened."""
+        own = self._own
+        keys = self._recorded.get(episode, ())
+        return tuple(call for key in keys if own is not None and (call := own.find(key)) is not None)
+
+    def take_over(self, calls: Iterable[Call], agent: str) -> None:
+        """Record and count calls that a worker made.
+
+        Args:
+            calls: the calls.
+            agent: the name of the evaluated seat; the calls of all others are the user's.
+        """
+        for call in calls:
+            entry = {name: value for name, value in call.items() if name != "key"}
+            if self._own is not None:
+                self._own.add(call["key"], entry)
+            role: Role = "agent" if call["scope"].endswith(f"/{agent}") else "user"
+            reused = self._replayed is not None or bool(entry.get("reused"))
+            self.ledger.add(role, _recorded(entry), reused=reused)
 
     def answer(
         self,
@@ -125,7 +151,7 @@ class Models:
         return completion
 
     def sort_calls(self) -> None:
-        """Put the recorded calls in order, so that equal runs have equal files. Nothing may play any more."""
+        """Sort the recorded calls, so that equal runs have equal files. No episode may be running."""
         if self._own is not None:
             self._own.sort()
             self._own.close()
@@ -186,7 +212,9 @@ class Models:
             return found
 
     def _cache_of(self, endpoint: Endpoint) -> CallFile | None:
-        """The file of a cache folder for one endpoint: two servers may call different models by one name."""
+        """Return the file of a cache folder for one endpoint: two servers may call different models by one
+        name.
+        """
         folder = self.settings.cache
         if folder is None:
             return None
@@ -240,7 +268,7 @@ def _shared_models(settings: ModelSettings | None, values: tuple[str | None, ...
 
 
 def _replayed(run: Path) -> CallFile:
-    """The calls of a run: its folder, the folder above it for the latest run, or the file itself."""
+    """Return the calls of a run: its folder, the folder above it for the latest run, or the file itself."""
     for path in (run / CALLS, run / "latest" / CALLS, run):
         if path.is_file():
             return CallFile(path.resolve(), append=False)

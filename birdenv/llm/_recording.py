@@ -3,6 +3,8 @@
 A call is found by its key: the scope (task, attempt and seat), the request without what does not change the
 answer, and how many equal requests the scope has made before. So concurrent episodes never share an entry,
 and an episode that is played again gets the same answers in the same order.
+
+The dialogues of a run, as its models saw them, can be read out of the recorded calls.
 """
 
 from __future__ import annotations
@@ -11,13 +13,16 @@ import hashlib
 import json
 import os
 import threading
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from birdenv.errors import InputError, RunEndedError
-from birdenv.files import lines_of
+from birdenv.files import exists, lines_of
 from birdenv.llm._completion import check_message, completion_of
+
+Call: TypeAlias = dict[str, Any]
+"""One recorded call: its key, its scope, what was sent and what came back."""
 
 _MOST_DOLLARS: Final = 1e9  # for one call; a NaN would lift every budget
 _NO_PART: Final = frozenset({"user", "metadata", "service_tier", "prompt_cache_key", "stream"})
@@ -46,7 +51,7 @@ class _CallPlace(NamedTuple):
 
 
 class CallFile:
-    """A file of calls; safe from any thread. Other processes may append to it, too.
+    """A file of calls, which any thread may use. Other processes may append to it as well.
 
     Of two lines for one call, which two processes may have made at the same time, the first counts.
 
@@ -118,6 +123,13 @@ class CallFile:
             except OSError as error:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
+    def by_episode(self) -> dict[str, list[str]]:
+        """Return the keys of the calls by episode (task and repeat)."""
+        found: dict[str, list[str]] = {}
+        for key, line in self._lines.items():
+            found.setdefault(episode_of(line.scope), []).append(key)
+        return found
+
     def sort(self) -> None:
         """Put the calls into the order of scopes, and of their calls, so that equal runs have equal files."""
         if not self._lines:
@@ -175,6 +187,51 @@ class CallFile:
             self.tokens += (recorded.prompt_tokens or 0) + (recorded.completion_tokens or 0)
 
 
+class CollectedCalls:
+    """The calls of episodes that a worker plays, which the run records when an episode comes back.
+
+    Safe from any thread.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[str, dict[str, Call]] = {}
+        self._known: dict[str, dict[str, Call]] = {}
+        self._lock = threading.Lock()
+
+    def begin(self, episode: str, known: Iterable[Call]) -> None:
+        """Let an episode find calls that the run has recorded of it before."""
+        with self._lock:
+            self._known[episode] = {call["key"]: call for call in known}
+
+    def find(self, key: str) -> Call | None:
+        """Return a call of the episodes that are played; None if there is none."""
+        with self._lock:
+            episodes = [*self._calls.values(), *self._known.values()]
+            return next((calls[key] for calls in episodes if key in calls), None)
+
+    def add(self, key: str, entry: Mapping[str, Any]) -> None:
+        """Keep a call."""
+        with self._lock:
+            self._calls.setdefault(episode_of(entry["scope"]), {})[key] = {"key": key, **entry}
+
+    def take(self, episode: str) -> tuple[Call, ...]:
+        """Return the calls of an episode that is over, and forget them."""
+        with self._lock:
+            self._known.pop(episode, None)
+            return tuple(self._calls.pop(episode, {}).values())
+
+    def sort(self) -> None:
+        """Do nothing: the run sorts its file."""
+
+    def close(self) -> None:
+        """Do nothing: there is no file."""
+
+
+def episode_of(scope: str) -> str:
+    """Return task and repeat of a scope, without the seat."""
+    return scope.rpartition("/")[0]
+
+
 def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
     """Return a line of a file of calls, which may come from anybody, with what is read of it checked.
 
@@ -199,3 +256,78 @@ def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
     check_message(message, f"{where}: its message")
     found: dict[str, Any] = entry
     return found
+
+
+class RecordedDialogue(NamedTuple):
+    """All messages of one seat in one episode, with the last answer, and the tools that it was offered."""
+
+    messages: list[dict[str, Any]]
+    tools: list[dict[str, Any]]
+
+
+def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
+    """Return the dialogues by scope (task, attempt and seat); none if there is no such file.
+
+    Raises:
+        InputError: a line is damaged, other than a torn last one.
+    """
+    found: dict[str, RecordedDialogue] = {}
+    if not exists(path):
+        return found
+    # the last line may be torn
+    whole = ((number, line) for number, line in lines_of(path) if line.endswith(b"\n"))
+    entries = [(number, read_call(line, path, number)) for number, line in whole]
+    sent: dict[str, list[dict[str, Any]]] = {}
+    offered: dict[str, dict[str, dict[str, Any]]] = {}
+    for number, entry in sorted(entries, key=lambda each: (each[1]["scope"], each[1]["n"])):
+        scope = entry["scope"]
+        try:
+            sent[scope] = _messages(sent.get(scope, []), entry)
+            for tool in entry.get("params", {}).get("tools", ()):
+                offered.setdefault(scope, {}).setdefault(tool["function"]["name"], tool)
+        except (TypeError, KeyError, AttributeError, InputError):
+            raise InputError(f"{path}: line {number} is no recorded call") from None
+        answer = completion_of(entry["message"], entry.get("finish_reason"), None).history()
+        found[scope] = RecordedDialogue([*sent[scope], answer], list(offered.get(scope, {}).values()))
+    return found
+
+
+def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
+    """Return the messages of the last of these calls as one text, and the words of its answer as they came.
+
+    Args:
+        calls: the file.
+        keys: calls of which each goes on from the one before it, such as a second try.
+
+    Raises:
+        InputError: a call is not in the file, or is damaged.
+    """
+    messages: list[dict[str, Any]] = []
+    answer = ""
+    for key in keys:
+        entry = calls.find(key)
+        if entry is None:
+            raise InputError(f"{calls.path} lacks the call {key[:12]}, which the run's records name")
+        try:
+            messages = _messages(messages, entry)
+            answer = completion_of(entry["message"], None, None).raw_content
+        except (TypeError, KeyError, AttributeError, InputError):
+            raise InputError(f"{calls.path}: the call {key[:12]} is damaged") from None
+    return "\n\n".join(str(message.get("content") or "") for message in messages), answer
+
+
+def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return what a call sent: the beginning of what the one before it sent, and its own.
+
+    Raises:
+        KeyError, TypeError, AttributeError, InputError: a field is missing or wrong.
+    """
+    kept: int = entry["kept"]
+    new: list[dict[str, Any]] = entry["messages"]
+    if not 0 <= kept <= len(before) or not all(isinstance(each.get("role"), str) for each in new):
+        raise TypeError
+    for each in new:
+        check_message(each, "")
+        if not all(isinstance(call["function"]["name"], str) for call in each.get("tool_calls") or ()):
+            raise TypeError
+    return before[:kept] + new

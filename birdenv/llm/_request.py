@@ -25,8 +25,8 @@ from birdenv.llm._errors import (
     ReasoningMissingError,
     RefusedParameterError,
     TransientError,
+    without_key,
 )
-from birdenv.llm._secrets import without_key
 from birdenv.llm._settings import SHORT_KEY, Endpoint
 
 _T = TypeVar("_T")
@@ -111,7 +111,7 @@ class Poster:
         return text if len(key) <= SHORT_KEY else without_key(text, key)
 
     def close(self) -> None:
-        """Close the connections; nothing can be sent any more."""
+        """Close the connections. Afterwards, nothing can be sent."""
         with self._lock:
             self._is_closed = True
             lines, self._lines = self._lines, []
@@ -137,7 +137,7 @@ class Poster:
             self._idle.append(line)
 
     def _opened(self, make: Callable[[], _T]) -> _T:
-        """What `make` makes, which reads the environment: certificates, proxies."""
+        """Return what `make` makes, which reads the environment: certificates, proxies."""
         try:
             return make()
         except (OSError, ValueError, ImportError) as error:
@@ -159,7 +159,7 @@ class Poster:
         return self.scrubbed(b"".join(parts).decode("utf-8", "replace"))
 
     def _status_error(self, response: Any, answer: str, body: dict[str, Any]) -> Exception:
-        """What an answer with a status from 300 means."""
+        """Return what an answer with a status from 300 means."""
         status, found = response.status_code, _error_of(answer)
         code = shortened(str(found.get("code") or found.get("type") or ""))
         text = error_text(found) or shortened(answer)
@@ -197,7 +197,7 @@ class Poster:
         return EndpointRefusedError(said)
 
     def _connection_error(self, error: BaseException) -> Exception:
-        """What a request that never arrived, or whose answer never came, means."""
+        """Return what a request that never arrived, or whose answer never came, means."""
         reasons: list[str] = []
         cause: BaseException | None = error.__cause__ or error
         while cause is not None:
@@ -284,7 +284,7 @@ def _prepared(endpoint: Endpoint) -> _Prepared:
 
 
 def _error_of(answer: str) -> dict[str, Any]:
-    """The error in an answer; its text as the message where it is another value than an object."""
+    """Return the error in an answer; its text as the message where it is another value than an object."""
     try:
         body = json.loads(answer)
     except (ValueError, RecursionError):

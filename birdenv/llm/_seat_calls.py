@@ -17,7 +17,7 @@ Answer: TypeAlias = Callable[[str, dict[str, Any], dict[str, Any], Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What calls took; None where one of them does not say."""
+    """The tokens and money of some calls; None if one of the calls does not report them."""
 
     calls: int = 0
     prompt_tokens: int | None = 0
@@ -90,7 +90,7 @@ class Chat:
         return completion
 
     def _entry(self, body: dict[str, Any]) -> dict[str, Any]:
-        """What is recorded of a request: what it says beyond the one before it in this scope.
+        """Return what is recorded of a request: what it says beyond the one before it in this scope.
 
         A request of one message begins anew, so it is recorded whole.
         """

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 from urllib.parse import urlsplit
 
 from birdenv.errors import InputError
 from birdenv.files import file_digest
-from birdenv.llm._secrets import has_key, looks_like_a_key
+from birdenv.llm._errors import has_key, looks_like_a_key
 
 Role: TypeAlias = Literal["agent", "user"]
 """For whom a model is called: the evaluated seat, or the simulated user."""
@@ -33,7 +33,7 @@ NO_KEY: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where requests go, and the key that they carry; the key is in no `repr`."""
+    """The address to which requests go, and their key, which no `repr` shows."""
 
     url: str
     key: str = field(repr=False)
@@ -54,7 +54,7 @@ class ModelSettings:
         max_cost: US dollars after which the run ends.
         run_tokens: prompt and completion tokens after which the run ends.
         prompt: file of the agent's system prompt (Jinja2).
-        prompts: `full`, or `compact`: short ones with examples, for models that only go on with a text.
+        prompts: `full`, or `compact`: short prompts with examples, for models that only continue a text.
         user_prompts: folder whose `encoder.txt` and `decoder.txt` replace the prompts of the user `llm`.
         temperature: of the agent; None leaves it to the endpoint. The user's is 0.
         answer_tokens: most tokens of one answer; None leaves it to the endpoint.
@@ -92,7 +92,7 @@ class ModelSettings:
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """Seconds for one request, and for all tries of a call."""
+        """Return seconds for one request, and for all tries of a call."""
         request = self.request_seconds or (900.0 if self.service_tier == "flex" else 300.0)
         return request, self.call_seconds or 3 * request
 
@@ -137,6 +137,30 @@ class ModelSettings:
                 "or name a server of your own with --base-url"
             )
         return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))
+
+    def to_travel(self) -> ModelSettings:
+        """Return settings that mean the same in another process, folder and environment.
+
+        Endpoints that the environment names stand in them, and paths are absolute. Keys are not in them: each
+        machine has its own, under the names that the settings say.
+
+        Raises:
+            InputError: a base URL cannot be used.
+        """
+        values = environment()
+        url = _checked_url(self.base_url or values.get("OPENAI_BASE_URL") or OPENAI)
+        user_url = self.user_base_url or values.get("BIRDENV_USER_BASE_URL")
+        paths = {
+            name: path.absolute()
+            for name in ("prompt", "user_prompts", "replay", "cache", "prices")
+            if (path := getattr(self, name)) is not None
+        }
+        return replace(
+            self,
+            base_url=url,
+            user_base_url=_checked_url(user_url) if user_url else url,
+            **paths,
+        )
 
     def config(self) -> dict[str, Any]:
         """Return the settings on which the records of a run depend, where they are not the default.

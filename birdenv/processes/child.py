@@ -92,7 +92,7 @@ class Owner:
 
 
 def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: str) -> None:
-    """Run `main` of a module with its `Owner`, and with what else it was given."""
+    """Run `main` of a module with its `Owner` and the other arguments that it was given."""
     die_with_owner()
     if os.getppid() != owner:
         return  # it died before

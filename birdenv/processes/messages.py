@@ -29,7 +29,7 @@ _NO_CLASSES: Final[Mapping[tuple[str, str], type]] = {}
 
 
 class MessageError(ValueError):
-    """What came over the connection is no message, or not one that makes sense here."""
+    """Something came over the connection that is not a message, or not one that makes sense here."""
 
 
 class TimedSocket(socket.socket):
@@ -44,7 +44,7 @@ class TimedSocket(socket.socket):
         self._limits = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}  # seconds; 0 for none
 
     def limit(self, which: int, seconds: float) -> None:
-        """Limit a read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`) to so many seconds, or a hundredth more."""
+        """Limit a read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`) to this many seconds, or a hundredth more."""
         known = self._limits[which]
         if not seconds <= known <= seconds * _ABOUT:
             whole = int(seconds)
@@ -115,7 +115,7 @@ def _limit(connection: socket.socket, which: int, deadline: float) -> None:
 
 
 def packed(plain: Any) -> bytes:
-    """Pack numbers, text, bytes, None and containers of them, exactly as they are."""
+    """Return pack numbers, text, bytes, None and containers of them, without changing their types."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
     pickler.fast = True  # without a memo of what was packed before, which takes most of the time
@@ -159,7 +159,7 @@ def encoded(value: Any) -> bytes:
 
 
 def decoded(data: bytes) -> Any:
-    """Give what `encoded` was given. Raises `MessageError` for anything else."""
+    """Return the value that `encoded` was given. Raises `MessageError` for anything else."""
     try:
         return json.loads(data, object_hook=_untagged)
     except (ValueError, RecursionError, ArithmeticError, TypeError) as error:

@@ -49,7 +49,7 @@ _LOOK_AGAIN: Final = 1.0  # seconds after which who waits looks again, whatever 
 
 
 class ProcessPool(Generic[P]):
-    """At most so many processes of one kind that take turns; each is started when it is first needed.
+    """A limited number of processes of one kind that take turns; each is started when it is first needed.
 
     A process belongs to who leased it until it is released or taken out; what is not released ends with its
     last reference, and everything with this process. Any thread may use the pool.
@@ -126,7 +126,7 @@ class ProcessPool(Generic[P]):
             process.kill()
 
     def take_out(self, process: P) -> None:
-        """Note that a leased process stays with its user from now on and does not count here any more."""
+        """Note that a leased process stays with its user from now on and no longer counts here."""
         with self._change:
             process.at_work = False
             self._change.notify()
@@ -137,7 +137,7 @@ class ProcessPool(Generic[P]):
             self._change.notify_all()
 
     def close_idle(self) -> None:
-        """End the idle processes; in a forked child, let go of the parent's."""
+        """End the idle processes. In a forked child, only forget those of the parent."""
         while self._idle:
             self._idle.pop().close()
 

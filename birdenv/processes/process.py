@@ -39,7 +39,7 @@ class _AnswerError(Exception):
 
 
 class Death(NamedTuple):
-    """How a child process ended, or had to be ended, before it answered.
+    """The way in which a child process ended, or had to be ended, before it answered.
 
     Attributes:
         reason: in a few words, for people.
@@ -71,7 +71,7 @@ class Channel(abc.ABC):
     @property
     @abc.abstractmethod
     def is_ours(self) -> bool:
-        """False in a forked child: the process is the parent's."""
+        """Return False in a forked child: the process is the parent's."""
 
     @abc.abstractmethod
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
@@ -217,12 +217,12 @@ class ChildProcess(Channel):
 
     @property
     def is_ours(self) -> bool:
-        """False in a forked child: the process is the parent's."""
+        """Return False in a forked child: the process is the parent's."""
         return self._owner == os.getpid()
 
     @property
     def is_closed(self) -> bool:
-        """Whether it was closed or killed here."""
+        """Return whether it was closed or killed here."""
         return not self._finalizer.alive
 
     @property
@@ -277,7 +277,7 @@ class ChildProcess(Channel):
 
 
 class SideChannel(Channel):
-    """A further connection to a process; the end of the process is that of all its connections."""
+    """A further connection to a process. When the process ends, all its connections end."""
 
     def __init__(
         self,

@@ -144,7 +144,7 @@ def _in_lasting_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subproce
 
 @lru_cache(maxsize=1)
 def _starts() -> SimpleQueue[tuple[Callable[[], Any], Future[Any]]]:
-    """What the lasting thread is to start."""
+    """Return what the lasting thread is to start."""
     starts: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
 
     def run() -> None:

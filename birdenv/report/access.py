@@ -34,7 +34,7 @@ class Doors:
 
     Args:
         folder: the study's folder; None for a secret that ends with the process.
-        cookie: the name of the cookie that holds a person's token; tokens of one are none of another.
+        cookie: the name of the cookie that holds a person's token. A token is good for one name only.
 
     Attributes:
         cookie: that name.
@@ -67,7 +67,7 @@ class Doors:
         return _loaded(self._forms, token) == person
 
     def link(self, person: str) -> str:
-        """Return the end of the link with which a person goes on in another browser."""
+        """Return the path of the link by which a person continues in another browser."""
         return _dumped(self._links, person)
 
     def person_of_link(self, end: str) -> str | None:
@@ -101,7 +101,9 @@ def is_own_origin(origin: str | None, host: str | None) -> bool:
 
 
 def _kept_secret(path: Path) -> str:
-    """The secret of a file, which is there whole or not at all; of two servers that make it, one does."""
+    """Return the secret of a file, which is there whole or not at all; of two servers that make it, one
+    does.
+    """
     with file_errors(path, "used"):
         if not path.exists():
             made = path.with_name(f".{secrets.token_hex(8)}.tmp")

@@ -171,7 +171,7 @@ def _add_data(app: FastAPI, owner: Sequence[Any], runs: RunsOfFolder) -> None:
 
 
 def _names(request: Request) -> list[str]:
-    """The runs that an address names."""
+    """Return the runs that an address names."""
     return [request.query_params[key] for key in ("a", "b") if request.query_params.get(key)]
 
 

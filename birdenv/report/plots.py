@@ -26,7 +26,7 @@ _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
 
 def cut(name: str, most: int = _LONGEST_NAME) -> str:
-    """A name without its middle, where it is longer than `most` characters.
+    """Return a name, without its middle if it is longer than `most` characters.
 
     >>> cut("predictions:/data/of/mine/predict_dev.json", 20)
     'predictio…t_dev.json'
@@ -37,7 +37,8 @@ def cut(name: str, most: int = _LONGEST_NAME) -> str:
 
 
 def forest_rows(report: RunReport) -> list[_Row]:
-    """Lines of the plot from the top: the figures, then each group below its heading, which has no figure.
+    """Return lines of the plot from the top: the figures, then each group below its heading, which has no
+    figure.
 
     What an episode took has no place on the axis, which goes from nothing to all.
     """
@@ -48,7 +49,7 @@ def forest_rows(report: RunReport) -> list[_Row]:
 
 
 def comparison_rows(comparison: RunComparison) -> list[_Row]:
-    """A heading for each figure of a comparison, and below it a line for each run."""
+    """Return a heading for each figure of a comparison, and below it a line for each run."""
     rows: list[_Row] = []
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure

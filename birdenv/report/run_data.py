@@ -94,7 +94,7 @@ def _groups(made: RunReport) -> list[dict[str, Any]]:
 
 
 def _facts(made: RunReport) -> list[tuple[str, str]]:
-    """Further figures in words: questions, turns, tokens, and the cost of a solved task."""
+    """Return further figures in words: questions, turns, tokens, and the cost of a solved task."""
     played = [record for record in made.run.records if "example" in record]
     facts = []
     if played and all("max_questions" in record for record in played):
@@ -124,7 +124,7 @@ def _used(record: Mapping[str, Any], name: str) -> float | None:
 
 
 def _is_solved(outcome: Outcome) -> bool:
-    """Whether all that an episode is rated by succeeded: its strictest rate is 1."""
+    """Return whether all that an episode is rated by succeeded: its strictest rate is 1."""
     for name in ("solved", "ex"):
         if outcome.values.get(name) is not None:
             return outcome.values[name] == 1

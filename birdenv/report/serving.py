@@ -47,10 +47,10 @@ def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> It
 
 
 def _listening(host: str, port: int) -> socket.socket:
-    """Listen at an address.
+    """Listen at an address, and return the socket.
 
     Raises:
-        InputError: it is taken, or none of this machine.
+        InputError: the address is taken, or does not belong to this machine.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:

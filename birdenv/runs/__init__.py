@@ -1,13 +1,26 @@
 """Runs: many episodes of one agent, on disk, resumable, summarised."""
 
+from birdenv.runs._merge import merge_runs
 from birdenv.runs._run_episodes import RunResult, run_episodes
-from birdenv.runs._run_folder import RunDirectory, data_name, episode_name, folder_name, run_folder
+from birdenv.runs._run_folder import (
+    STREAMS,
+    RunDirectory,
+    data_name,
+    episode_name,
+    folder_name,
+    player_name,
+    run_folder,
+)
+from birdenv.runs._run_plan import ENGINES, OpenRun, RunPlan, prepare
 from birdenv.runs._run_warnings import run_warnings
-from birdenv.runs._runner import RunPlan, prepare, run, write_run
+from birdenv.runs._runner import planned_jobs, run, write_run
 from birdenv.runs.seating import Seating
 from birdenv.runs.summaries._run_report import Summary
 
 __all__ = [
+    "ENGINES",
+    "STREAMS",
+    "OpenRun",
     "RunDirectory",
     "RunPlan",
     "RunResult",
@@ -16,6 +29,9 @@ __all__ = [
     "data_name",
     "episode_name",
     "folder_name",
+    "merge_runs",
+    "planned_jobs",
+    "player_name",
     "prepare",
     "run",
     "run_episodes",

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import Final
 
 from birdenv.dialogue import Dialogue, Game, Player, Usage, play
-from birdenv.dialogue.faults import Failure
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.dialogue.players import SeatError, Watched
+from birdenv.dialogue.record import Failure
 from birdenv.dialogue.rules import method_that_raised
 from birdenv.dialogue.usage import usage_of
 from birdenv.errors import BenchmarkError, BirdenvError, InfrastructureError, InputError, describe_error
@@ -35,7 +35,7 @@ TIME_LIMIT: Final = "time limit"
 
 
 def failure(error: Exception, evaluated: int | None = None) -> Failure:
-    """Return whose fault an exception is: the machine's or the data's, or a player's (or ours).
+    """Return whose fault an exception is: the machine's, the data's, a player's, or birdenv's own.
 
     Args:
         error: the exception; a `SeatError` tells whose player raised it.
@@ -77,7 +77,7 @@ def usage_of_players(
 
 
 def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Game) -> Failure | None:
-    """The failure of a seat that can only answer, and did not: that is no move of its game."""
+    """Return the failure of a seat that can only answer, and did not: that is no move of its game."""
     if dialogue.status not in ("silence", "left"):
         return None
     for place, (seat, player) in enumerate(zip(game.seats, players, strict=True)):

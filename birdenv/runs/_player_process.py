@@ -8,7 +8,7 @@ one that ends that one, too, fails alone. Repeats of one task never share a chil
 child runs as the same user and can open the same files.
 
 A move may take `move_timeout` seconds; the number of the commands, 3600, is that of `--move-timeout`
-(`cli/options/_option_groups.py`).
+(`birdenv/run_settings.py`).
 """
 
 from __future__ import annotations

@@ -11,11 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import make_game
-from birdenv.llm import Models, ModelSettings
-from birdenv.runs._job_engine import JobEngine
+from birdenv.dialogue.arena import checked_settings
+from birdenv.llm import ModelSettings
+from birdenv.run_settings import RunSettings
 from birdenv.runs._run_folder import RunDirectory
+from birdenv.runs._run_plan import RunPlan, prepare
 from birdenv.runs._run_warnings import run_warnings
-from birdenv.runs._runner import Progress, RunPlan, prepare, run
+from birdenv.runs._runner import Progress, run
+from birdenv.runs.jobs import Engine
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +39,7 @@ class RunResult:
 
     @property
     def mean_reward(self) -> float:
-        """The mean reward over all episodes."""
+        """Return the mean reward over all episodes."""
         rewards = [float(record["reward"]) for record in self.records]
         return sum(rewards) / len(rewards) if rewards else 0.0
 
@@ -53,8 +56,11 @@ def run_episodes(
     options: Mapping[str, str] | None = None,
     progress: Progress | None = None,
     models: ModelSettings | None = None,
-    engine: JobEngine | None = None,
-    move_timeout: float | None = None,
+    engine: str | Engine = "threads",
+    address: str | None = None,
+    shard: str | None = None,
+    episodes: int | None = None,
+    move_timeout: float | None = 3600.0,
     **settings: Any,
 ) -> RunResult:
     """Play a game's tasks with any player, and return the records and the summary.
@@ -73,12 +79,15 @@ def run_episodes(
         parallel: episodes played at the same time.
         repeats: episodes of each task.
         output: where the run folder is made; without it, nothing is kept.
-        resume: a run folder to go on with, instead.
+        resume: a run folder to continue, instead.
         options: settings for players, by name.
         progress: called after each episode with its public record.
         models: endpoints, budgets and recordings of language models.
-        engine: maps a function over jobs, as `concurrent.futures.ProcessPoolExecutor().map` does, for players
-            that are specs; without it, `parallel` threads.
+        engine: where the episodes are played: `threads` (of this process), `processes`, `ray`, or an
+            `birdenv.engines.Engine`. All but threads need players that are specs.
+        address: of a running Ray cluster; without it, Ray is started on this machine.
+        shard: play only part I of N (`3/16`); `birdenv merge` joins the run folders of all parts.
+        episodes: play this many episodes at most, the first ones; None plays all.
         move_timeout: seconds that a move of a player in a process of its own may take; None for any time.
         **settings: fields of the game's settings, and players of the other seats by the seats' names.
 
@@ -88,19 +97,29 @@ def run_episodes(
     """
     with make_game(game, **settings) as arena:
         players = {**arena.players, arena.game.evaluated: agent}
-        llm = Models(models)
         plan = RunPlan(
             arena,
             players,
-            seed,
-            parallel,
-            repeats,
-            dict(options or {}),
-            models=llm,
-            move_timeout=move_timeout,
+            checked_settings(
+                RunSettings,
+                "a run",
+                {
+                    "seed": seed,
+                    "parallel": parallel,
+                    "repeats": repeats,
+                    "options": dict(options or {}),
+                    "models": models or ModelSettings(),
+                    "engine": engine if isinstance(engine, str) else type(engine).__name__,
+                    "address": address,
+                    "shard": shard,
+                    "episodes": episodes,
+                    "move_timeout": move_timeout,
+                },
+            ),
+            engine=None if isinstance(engine, str) else engine,
         )
         with (
-            closing(plan.seating()) as seating,  # before anything is written
+            closing(plan.open()) as opened,  # before anything is written
             tempfile.TemporaryDirectory(prefix="birdenv-run-") as scratch,
         ):
             if resume is not None:
@@ -108,7 +127,7 @@ def run_episodes(
             else:
                 directory = RunDirectory.create(Path(output or scratch))
             prepare(directory, plan.config(), resume=resume is not None)
-            summary = run(plan, directory, progress=progress, seating=seating, engine=engine)
+            summary = run(plan, directory, progress=progress, opened=opened)
             records = tuple(directory.read("runs").values())
             for line in run_warnings(arena, records).lines:
                 warnings.warn(line, stacklevel=2)

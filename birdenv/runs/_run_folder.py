@@ -29,6 +29,7 @@ from birdenv.runs._episode_status import RETRIED
 _CONFIG = "config.json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 _LONGEST_NAME = 60
+_WITH_MODEL = ("llm", "llm-markup", "llm-one-prompt", "rule+llm")
 _DATA = ("data_dir", "data", "data_file", "scenarios", "schema_file", "listings")
 """Settings of games that say which data are played."""
 
@@ -78,7 +79,7 @@ def _own_files_only(folder: Path) -> Path:
 
 
 def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
-    """The name of the folder of all runs of one system: its players, by seat, the data, and the game.
+    """Return the name of the folder of all runs of one system: its players, by seat, the data, and the game.
 
     It holds no character that a file system minds, is never too long, and no two lists of players share one:
     a name that had to be changed ends in eight digits of its SHA-256. Of a file, it has the name alone.
@@ -100,8 +101,13 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
     return "-".join(filter(None, ("+".join(names), place, game)))
 
 
+def player_name(player: str, model: Any) -> str:
+    """Return a player's spec with the model that an option such as `--user-model` named, if it takes one."""
+    return f"{player}:{model}" if isinstance(model, str) and model and player in _WITH_MODEL else player
+
+
 def data_name(settings: Any) -> str:
-    """Return what a game's settings say of its data, as names of folder and files; nothing for a demo's."""
+    """Return the names of the folder and files of a game's data, from its settings; empty for the demo."""
     given = (getattr(settings, name, None) for name in _DATA)
     return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
 
@@ -124,10 +130,10 @@ class RunDirectory:
 
     @classmethod
     def create(cls, parent: Path) -> RunDirectory:
-        """Make `run-<date>-<time>` below `parent`, with a number behind it if that is taken.
+        """Make the folder `run-<date>-<time>` in `parent`, with a number at its end if the name is taken.
 
         The run begins when its `config.json` is written: `latest` then names it. If that file cannot be
-        written, the folder goes away again.
+        written, the folder is removed again.
         """
         stamp = datetime.now().strftime("run-%Y%m%d-%H%M%S")
         try:
@@ -147,7 +153,7 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """The run that a path names, as `run_folder`."""
+        """Return the run that a path names, as `run_folder`."""
         return cls(run_folder(path))
 
     def file(self, stream: str) -> Path:
@@ -163,7 +169,7 @@ class RunDirectory:
                     _append(self.file(stream), lines[stream].encode())
 
     def read(self, stream: str) -> dict[str, dict[str, Any]]:
-        """Records by `episode_name`; the last of a name that comes twice. A torn last line is dropped.
+        """Return records by `episode_name`; the last of a name that comes twice. A torn last line is dropped.
 
         Raises `InputError` naming the first other line that is not a record of this stream.
         """
@@ -189,7 +195,9 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """The records of `runs` whose episode is in every stream and is not `RETRIED`, by `episode_name`."""
+        """Return the records of `runs` whose episode is in every stream and is not `RETRIED`, by
+        `episode_name`.
+        """
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
         kept = {name: run for name, run in runs.items() if all(name in other for other in others)}
@@ -222,7 +230,7 @@ class RunDirectory:
                 _point_latest(self.path.parent / "latest", self.path)
 
     def read_config(self, hint: str = "; start a new run without --resume") -> dict[str, Any]:
-        """The settings of the run; `InputError`, with the hint behind it, if they cannot be read."""
+        """Return the settings of the run; `InputError`, with the hint behind it, if they cannot be read."""
         path = self.path / _CONFIG
         try:
             config = read_json(path)
@@ -234,7 +242,9 @@ class RunDirectory:
 
 
 def _without_isolation(config: dict[str, Any]) -> dict[str, Any]:
-    """The settings of a run without where its SQL ran: earlier versions kept that, and had a choice."""
+    """Return the settings of a run without where its SQL ran: earlier versions kept that, and had a
+    choice.
+    """
     config.pop("isolation", None)
     match config.get("command"):
         case {"options": {"further": [*words]} as options}:
@@ -248,7 +258,7 @@ def _without_isolation(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def episode_name(instance_id: str, repeat: int | None = None) -> str:
-    """What tells an episode from the others of its run. `repeat` is None where a task is played once.
+    """Return what tells an episode from the others of its run. `repeat` is None where a task is played once.
 
     >>> episode_name("library_1"), episode_name("library_1", 2)
     ('library_1', 'library_1 repeat 2')
@@ -257,7 +267,7 @@ def episode_name(instance_id: str, repeat: int | None = None) -> str:
 
 
 def _record(value: Any, stream: str) -> dict[str, Any]:
-    """The value, if it is a record of the stream; otherwise a `ValueError` says what is wrong."""
+    """Return the value, if it is a record of the stream; otherwise a `ValueError` says what is wrong."""
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     needed = ("instance_id", "status") if stream == "runs" else ("instance_id",)

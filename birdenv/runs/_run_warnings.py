@@ -24,7 +24,7 @@ _UNUSABLE: Final = ("no choice after two tries", "nothing said", "refused after 
 
 @dataclass(frozen=True, slots=True)
 class RunWarnings:
-    """RunWarnings of a run.
+    """The warnings about a run.
 
     Attributes:
         lines: what people should know, a line each; none if all went well.
@@ -93,7 +93,7 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
 def _useless_models(
     arena: Arena, runs: Sequence[Mapping[str, Any]], noted: Mapping[str, Mapping[str, int]]
 ) -> list[str]:
-    """A line for each other seat whose model had nothing to say to half of what it was asked."""
+    """Return a line for each other seat whose model had nothing to say to half of what it was asked."""
     lines = []
     for name, kinds in noted.items():
         seat = arena.game.seat_index(name)

@@ -41,7 +41,7 @@ class Seating:
 
     @property
     def sees_private(self) -> bool:
-        """True if the evaluated player is given the private half of each task."""
+        """Return True if the evaluated player is given the private half of each task."""
         found = self._factories.get(self._arena.game.evaluated)
         return found is not None and bool(getattr(found[0], "sees_private", False))
 

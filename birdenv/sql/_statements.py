@@ -74,7 +74,7 @@ def split_statements(sql: str) -> list[str]:
 
 
 def first_keyword(sql: str) -> str:
-    """The first token after comments and opening parentheses, in upper case; empty for blank text."""
+    """Return the first token after comments and opening parentheses, in upper case; empty for blank text."""
     plain = _FIRST_WORD.match(sql)
     if plain is not None:
         return plain[1].upper()
@@ -89,8 +89,9 @@ def _upper(word: str) -> str:
 
 
 def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
-    """The first words by PostgreSQL's rules after comments and opening parentheses, in upper case; fewer
-    where something else than a word stands between them."""
+    """Return the first words by PostgreSQL's rules after comments and opening parentheses, in upper case;
+    fewer where something else than a word stands between them.
+    """
     words: list[str] = []
     try:
         for token in postgres_tokens(sql):
@@ -106,7 +107,9 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Whether a statement is more than a plain query, or may be one with INSERT, UPDATE, ... in its WITH."""
+    """Return whether a statement is more than a plain query, or may be one with INSERT, UPDATE, ... in its
+    WITH.
+    """
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 
@@ -162,7 +165,7 @@ class _Blocks:
 
 
 def statement_start(script: str, place: int = 0) -> int:
-    """Where the next statement of PostgreSQL begins: after white space, semicolons and `--` comments.
+    """Return where the next statement of PostgreSQL begins: after white space, semicolons and `--` comments.
 
     A block comment counts as a part of its statement: dumps say in them what follows.
     """
@@ -171,7 +174,7 @@ def statement_start(script: str, place: int = 0) -> int:
 
 
 def after_comments(statement: str) -> int:
-    """Where a statement of PostgreSQL begins behind its comments. Raises `UnterminatedError`."""
+    """Return where a statement of PostgreSQL begins behind its comments. Raises `UnterminatedError`."""
     place = statement_start(statement)
     while statement.startswith("/*", place):
         place = statement_start(statement, comment_end(statement, place + 2))
@@ -179,7 +182,7 @@ def after_comments(statement: str) -> int:
 
 
 def statement_end(script: str, start: int) -> int:
-    """Where a statement of PostgreSQL ends: just after its semicolon, or at the end of the text.
+    """Return where a statement of PostgreSQL ends: just after its semicolon, or at the end of the text.
 
     Raises `UnterminatedError` for a quote or comment that never ends.
     """
@@ -192,7 +195,8 @@ def statement_end(script: str, start: int) -> int:
 
 
 def is_single_query(sql: str, dialect: str) -> bool:
-    """Whether a text is exactly one statement that starts, behind comments and parentheses, like a query.
+    """Return whether a text is exactly one statement that starts, behind comments and parentheses, like a
+    query.
 
     What only the server can tell (a WITH that deletes, SELECT INTO, FOR UPDATE) is not looked at, nor is
     text with a quote that never ends: its first word counts, and running it will tell the fault.
@@ -208,7 +212,7 @@ def is_single_query(sql: str, dialect: str) -> bool:
 
 
 def one_line(sql: str, dialect: str) -> str:
-    """The query on one line, for files with a line for each query.
+    """Return the query on one line, for files with a line for each query.
 
     Comments that would swallow the rest of the line, and line breaks between tokens, become a space. So do
     the line breaks in quotes, which a line cannot hold: there the line is not the query any more.

@@ -103,7 +103,7 @@ class Token(NamedTuple):
 
 
 def tokens(sql: str) -> Iterator[Token]:
-    """The tokens of any text, in order; unterminated quotes and comments reach to the end."""
+    """Yield the tokens of any text, in order; unterminated quotes and comments reach to the end."""
     for match in _compiled(_SQLITE).finditer(sql):
         kind = match.lastgroup or "symbol"
         if kind not in ("space", "comment"):
@@ -111,24 +111,26 @@ def tokens(sql: str) -> Iterator[Token]:
 
 
 def folded(name: str) -> str:
-    """A name as SQLite compares names: A to Z in lower case, every other character as it is."""
+    """Return a name as SQLite compares names: A to Z in lower case, every other character as it is."""
     return name.lower() if name.isascii() else name.translate(_TO_LOWER)
 
 
 def quoted(name: str) -> str:
-    """A name as an SQL identifier."""
+    """Return a name as an SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def unquoted(text: str) -> str:
-    """A name or string without its quotes, of whichever kind; text without quotes as it is."""
+    """Return a name or string without its quotes, of whichever kind; text without quotes as it is."""
     if text[0] not in "'\"`[":
         return text
     return text[1:-1].replace(text[0] * 2, text[0]) if text[0] != "[" else text[1:-1]
 
 
 def spelling(token: Token) -> str:
-    """One spelling for a token: names in lower case and without needless quotes, strings as they are."""
+    """Return one spelling for a token: names in lower case and without needless quotes, strings as they
+    are.
+    """
     if token.kind == "word":
         return folded(token.text)
     if token.kind == "quoted":
@@ -138,7 +140,7 @@ def spelling(token: Token) -> str:
 
 
 def normalised(sql: str) -> str:
-    """`sql` with one space between tokens, one spelling for each, and no comments."""
+    """Return `sql` with one space between tokens, one spelling for each, and no comments."""
     return " ".join(map(spelling, tokens(sql)))
 
 
@@ -185,7 +187,7 @@ def _is_closed(text: str) -> bool:
 
 
 def postgres_tokens(sql: str) -> Iterator[Token]:
-    """The tokens by PostgreSQL's rules, one at a time.
+    """Yield the tokens by PostgreSQL's rules, one at a time.
 
     Raises `UnterminatedError` on reaching a quote or comment that never ends.
     """
@@ -203,7 +205,7 @@ def postgres_tokens(sql: str) -> Iterator[Token]:
 
 
 def _single_operators(run: re.Match[str]) -> Iterator[Token]:
-    """The operators of a run of operator characters, by PostgreSQL's rules (manual, §4.1.3).
+    """Yield the operators of a run of operator characters, by PostgreSQL's rules (manual, §4.1.3).
 
     One ends before a comment; it may end in + or - only if it holds one of ~ ! @ # % ^ & | ` ?.
     """
@@ -216,7 +218,7 @@ def _single_operators(run: re.Match[str]) -> Iterator[Token]:
 
 
 def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
-    """The semicolons and parentheses that mean something, from a place on: each and where it ends.
+    """Yield the semicolons and parentheses outside quotes and comments, from a place on, with their ends.
 
     Several times quicker than all tokens, for dumps. Raises `UnterminatedError` as `postgres_tokens` does.
     """
@@ -229,7 +231,9 @@ def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _end(match: re.Match[str], kind: str) -> int:
-    """Where what a match of PostgreSQL's rules begins ends: quotes and comments with their contents."""
+    """Return where what a match of PostgreSQL's rules begins ends: quotes and comments with their
+    contents.
+    """
     sql, place = match.string, match.end()
     if kind in ("string", "quoted") and not any(map(match.group, _POSTGRES_ENDS)):
         raise UnterminatedError(match.group()[:1])
@@ -244,7 +248,7 @@ def _end(match: re.Match[str], kind: str) -> int:
 
 
 def comment_end(sql: str, place: int) -> int:
-    """Where a block comment of PostgreSQL ends that began before `place`; comments nest.
+    """Return where a block comment of PostgreSQL ends that began before `place`; comments nest.
 
     Raises `UnterminatedError` if it never does.
     """
@@ -270,7 +274,7 @@ class Stretch(NamedTuple):
 
     @property
     def end(self) -> int:
-        """Where it ends in the text, in characters."""
+        """Return the end of the token in the text, in characters."""
         return self.start + len(self.text)
 
 

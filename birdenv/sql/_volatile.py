@@ -33,7 +33,7 @@ WORDS: Final = tuple(  # one of them stands in whatever `_READS` finds
 
 
 def may_change(sql: str) -> bool:
-    """Tell whether SQL may give another result the next time: it reads the clock or random numbers.
+    """Return whether SQL may give another result the next time, because it reads the clock or random numbers.
 
     Text longer than `LONGEST_SQL`, which no database runs, may.
     """
@@ -91,7 +91,7 @@ _TIMES: Final = frozenset({"now", "today", "tomorrow", "yesterday", "subsec", "s
 
 
 class ClockError(ValueError):
-    """No day can stand in for what SQL reads of the clock; the message says what that is."""
+    """SQL reads the clock in a way that no fixed day can replace; the message says which."""
 
 
 def at_date(sql: str, day: str, dialect: str) -> str:
@@ -126,7 +126,7 @@ def at_date(sql: str, day: str, dialect: str) -> str:
 
 
 def _shown(token: Token, dialect: str) -> str:
-    """A token as the rules see it: names as words, strings only where they may be a time."""
+    """Return a token as the rules see it: names as words, strings only where they may be a time."""
     text = token.text.lower()
     if token.kind == "quoted":
         is_text = dialect == "sqlite" and text == '"now"'  # SQLite takes a name for text if it knows none

@@ -20,7 +20,7 @@ from birdenv.statistics._intervals import (
     undefined,
     wilson,
 )
-from birdenv.statistics._text import between, in_digits, percent, rate_line, strip, strip_scale
+from birdenv.statistics._text import between, in_digits, percent, rate_line, rule, strip, strip_scale
 
 __all__ = [
     "RESAMPLES",
@@ -43,6 +43,7 @@ __all__ = [
     "ratio_figure",
     "resamples",
     "rounded",
+    "rule",
     "strip",
     "strip_scale",
     "undefined",

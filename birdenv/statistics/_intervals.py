@@ -53,7 +53,7 @@ class Figure(NamedTuple):
     why: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the statistic as a JSON object; `why` stands there only if something is not defined."""
+        """Return the statistic as a JSON object, with `why` only if something is not defined."""
         found: dict[str, Any] = {"value": rounded(self.value), "interval_95": rounded(self.interval)}
         return found | ({"why": self.why} if self.why else {})
 
@@ -75,7 +75,7 @@ class BootstrapTest(NamedTuple):
 
 
 class Ratio(NamedTuple):
-    """What one dialogue, or one seat of it, gives to a figure: `above` / `below`."""
+    """The contribution of a dialogue, or of one seat, to a figure: `above` / `below`."""
 
     above: float
     below: float = 1.0
@@ -277,7 +277,7 @@ def _kept(units: int, number: int) -> tuple[npt.NDArray[np.uint8], ...]:
 
 
 def _resampled(ratios: Sequence[Ratio], clusters: Sequence[Hashable]) -> npt.NDArray[np.float64] | None:
-    """The ratios of sums of resampled clusters; None with fewer than two clusters."""
+    """Return the ratios of sums of resampled clusters; None with fewer than two clusters."""
     import numpy as np
 
     names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
@@ -320,7 +320,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
 
 
 def rounded(value: Any) -> Any:
-    """Numbers for files: six digits, so that the last bits of a sum do not show."""
+    """Return numbers for files: six digits, so that the last bits of a sum do not show."""
     if isinstance(value, float):
         return round(value, _DIGITS)
     if isinstance(value, Mapping):

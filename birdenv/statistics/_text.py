@@ -1,4 +1,4 @@
-"""Numbers and intervals as text, and as a strip that is looked at instead of read."""
+"""Numbers and intervals as text, as a strip that is looked at instead of read; the rule between blocks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,12 @@ from typing import Any, Final
 from birdenv.statistics._intervals import Interval
 
 _STRIP: Final = 25
+_RULE: Final = 55
+
+
+def rule(character: str) -> str:
+    """Return a line that sets off the blocks of a report."""
+    return character * _RULE
 
 
 def percent(value: float) -> str:
@@ -16,7 +22,7 @@ def percent(value: float) -> str:
 
 
 def in_digits(value: float, sign: str = "") -> str:
-    """`0.467`, `15321`: a figure that is no share, with as many digits as say something."""
+    """Return a figure that is not a share, with its significant digits: `0.467`, `15321`."""
     size = abs(value)
     digits = 3 if size < 100 else 1 if size < 10_000 else 0
     if 0 < size < 0.01:
@@ -33,14 +39,14 @@ def between(interval: Interval | None, *, share: bool = True) -> str:
 
 
 def rate_line(name: str, rate: Mapping[str, Any]) -> str:
-    """`EX             40/52   76.9 %`; a dash where there is nothing to divide by."""
+    """Return `EX             40/52   76.9 %`; a dash where there is nothing to divide by."""
     total = rate["total"]
     percent = f"{100 * rate['passed'] / total:6.1f} %" if total else "      -"
     return f"{name:<24}{rate['passed']:>6}/{total:<6}{percent}"
 
 
 def strip(value: float | None, interval: Interval | None) -> str:
-    """The interval drawn on a line from 0 to 1: `|        ---o-- |`."""
+    """Return the interval drawn on a line from 0 to 1: `|        ---o-- |`."""
     cells = [" "] * _STRIP
     if interval is not None:
         for cell in range(_cell(interval.low), _cell(interval.high) + 1):
@@ -51,7 +57,7 @@ def strip(value: float | None, interval: Interval | None) -> str:
 
 
 def strip_scale() -> str:
-    """What the ends of a strip mean."""
+    """Return what the ends of a strip mean."""
     return f"0{'50':^{_STRIP}}100 %"
 
 

@@ -1,6 +1,7 @@
 """Studies: people in the seats of any game, from consent to completion code.
 
-* `StudyConfig`, `read_config`: what a study is, from our own file or CoCoA's `app_params.json`.
+* `StudyConfig`, `read_config`: what a study is, from our own file or CoCoA's `app_params.json`;
+  `example_config` is a file with every field.
 * `Study`: people and dialogues over a `Store`, under any clock; no network.
 * `study_rows`: the dialogues of a study as transcripts.
 * `make_app`, `make_replay_app`, `make_rating_app`: the pages of a study, of recorded dialogues, of a round of
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from birdenv.studies.rating_round._pages import make_rating_app
     from birdenv.studies.replay._pages import make_replay_app
     from birdenv.studies.study._config import Partner, StudyConfig
-    from birdenv.studies.study._config_files import read_config
+    from birdenv.studies.study._config_files import example_config, read_config
     from birdenv.studies.study._export import is_study, study_game, study_rows
     from birdenv.studies.study._store import Store, held_study, open_store
     from birdenv.studies.study._study import Study
@@ -35,6 +36,7 @@ _MODULES = {
     "make_replay_app": "studies.replay._pages",
     "Partner": "studies.study._config",
     "StudyConfig": "studies.study._config",
+    "example_config": "studies.study._config_files",
     "read_config": "studies.study._config_files",
     "is_study": "studies.study._export",
     "study_game": "studies.study._export",
@@ -53,6 +55,7 @@ __all__ = [
     "Store",
     "Study",
     "StudyConfig",
+    "example_config",
     "held_study",
     "is_study",
     "make_app",

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterable
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 
 from birdenv.errors import InputError
 from birdenv.report.access import ADMIN_COOKIE, ADMIN_SECONDS, Doors
-from birdenv.studies._pages import render
+from birdenv.studies._pages import clock_time, in_minutes, render
 from birdenv.studies._requests import read_fields, refused
 from birdenv.studies.rating_round._export import csv_text, dialogue_rows, people_rows, survey_rows
 from birdenv.studies.replay._pages import add_replay
@@ -94,12 +93,12 @@ def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:
 
 
 def _facts(study: Study) -> dict[str, Any]:
-    """What the page tells of the study as it is now."""
+    """Return what the page tells of the study as it is now."""
     store, now = study.store, study.clock()
     counts, moves = store.counts(), store.move_counts()
     running, ended = store.running(), store.finished()[::-1]
     return {
-        "at": _clock_time(now),
+        "at": clock_time(now),
         "doing": [(words, counts.get(status, 0)) for status, words in _DOING.items()],
         "endings": [
             (words, counts.get(ending, 0), _code(study, ending)) for ending, words in _ENDINGS.items()
@@ -107,7 +106,7 @@ def _facts(study: Study) -> dict[str, Any]:
         "waiting": [
             {
                 "person": _name(each),
-                "minutes": _minutes(now - each.since),
+                "minutes": in_minutes(now - each.since),
                 "is_here": study.presence.tabs(each.id) > 0,
             }
             for each in store.people("waiting")
@@ -115,8 +114,8 @@ def _facts(study: Study) -> dict[str, Any]:
         "running": [
             {
                 "id": each.id,
-                "started": _clock_time(each.started),
-                "minutes": _minutes(now - each.started),
+                "started": clock_time(each.started),
+                "minutes": in_minutes(now - each.started),
                 "moves": moves.get(each.id, 0),
                 "partner": each.partner,
                 "task": each.task,
@@ -126,8 +125,8 @@ def _facts(study: Study) -> dict[str, Any]:
         "ended": [
             {
                 "id": each.id,
-                "started": _clock_time(each.started),
-                "minutes": _minutes((each.ended or now) - each.started),
+                "started": clock_time(each.started),
+                "minutes": in_minutes((each.ended or now) - each.started),
                 "moves": moves.get(each.id, 0),
                 "partner": each.partner,
                 "task": each.task,
@@ -143,7 +142,7 @@ def _facts(study: Study) -> dict[str, Any]:
 
 
 def _quotas(study: Study) -> list[tuple[str, int, int | None]]:
-    """Dialogues held with each kind of partner, and how many there may be."""
+    """Return dialogues held with each kind of partner, and how many there may be."""
     held: dict[str, int] = {}
     for (_, partner), count in study.used().items():
         held[partner] = held.get(partner, 0) + count
@@ -161,14 +160,6 @@ def _code(study: Study, ending: str) -> str:
 
 def _name(person: Person) -> str:
     return person.external or person.id[:8]
-
-
-def _clock_time(seconds: float) -> str:
-    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
-
-
-def _minutes(seconds: float) -> str:
-    return f"{max(seconds, 0) / 60:.1f}"
 
 
 def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:

@@ -142,7 +142,10 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
             await asyncio.to_thread(study.report, id, fields.get("text", ""))
         except InputError as error:
             raise HTTPException(422, str(error)) from None
-        return back()
+        person = study.store.person(id)
+        if person is None:
+            return back()
+        return HTMLResponse(pages.of(person, told="Thank you. The study's team can read your message now."))
 
     @app.post("/step/{step}")
     async def step(request: Request, step: Literal["leave", "again", "finish"]) -> Response:
@@ -153,12 +156,12 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
 
 
 def _try_number(fields: Mapping[str, str]) -> int | None:
-    """The number of the try that a page of the comprehension check stands for."""
+    """Return the number of the try that a page of the comprehension check stands for."""
     number = fields.get("try", "")
     return int(number) if _CHOICE.fullmatch(number) else None
 
 
 def _checked(fields: Mapping[str, str]) -> dict[int, int]:
-    """The answers to the comprehension check, by question."""
+    """Return the answers to the comprehension check, by question."""
     found = ((_FIELD.fullmatch(name), value) for name, value in fields.items())
     return {int(name[1]): int(value) for name, value in found if name and _CHOICE.fullmatch(value)}

@@ -78,7 +78,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make what is done inside one change."""
+        """Make all changes of the block in one transaction."""
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:
@@ -112,7 +112,7 @@ class Database:
         try:
             return None if text is None else json.loads(text)
         except ValueError:
-            raise InputError(f"{self.path}: a row is damaged: {str(text)[:40]!r} is no JSON") from None
+            raise InputError(f"{self.path}: a row is damaged: {str(text)[:40]!r} is not JSON") from None
 
     def _run(self, sql: str, values: tuple[Any, ...]) -> list[Any]:
         with closing(self._db.execute(sql, values)) as cursor:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from typing import Any, Final
 
 from birdenv.dialogue import seen_by
+from birdenv.errors import BirdenvError
 from birdenv.report.access import Doors
 from birdenv.report.page_templates import page_templates
 from birdenv.studies._platform import is_preview, way_back
@@ -32,6 +34,16 @@ def render(name: str, **facts: Any) -> str:
     return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
 
 
+def clock_time(seconds: float) -> str:
+    """Return a time for leaders of studies, in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def in_minutes(seconds: float) -> str:
+    """Return a length of time for leaders of studies."""
+    return f"{max(seconds, 0) / 60:.1f}"
+
+
 class Pages:
     """The pages of a study."""
 
@@ -49,10 +61,10 @@ class Pages:
             preview=is_preview(platform),
         )
 
-    def of(self, person: Person, problem: str = "") -> str:
-        """Return the page of a person."""
-        link = self._doors.link(person.id)
-        return self._render(person.status, person.id, problem=problem, link=link, **self._facts(person))
+    def of(self, person: Person, problem: str = "", told: str = "") -> str:
+        """Return the page of a person; `problem` and `told` answer what they have just sent."""
+        own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
+        return self._render(person.status, person.id, **own, **self._facts(person))
 
     def _facts(self, person: Person) -> dict[str, Any]:
         study = self._study
@@ -75,7 +87,7 @@ class Pages:
         return {}
 
     def _guides(self) -> set[str]:
-        """The guides of the seats that people may have."""
+        """Return the guides of the seats that people may have."""
         game = self._study.arena.game
         seats = [game.seats[game.seat_index(name)] for name in seats_of_people(game, self._study.config)]
         return {seat.guide for seat in seats}
@@ -92,7 +104,7 @@ class Pages:
         return made
 
     def _verdict(self, person: Person) -> dict[str, Any]:
-        """What the last move of a person came to, where it was the last of the conversation.
+        """Return what the last move of a person came to, where it was the last of the conversation.
 
         The page of the conversation is gone when the end is there, and nobody has read it there.
         """
@@ -102,7 +114,10 @@ class Pages:
         events = [move.event for move in store.moves(person.dialogue)]
         if not events or events[-1].agent != person.seat:
             return {}
-        rules = arena.start(store.dialogue(person.dialogue).task).rules
+        try:
+            rules = arena.start(store.dialogue(person.dialogue).task).rules
+        except BirdenvError:  # a database is away: the questions can be answered all the same
+            return {}
         try:
             seen = [event for _, event in seen_by(rules, person.seat, events)]
         finally:

@@ -44,7 +44,7 @@ def external_of(platform: Mapping[str, str]) -> str | None:
 
 
 def is_preview(platform: Mapping[str, str]) -> bool:
-    """Return True on the preview of a platform, where nothing can be sent."""
+    """Return whether this is a platform's preview, in which nothing can be sent."""
     return platform.get("assignmentId") == _PREVIEW
 
 

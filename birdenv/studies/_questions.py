@@ -18,7 +18,7 @@ _DIGITS: Final = 10
 
 
 def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
-    """Return an answer: a step of the scale, words, or None where it was left out.
+    """Return an answer: a step of the scale, words, or None if it was left out.
 
     Raises:
         InputError: it is needed and missing, or not possible.
@@ -37,7 +37,7 @@ def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
 
 
 def read_words(text: str, given: str, required: bool) -> str | None:
-    """Return an answer in words; None where it was left out.
+    """Return an answer in words, or None if it was left out.
 
     Raises:
         InputError: it is needed and missing, or too long.

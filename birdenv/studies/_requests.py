@@ -24,7 +24,7 @@ _MOST_ADDRESSES: Final = 10_000
 
 
 class Bucket:
-    """A limit of rates: so many at once, and so many a second after that."""
+    """A limit on rates: a number of requests at once, and then a number per second."""
 
     def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._rate, self._clock = burst, rate, clock
@@ -43,7 +43,7 @@ class Bucket:
 
     @property
     def is_full(self) -> bool:
-        """True when it is as good as new."""
+        """Return whether all of the allowance is there again."""
         return self._left + (self._clock() - self._at) * self._rate >= self._burst
 
 
@@ -89,7 +89,8 @@ def study_app(
 
     @app.exception_handler(HTTPException)
     async def refused(request: Request, error: HTTPException) -> Response:
-        shown = render("refused", title=title, problem=error.detail, back=_page_before(request))
+        why = "There is no such page." if error.detail == "Not Found" else error.detail
+        shown = render("refused", title=title, problem=why, back=_page_before(request))
         return HTMLResponse(shown, error.status_code)
 
     @app.exception_handler(sqlite3.Error)
@@ -102,7 +103,7 @@ def study_app(
 
 
 def _page_before(request: Request) -> str:
-    """Our own page that led here, with what a platform told it; else the first one."""
+    """Return our own page that led here, with what a platform told it; else the first one."""
     headers = request.headers
     referer = headers.get("referer")
     if not is_own_origin(referer, headers.get("host")):
@@ -118,7 +119,7 @@ _REFUSED: Final = "This page is not for you. Open the study's link again."
 
 
 def refused() -> HTTPException:
-    """Return the answer to one who may not do this."""
+    """Return the page for somebody who is not allowed to do this."""
     return HTTPException(403, _REFUSED)
 
 
@@ -181,7 +182,7 @@ def asked(action: str) -> Response:
 
 
 def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> None:
-    """Add the link with which a person goes on in another browser."""
+    """Add the link by which a person continues in another browser."""
 
     @app.get("/link/{end}")
     async def link(request: Request, end: str) -> Response:

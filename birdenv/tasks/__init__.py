@@ -8,6 +8,7 @@ reads query results.
 from birdenv.tasks.sql._actions import (
     ARGUMENTS,
     KINDS,
+    SENDERS,
     SYSTEM,
     TOOLS,
     USER,
@@ -23,11 +24,9 @@ from birdenv.tasks.sql._actions import (
     get_schema,
     submit_sql,
 )
-from birdenv.tasks.sql._dialects import as_script, in_dialect
-from birdenv.tasks.sql._known_defects import Defects, read_defects, write_defects
+from birdenv.tasks.sql._records import Defects, as_script, in_dialect, read_defects, write_defects
 from birdenv.tasks.sql._result_text import result_text
 from birdenv.tasks.sql._settings import PUBLISHED, REPORTED, SqlSettings, select
-from birdenv.tasks.sql._view import SENDERS
 
 __all__ = [
     "ARGUMENTS",

@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from birdenv.errors import BirdenvError
-from birdenv.testing._demo_script import demo_script
-from birdenv.testing._openai_script import (
+from birdenv.testing._scripts import (
     Call,
     ScriptedDialogue,
     ScriptedTurn,
     ServerScript,
     Trouble,
+    demo_script,
     read_script,
 )
 
@@ -80,7 +80,7 @@ class Server:
         self._seen: Counter[str] = Counter()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> asyncio.Server:
-        """Listen, and set `url`."""
+        """Listen, set `url`, and return the server."""
         server = await asyncio.start_server(self._serve, host, port, limit=2**20, backlog=1024)
         self.url = f"http://{host}:{server.sockets[0].getsockname()[1]}/v1"
         return server
@@ -159,7 +159,7 @@ def _refused(script: ServerScript, body: Mapping[str, Any]) -> Trouble | None:
 async def _read(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str], bytes]:
     first = await reader.readexactly(1)
     if first == _TLS:
-        raise ConnectionError("TLS is not spoken here")
+        raise ConnectionError("this server does not speak TLS")
     head = (first + await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ", 2)
     headers = {name.strip().lower(): value.strip() for name, _, value in (x.partition(":") for x in head[1:])}
@@ -212,7 +212,7 @@ def _message(turn: ScriptedTurn) -> dict[str, Any]:
 
 
 def _usage(turn: ScriptedTurn, body: Mapping[str, Any]) -> dict[str, int]:
-    """Four characters a token, as a rule of thumb has it."""
+    """Return four characters a token, as a rule of thumb has it."""
     prompt = len(json.dumps(body.get("messages"))) // 4
     completion = len(json.dumps(_message(turn))) // 4
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}

@@ -33,7 +33,7 @@ class Ambiguity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BriefNotes:
-    """What is written about a database: its columns' meanings, its knowledge entries, its schema as text.
+    """The notes about a database: the meanings of its columns, its knowledge entries, its schema as text.
 
     `columns` maps a column's name in lower case to what all columns of that name mean; `knowledge` maps an
     entry's id to its text. Two objects are never equal: a database's notes are one object.
@@ -53,7 +53,7 @@ class Brief:
     about, and are never said; `request` is the ambiguous question, which the system has read. `converses` is
     false where the protocol answers each question by itself and never asks back; `first_line` is true where
     it takes a model's first line for its choice; `style` is how a rule-based user words its answers;
-    `annotated` are the ambiguities as they stand in the task's record, for prompts of others.
+    `annotated` are the ambiguities as the task's record has them, for prompts of others.
     `inherited` are the points of an earlier phase, by whose terms this one's conditions may be called.
     """
 

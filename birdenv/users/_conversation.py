@@ -70,7 +70,7 @@ class Conversation:
     _last: list[Choice] = field(default_factory=list)
 
     def understand(self, message: str, most: int = ANSWERED) -> list[Part]:
-        """Take a message apart, and decide what its questions are about, with what was said before in mind.
+        """Split a message into questions, and decide what they are about, given what was said before.
 
         The first `most` are answered; the others wait.
         """
@@ -100,7 +100,7 @@ class Conversation:
         return choice.target in [one.target for one in self.told]
 
     def _listed(self, message: str) -> list[Part]:
-        """The questions of a list that a message refers to: "the second one", "the other two"."""
+        """Return the questions of a list that a message refers to: "the second one", "the other two"."""
         if not (self.asked or self.waiting) or len(message) > _LONGEST_REFERENCE:
             return []
         text = clean(message)
@@ -118,7 +118,7 @@ class Conversation:
         ]
 
     def _in_the_light_of_before(self, part: Part) -> Part:
-        """One question, or what it refers to; the points that it names and that are not told wait."""
+        """Return one question, or what it refers to; the points that it names and that are not told wait."""
         asked = part.asked or take_apart(part.text)
         choice = part.choice
         assert choice is not None
@@ -130,7 +130,7 @@ class Conversation:
         return Part(part.text, choice, asked)
 
     def _referred(self, text: str) -> Choice | None:
-        """What "yes, but at least?" or "you said 40?" is about: what was told last."""
+        """Return what "yes, but at least?" or "you said 40?" is about: what was told last."""
         if not self._last and not self.told:
             return None
         last = self._meant_of_several(text, self._last or self.told[-1:])
@@ -154,7 +154,7 @@ _LONGEST_REFERENCE = 200
 
 
 def _places(text: str, size: int) -> Iterator[int]:
-    """The places in a list that a text speaks of, from 0 on."""
+    """Yield the places in a list that a text speaks of, from 0 on."""
     for match in _PLACE.finditer(text):
         if match["word"]:
             yield _ORDINALS.index(match["word"])

@@ -102,7 +102,7 @@ _REGIONS = {
 
 
 def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
-    """Say yes or no to what a question proposes, by the choice that answers it.
+    """Return yes or no to what a question proposes, by the choice that answers it.
 
     To what the request itself says, "yes" if it has all the telling words of the question.
     """
@@ -133,14 +133,14 @@ def _stems_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=64)
 def _known(identifiers: frozenset[str], notes: BriefNotes | None) -> frozenset[frozenset[str]]:
-    """The stems of the names of a schema, each as it is said."""
+    """Return the stems of the names of a schema, each as it is said."""
     names = Names(identifiers, notes)
     found = {_stems_of(clean(names.words(name))) for name in identifiers}
     return frozenset(stems for stems in found if not stems <= GENERIC_STEMS | _OF_KEYS)
 
 
 def _proposes(asked: Question) -> bool:
-    """Whether a question proposes one thing."""
+    """Return whether a question proposes one thing."""
     text = asked.text
     proposes = asked.confirms or _PROPOSAL.match(text) or _is_approved(asked)
     return bool(proposes) and not _CHOICE.search(text)
@@ -209,7 +209,7 @@ _KEPT = re.compile(r"\b(?:includ\w+|count\w*|keep|kept|stay|in)\b")
 
 
 def _is_approved(asked: Question) -> bool:
-    """Whether a question asks for approval at its end."""
+    """Return whether a question asks for approval at its end."""
     return not _APPROVING.isdisjoint(asked.stems[-1:]) and _APPROVAL.search(asked.text) is not None
 
 
@@ -226,7 +226,7 @@ def _tokens(snippet: str) -> tuple[LexicalUnit, ...]:
 
 @lru_cache(maxsize=4096)
 def _listed(sql: str, clause: str) -> tuple[tuple[frozenset[str], bool], ...]:
-    """The stems of each thing that a clause lists, and whether it is sorted in descending order."""
+    """Return the stems of each thing that a clause lists, and whether it is sorted in descending order."""
     tree = parse_fragment(sql)
     if tree is None:
         return ()
@@ -245,13 +245,13 @@ def _names_in(tree: Node | None) -> frozenset[str]:
 
 
 def _is_foreign(text: str, own: frozenset[str], known: frozenset[frozenset[str]]) -> bool:
-    """Whether a text names something of the schema, and nothing of `own` names."""
+    """Return whether a text names something of the schema, and nothing of `own` names."""
     said = _stems_of(text)
     return any(name <= said and not name & own for name in known) and not said & (own - GENERIC_STEMS)
 
 
 def _names(text: str, sql: str, clause: str, known: frozenset[frozenset[str]]) -> Verdict:
-    """A proposal of what is shown, of what there is a row for, or of an order.
+    """Return a proposal of what is shown, of what there is a row for, or of an order.
 
     Yes, if each name that it has is listed; no, if one of them is another name of the schema.
     """
@@ -306,7 +306,7 @@ def _other_bound(text: str, tokens: Sequence[LexicalUnit]) -> bool:
 
 
 def _values(text: str, tokens: Sequence[LexicalUnit]) -> Verdict:
-    """A proposal without numbers: yes, if it names every value; no, if it names some of them only."""
+    """Return a proposal without numbers: yes, if it names every value; no, if it names some of them only."""
     keys = {token.key for token in tokens}
     values = [" ".join(words(clean(token.text))) for token in tokens if token.kind == "string"]
     spaced = f" {' '.join(words(text))} "

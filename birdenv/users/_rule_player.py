@@ -51,7 +51,7 @@ def read_temperament(argument: str) -> Temperament:
     """Read the argument of `rule:`.
 
     Raises:
-        InputError: there is no such user, or the number of questions is none.
+        InputError: there is no such user, or the number of questions is not a number.
     """
     name, _, number = argument.partition(":")
     name = name or "cooperative"
@@ -192,7 +192,7 @@ def in_one_message(answers: Sequence[Answer], asked: int) -> Answer:
 
 
 def _in_its_place(place: int, answer: Answer) -> str:
-    """The words for one of several questions; one that is not answered is named."""
+    """Return the words for one of several questions; one that is not answered is named."""
     if answer.call == "unanswerable":
         return f"Your {ordinal(place)} question is nothing I can help you with."
     if answer.call == "unclear":
@@ -249,5 +249,5 @@ _ENDINGS: Final = (
 
 
 def chatty(text: str, rng: Random) -> str:
-    """`text` with small talk around it; the same state of `rng` gives the same words."""
+    """Return `text` with small talk around it; the same state of `rng` gives the same words."""
     return " ".join(filter(None, (rng.choice(_OPENINGS), text, rng.choice(_ENDINGS))))

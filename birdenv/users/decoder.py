@@ -31,7 +31,7 @@ _NOTHING = "I have nothing particular in mind for that."
 
 
 def decode(choice: Choice, brief: Brief) -> str:
-    """The answer's words: one sentence for each thing granted."""
+    """Return the answer's words: one sentence for each thing granted."""
     if choice.call == "unanswerable":
         return OUT_OF_SCOPE
     if choice.call == "unclear":
@@ -57,7 +57,7 @@ def decode(choice: Choice, brief: Brief) -> str:
 
 
 def _chooses_what_is_changed(choice: Choice, brief: Brief) -> bool:
-    """Whether a choice is a condition on the rows that the gold SQL changes or deletes."""
+    """Return whether a choice is a condition on the rows that the gold SQL changes or deletes."""
     return _changes_rows(brief.gold) and any(
         in_words(sql, brief).form == "condition" for sql in choice.granted()
     )
@@ -79,7 +79,9 @@ _CLAUSES = {
 
 @lru_cache(maxsize=4096)
 def _sentence(brief: Brief, sql: str, *, term: str | None = None, clause: str = "") -> str:
-    """The sentence for the snippet of a term, or for a part of the gold SQL. A task has few of both."""
+    """Return the sentence for the snippet of a term, or for a part of the gold SQL. A task has few of
+    both.
+    """
     reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
     named = "" if term is None else quoted(" ".join(term.split()))
     return _of_clause(clause, reading, brief.identifiers) or _of_snippet(
@@ -88,7 +90,7 @@ def _sentence(brief: Brief, sql: str, *, term: str | None = None, clause: str = 
 
 
 def _of_clause(clause: str, reading: Paraphrase, identifiers: frozenset[str]) -> str:
-    """The sentence for a clause that is asked about as a whole."""
+    """Return the sentence for a clause that is asked about as a whole."""
     if clause not in _CLAUSES or not reading.text:
         return ""
     return Wording(_lower(identifiers) | reading.hidden).say(
@@ -97,7 +99,7 @@ def _of_clause(clause: str, reading: Paraphrase, identifiers: frozenset[str]) ->
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
-    """The same answer in other words, for a question that is asked a second time."""
+    """Return the same answer in other words, for a question that is asked a second time."""
     readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:
@@ -141,7 +143,7 @@ def _of_snippet(reading: Paraphrase, term: str, identifiers: frozenset[str], sty
 
 
 def _of_the_rest(said: str, content: str) -> str:
-    """What is said; if it asks that a value is there, also what becomes of the rows without one."""
+    """Return what is said; if it asks that a value is there, also what becomes of the rows without one."""
     return f"{said} {_LEFT_OUT}" if content.endswith(PRESENT) else said
 
 
@@ -159,7 +161,7 @@ class RuleUser:
 
 
 def bare(words: str, is_condition: bool = False) -> str:
-    """The words alone, as one sentence.
+    """Return the words alone, as one sentence.
 
     >>> bare("there are at least 40 seats", is_condition=True)
     'At least 40 seats.'

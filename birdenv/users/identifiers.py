@@ -84,7 +84,7 @@ _ENDINGS = frozenset(
 
 
 def is_identifier(name: str, ordinary: frozenset[str] = frozenset()) -> bool:
-    """Whether `name` gives the schema away; `ordinary` are words of the task's own question, which never do.
+    """Return whether `name` reveals the schema. Words of the task's own question (`ordinary`) never do.
 
     >>> [is_identifier(name) for name in ("loafref", "CrustScore", "avg_dose", "status", "performance")]
     [True, True, True, False, False]

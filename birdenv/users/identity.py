@@ -44,7 +44,7 @@ def user_facts(user: str, settings: Mapping[str, Any], models: Mapping[str, Any]
 
 
 def standard_line(facts: Mapping[str, str]) -> str:
-    """Say whether these are the facts of the standard user, which is `rule` with no setting changed."""
+    """Return whether these are the facts of the standard user: `rule` with no setting changed."""
     others = [f"{name} {facts.get(name)}" for name, value in _STANDARD.items() if facts.get(name) != value]
     who = f"This is not the standard user: {', '.join(others)}" if others else "This is the standard user"
     return f"{who} (version {facts.get('version')}, digest {facts.get('digest')})"
@@ -62,7 +62,7 @@ def changed_facts(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]
 
 @cache
 def _weights_digest() -> str:
-    """The digest of all data that the rules were learnt from or read: weights and lists of phrases."""
+    """Return the digest of all data that the rules were learnt from or read: weights and lists of phrases."""
     files = resources.files("birdenv.users.understanding").iterdir()
     data = [file for file in files if file.name.endswith((".json", ".txt"))]
     texts = [file.name + file.read_text(encoding="utf-8") for file in data]
@@ -70,7 +70,7 @@ def _weights_digest() -> str:
 
 
 def _prompts_digest(models: Mapping[str, Any]) -> str:
-    """The digest of the prompts of others where they replace ours, else of ours, in their form."""
+    """Return the digest of the prompts of others where they replace ours, else of ours, in their form."""
     if own := models.get("user_prompts_sha256"):
         return _digest(json.dumps(own, sort_keys=True))
     folder = resources.files("birdenv.users.model_user") / "prompts"

@@ -35,7 +35,7 @@ class Segment:
 
 
 def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...]:
-    """The parts of the statements; one that cannot be parsed is one part of clause "statement".
+    """Return the parts of the statements; one that cannot be parsed is one part of clause "statement".
 
     >>> [s.id for s in segments(["SELECT a FROM t WHERE b > 1 AND c = 2 LIMIT 5"])]
     ['S1', 'S1.select', 'S1.select.1', 'S1.from', 'S1.where.1', 'S1.where.2', 'S1.limit']
@@ -158,7 +158,7 @@ class _Cutter:
             self._within(query)
 
     def _output(self, item: _Node) -> str:
-        """What a column of the result is called, or else how it is made."""
+        """Return what a column of the result is called, or else how it is made."""
         from sqlglot import exp
 
         if item.alias:
@@ -166,7 +166,7 @@ class _Cutter:
         return self.sql(item.this if isinstance(item, exp.Column) else item)
 
     def _nested(self, node: _Node) -> list[_Node]:
-        """The subqueries directly inside this block, not those of its CTEs or of other subqueries."""
+        """Return the subqueries directly inside this block, not those of its CTEs or of other subqueries."""
         from sqlglot import exp
 
         with_ = _part(node, "with")
@@ -212,7 +212,7 @@ class _Cutter:
 
 
 def _without_places(clause: _Node, query: _Node) -> _Node:
-    """A GROUP BY or ORDER BY with the columns that it has the numbers of."""
+    """Return a GROUP BY or ORDER BY with the columns that it has the numbers of."""
     from sqlglot import exp
 
     clause = clause.copy()
@@ -231,7 +231,7 @@ _TRIGGER = re.compile(r"(?is)CREATE\s+(?:\w+\s+)*?TRIGGER\b.*?\bON\s+[\w.\"`]+")
 
 
 def _part(node: _Node, key: str) -> _Node:
-    """A child whose key is a Python keyword; sqlglot spells it with or without an underscore."""
+    """Return a child whose key is a Python keyword; sqlglot spells it with or without an underscore."""
     return node.args.get(f"{key}_") or node.args.get(key)
 
 

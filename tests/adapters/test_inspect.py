@@ -148,6 +148,16 @@ def test_the_command_finds_the_tasks(tmp_path: Path) -> None:
     assert log.results.scores[0].metrics["mean"].value == 1.0
 
 
+def test_the_viewer_has_a_column_for_each_score() -> None:
+    columns = {
+        game: [column.id for column in task(limit=1).viewer.task_samples_view.columns]
+        for game, task in TASKS.items()
+    }
+    names = {game: [each.split("__")[-1] for each in columns[game]] for game in columns}
+    both = ["sampleId", "reward", "phase_1", "phase_2"]
+    assert names == {"c-interact": both, "a-interact": both, "bird": both[:3]}
+
+
 def test_a_model_that_says_nothing_is_a_sample_like_any_other(tmp_path: Path, server: Server) -> None:
     server.script = ServerScript(dialogues=(ScriptedDialogue(turns=(ScriptedTurn(content=""),)),))
     log = play(tmp_path, "c-interact", {"limit": 1})

@@ -24,7 +24,7 @@ from openenv.core.generic_client import GenericEnvClient
 
 from birdenv.adapters.openenv import BirdenvAction, make_app
 from birdenv.dialogue import make_game
-from birdenv.testing import SCRIPTS, AgentScript, Line, tool_call
+from birdenv.testing import SCRIPTS, AgentScript, tool_call
 
 pytestmark = pytest.mark.slow  # the frameworks take seconds to import
 
@@ -67,9 +67,8 @@ class TestOpenEnv(SessionTests):
             assert client.reset(instance_id=script.instance_id).observation.tools
             results = [client.step(BirdenvAction(message=message)) for message in script.messages]
             assert client.state().step_count == len(script.messages)
-        assert golden(script) == tuple(
-            Line(result.observation.text, result.reward, result.observation.done) for result in results
-        )
+        played = [(each.observation.text, each.reward, each.observation.done) for each in results]
+        assert played == [(line.text, line.reward, line.done) for line in golden(script)]
 
     def test_no_route_tells_what_is_private(self) -> None:
         """Ask all that OpenEnv serves, while an episode is open."""

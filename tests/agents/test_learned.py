@@ -109,7 +109,7 @@ def test_the_same_dialogues_and_seed_give_the_same_file(tmp_path: Path) -> None:
     ("damage", "says"),
     [
         (lambda text: text[:200], "is not valid JSON|cut off"),
-        (lambda text: "[]", "is no policy: make one with birdenv train-player"),
+        (lambda text: "[]", "is not a policy: make one with birdenv train-player"),
         (lambda text: json.dumps({**json.loads(text), "acts": []}), "acts"),
         (lambda text: text.replace('"counts":[', '"counts":[0,', 1), "greater than 0"),
         (lambda text: text.replace('"counts":[', '"counts":[1,', 1), "as many counts as data"),

@@ -27,7 +27,6 @@ from birdenv_agents.neural import _train, neural, reinforce, train  # noqa: E402
 from birdenv_agents.neural._network import Network, Settings, read_network, write_network  # noqa: E402
 from birdenv_agents.neural._player import NeuralPlayer  # noqa: E402
 
-torch.optim.Adam([torch.ones(1, requires_grad=True)])  # imports half of torch, which is no test's time
 Command = Callable[..., Any]
 GAMES = {
     "deal-or-no-deal": ("agent_0", "agent_1"),
@@ -40,6 +39,7 @@ DEAL = "deal-or-no-deal"
 @pytest.fixture(scope="module", autouse=True)
 def short() -> Iterator[None]:
     """Training takes a moment, and learns little."""
+    torch.optim.Adam([torch.ones(1, requires_grad=True)])  # imports half of torch, which is no test's time
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_train, "_PASSES", (2, 2))
         yield
@@ -144,15 +144,15 @@ def test_the_same_seed_gives_the_same_file_also_after_an_interruption(
     assert not (tmp_path / "torn").exists()
     part = tmp_path / "torn.part"
     kept = part.read_bytes()
-    with pytest.raises(InputError, match="is torn, or of other dialogues or another seed"):
+    with pytest.raises(InputError, match="is incomplete, or belongs to other dialogues or another seed"):
         trained(DEAL, tmp_path, "torn", seed=1, resume=True)
     for bad in (kept[:-100], b"", pickle.dumps(Path, protocol=2)):
         part.write_bytes(bad)
-        with pytest.raises(InputError, match=r"torn\.part is torn, or of other dialogues"):
+        with pytest.raises(InputError, match=r"torn\.part is incomplete, or belongs to other dialogues"):
             trained(DEAL, tmp_path, "torn", resume=True)
     part.write_bytes(kept)
     assert trained(DEAL, tmp_path, "torn", resume=True).read_bytes() == whole
-    with pytest.raises(InputError, match=r"there is no .*torn\.part to go on from"):
+    with pytest.raises(InputError, match=r"there is no .*torn\.part to continue from"):
         trained(DEAL, tmp_path, "torn", resume=True)
 
 
@@ -188,13 +188,13 @@ def test_a_file_that_is_none_is_told_and_runs_nothing(tmp_path: Path) -> None:
             read_network(path, DEAL)
 
     for content in (good[:-1], good[:20], b"", b"{}", pickle.dumps(Hostile()), b"\xff" * 64):
-        refused(r"is no neural player \(.*\): make one with birdenv train-player GAME --kind neural", content)
+        refused(r"is not a neural player \(.*\): make one with birdenv train-player GAME --kind", content)
     torch.save({"weights": torch.ones(1)}, path)
-    refused("is no neural player")
+    refused("is not a neural player")
     assert not (Path(sys.argv[0]).parent / "hacked").exists()
     path.unlink()
     refused("cannot be read")
-    refused("is no neural player", safetensors.save({"a": torch.ones(1)}))
+    refused("is not a neural player", safetensors.save({"a": torch.ones(1)}))
     with_settings(path, {"version": 2})
     refused("was written by a newer version of birdenv")
     for change in (
@@ -205,9 +205,9 @@ def test_a_file_that_is_none_is_told_and_runs_nothing(tmp_path: Path) -> None:
         {"version": "one"},
     ):
         with_settings(path, change)
-        refused("is no neural player")
+        refused("is not a neural player")
     with_settings(path, {}, {"bias": torch.tensor([float("nan")] * 8)})
-    refused("a weight is no finite number")
+    refused("a weight is not a finite number")
     with_settings(path, {"game": "bargain"})
     refused("was trained for bargain, and this is deal-or-no-deal")
 
@@ -324,15 +324,15 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     assert of_rules["moves"]["selection_accuracy"]["value"] == 1
     assert of_rules["moves"]["word_perplexity"]["value"] is None
     for arguments, why in (
-        ((*train_it, "--data", data, "--resume"), "to go on from: train without --resume"),
-        (("train-player", DEAL, "--data", data, "--resume"), "--kind learned trains at one go"),
+        ((*train_it, "--data", data, "--resume"), "to continue from: train without --resume"),
+        (("train-player", DEAL, "--data", data, "--resume"), "--kind learned trains in one step"),
         ((*train_it, "--reinforce", 4), "--from FILE"),
         ((*train_it, "--from", path), "that needs N"),
         (
             ("train-player", DEAL, "--reinforce", 4, "--from", path),
             "--kind 'learned' is unknown; known: neural",
         ),
-        ((*train_it, "--reinforce", 4, "--from", data), "is no neural player"),
+        ((*train_it, "--reinforce", 4, "--from", data), "is not a neural player"),
         (
             ("train-player", "bargain", "--kind", "neural", "--reinforce", 4, "--from", path),
             "was trained for deal",

@@ -18,8 +18,7 @@ import pytest
 from birdenv.benchmarks import verify_records
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, demo_concepts, generate, read_concepts
 from birdenv.benchmarks.generator._families import Family, Meaning, VaguePart
-from birdenv.benchmarks.generator._follow_ups import GeneratedFollowUp
-from birdenv.benchmarks.generator._task_records import family_records
+from birdenv.benchmarks.generator._task_records import GeneratedFollowUp, family_records
 from birdenv.benchmarks.generator._wording import _HELD_OUT_REMARKS, _REMARKS
 from birdenv.dialogue import make_game
 from birdenv.envs.candidates import phrases
@@ -224,7 +223,7 @@ def test_a_description_at_fault_is_told(tmp_path: Path) -> None:
 
 
 def test_what_is_there_already_is_not_touched(folder: Folder) -> None:
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         generate(folder, tasks=1)
 
 

@@ -44,7 +44,7 @@ def test_c_interact_resumed_and_graded_again(birdenv: Birdenv, postgres_dsn: str
 def test_bird_and_the_golds_of_the_demo(
     birdenv: Birdenv, postgres_dsn: str, demo: Path, tmp_path: Path
 ) -> None:
-    ran = birdenv("bird", "--dialect", "postgres", "--agent", "oracle", "-p", 2, "-o", tmp_path)
+    ran = birdenv("bird", "--dialect", "postgres", "--agent", "oracle", "-n", 10, "-p", 2, "-o", tmp_path)
     assert ran.code == 0, ran.err
     assert json.loads((tmp_path / "latest" / "overall.json").read_text())["figures"]["ex"]["value"] == 1.0
     again = birdenv("regrade", tmp_path / "latest")

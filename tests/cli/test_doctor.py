@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.metadata
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from birdenv.cli import _doctor
 from birdenv.databases.postgres.server import _programs
 from birdenv.databases.sqlite import _health
 from birdenv.databases.sqlite.images import _image_kinds as _images
@@ -52,6 +54,19 @@ def test_doctor_reports_what_does_not_work(
     assert "chosen" not in done.out
     assert done.out.count("no room") == 2
     assert "no processes left" in done.out
+
+
+def test_doctor_says_where_episodes_can_be_played(
+    birdenv: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    done = birdenv("doctor")
+    assert "Engines (--engine): processes, ray, threads" in done.out
+    monkeypatch.setattr(_doctor, "version", _missing)
+    assert "ray         not installed: pip install 'birdenv[ray]'" in birdenv("doctor").out
+
+
+def _missing(name: str) -> str:
+    raise importlib.metadata.PackageNotFoundError(name)
 
 
 def test_doctor_without_databases(birdenv: Callable[..., Any], tmp_path: Path) -> None:

@@ -87,38 +87,6 @@ def test_what_a_run_on_postgres_exports(
     assert summary(folder)["versions"]["engine"].startswith("PostgreSQL ")
 
 
-def test_sql_of_postgres_on_sqlite_is_told(birdenv: Command, demo: Path, run_dir: Path) -> None:
-    ran = birdenv("evaluate", "--run-dir", run_dir, "--db", demo, "--exec-timeout", "0.2")
-    assert ran.code == 0
-    assert [record["bucket"] for record in details(run_dir)][:2] == ["gold_fail", "gold_fail"]
-    assert ran.err.count("\n") == 1
-    assert ran.err.startswith("Note: 2 of 6 pairs have SQL that SQLite does not compile")
-    assert 'pair 0, syntax: unrecognized token: ":"' in ran.err
-    assert "--dialect postgres" in ran.err and "Note" not in ran.out
-
-
-@pytest.mark.parametrize(
-    ("gold", "pred", "is_told"),
-    [
-        ("SELECT 1", "SELECT to_char(1, '9')", True),
-        ("SELECT 1", "SELECT 'a' ILIKE 'A'", True),
-        ("SELECT 1", "SELECT date_trunc(\n'day', 1)", True),
-        ("SELECT 1", "SELECT 1 AS 'interval'", False),
-        ("SELECT 1", "SELECT '::' FROM FROM members", False),
-        ("SELECT 1", "SELECT YEAR(1)", False),
-        ("SELECT 1", "SELECT absent::int FROM members WHERE 'open", False),
-        ("SELECT 1", "SELECT interval FROM members", False),
-    ],
-)
-def test_only_words_of_postgres_that_sqlite_does_not_compile_are_told(
-    birdenv: Command, demo: Path, tmp_path: Path, gold: str, pred: str, is_told: bool
-) -> None:
-    write_records(tmp_path / "pairs.jsonl", [{"db_id": "library", "gold_sql": gold, "predicted_sql": pred}])
-    ran = birdenv("evaluate", "--run-dir", tmp_path, "--db", demo)
-    assert (ran.code, ran.err.count("\n")) == (0, is_told)
-    assert ran.err.startswith("Note: 1 of 1 pairs") == is_told
-
-
 def test_without_queries_the_dialect_counts_and_no_server(
     birdenv: Command, demo: Path, run_dir: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

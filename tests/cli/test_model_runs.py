@@ -199,7 +199,7 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
     assert "names is not set" in said and KEY not in said
     monkeypatch.delenv("OPENAI_API_KEY")
     assert "set OPENAI_API_KEY" in ended("--agent", "llm:m")
-    assert "--user-model and --user-base-url say nothing" in ended("--agent", "llm:m", "--user-model", "u")
+    assert "--user-model and --user-base-url have no effect" in ended("--agent", "llm:m", "--user-model", "u")
     assert not (tmp_path / "results").exists()
 
 

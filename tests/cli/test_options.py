@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -45,6 +46,24 @@ def test_no_option_is_lost(there: dict[str, list[str]]) -> None:
 def test_every_setting_of_a_game_is_an_option_of_its_command(name: str, there: dict[str, list[str]]) -> None:
     for setting, option in option_names(find_game(name).settings).items():
         assert (option if option.startswith("--") else setting) in there[name]
+
+
+@pytest.mark.parametrize("name", ["play", "selfplay", "scenarios", "web"])
+def test_the_help_of_a_command_that_takes_a_game_lists_its_settings(birdenv: Command, name: str) -> None:
+    of_game = {"--cross-talk", "--max-events"}
+    shown = set(birdenv(name, "bargain", "--help").out.replace(",", " ").split())
+    assert of_game <= shown and ("--seller" in shown) == (name != "selfplay")
+    assert not of_game & set(birdenv(name, "--help").out.split())
+
+
+def test_settings_have_the_names_that_they_have_in_python_too(birdenv: Command, tmp_path: Path) -> None:
+    runs = []
+    for place, words in enumerate((("--instance", "1"), ("--instances", "1,2"))):
+        folder = tmp_path / str(place)
+        assert birdenv("play", "bird", "--agent", "oracle", *words, "-o", folder, "--no-evidence").code == 0
+        runs.append(json.loads((folder / "latest" / "config.json").read_text()))
+    assert [run["instances"] for run in runs] == [["1"], ["1", "2"]]
+    assert all(run["no_evidence"] for run in runs)
 
 
 @pytest.mark.parametrize(

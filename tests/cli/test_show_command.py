@@ -75,6 +75,19 @@ def test_private_parts_are_shown_only_when_asked_for(birdenv: Command, run: Path
     assert "missing 2 Bela 2" in flat(private) and "PRIVATE" in private
 
 
+def test_a_right_result_has_used_every_open_term(birdenv: Command, tmp_path: Path) -> None:
+    """The SQL says `EXISTS` where the annotation says `IN`; the text alone does not show the term."""
+    birdenv("c-interact", "--agent", "asks-first", "--instances", "library_2", "-o", tmp_path / "a")
+    shown = flat(birdenv("show", tmp_path / "a" / "latest", "--private", "library_2").out)
+    assert "open term 'active members': asked, answered, in the SQL" in shown
+
+
+def test_a_task_that_changes_the_database_says_why_no_rows_differ(birdenv: Command, tmp_path: Path) -> None:
+    birdenv("c-interact", "--agent", "never-asks", "--instances", "library_M_1", "-o", tmp_path / "m")
+    shown = flat(birdenv("show", tmp_path / "m" / "latest", "library_M_1").out)
+    assert shown.count("test cases judge this statement, so no rows are compared") == 2
+
+
 def test_without_an_instance_there_is_a_list_that_names_the_command(birdenv: Command, run: Path) -> None:
     ran = birdenv("show", run)
     assert ran.code == 0 and all(record["instance_id"] in ran.out for record in records(run, "runs"))

@@ -108,6 +108,7 @@ def test_a_user_that_raises_costs_its_episode(birdenv: Command, tmp_path: Path, 
     assert "count as failed" not in ran.out + ran.err
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(("user", "why"), [("mute", "said nothing"), ("gone", "left")])
 @pytest.mark.parametrize("game", ["c-interact", "a-interact"])
 def test_a_user_that_does_not_answer_is_not_the_agent_s_failure(

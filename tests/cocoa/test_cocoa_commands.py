@@ -117,7 +117,7 @@ def test_selfplay_needs_two_players(birdenv: Any) -> None:
 
 def test_the_agents_seat_is_named_by_agent_only(birdenv: Any) -> None:
     ran = birdenv("play", "bargain", "--agent", "rulebased", "--buyer", "rulebased")
-    assert (ran.code, "--buyer: this seat is the agent's" in ran.err) == (2, True), ran
+    assert (ran.code, "No such option: --buyer" in ran.err) == (2, True), ran
 
 
 def test_a_person_at_the_terminal_reads_the_guide(

@@ -26,7 +26,7 @@ from birdenv.cocoa.files import (
 from birdenv.cocoa.files._dataset import split
 from birdenv.cocoa.files._dialogue_files import exact
 from birdenv.dialogue import Event
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
 
 MESSAGE = {"agent": 0, "time": 1, "action": "message", "data": "hi"}
@@ -216,7 +216,7 @@ def test_a_missing_scenario_is_looked_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("record", "says"),
     [
-        (example({**MESSAGE, "time": "soon"}), "record 1: the field `events.0.time`.*'soon' is no time"),
+        (example({**MESSAGE, "time": "soon"}), "record 1: the field `events.0.time`.*'soon' is not a time"),
         (example({**MESSAGE, "time": 1e17}), "record 1: the field `events.0.time`"),
         (without(example(), "events"), "record 1: the field `events`"),
         (without(example(), "uuid"), "record 1: the field `uuid`"),

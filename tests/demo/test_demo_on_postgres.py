@@ -12,6 +12,7 @@ from birdenv.databases import DatabaseSource, open_source
 from birdenv.demo import DEMO_C_INTERACT_FILE
 from birdenv.dialogue import Dialogue, Move, make_game
 from birdenv.grading import InteractGrader
+from birdenv.run_settings import RunSettings
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.tasks import SYSTEM
 from birdenv.tasks.c_interact import CInteractRules, CInteractTask, load_benchmark
@@ -23,7 +24,7 @@ def overall(demo: Path, dialect: str, agent: str, profile: str, folder: Path, st
     with make_game(
         "c-interact", data_dir=str(demo), data=str(file), instances=names, profile=profile, dialect=dialect
     ) as arena:
-        plan = RunPlan(arena, {0: agent, 1: "rule"}, parallel=2)
+        plan = RunPlan(arena, {0: agent, 1: "rule"}, RunSettings(parallel=2))
         directory = RunDirectory.create(folder)
         prepare(directory, plan.config(), resume=False)
         summary = run(plan, directory)

@@ -19,6 +19,7 @@ from birdenv.dialogue import Action, Dialogue, Move, Seat, Usage, make_game, pla
 from birdenv.dialogue.dialogue import MOST_EVENTS
 from birdenv.dialogue.games import register_game
 from birdenv.envs import DialogueAEC, DialogueEnv, DialogueParallel
+from birdenv.run_settings import RunSettings
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.runs.summaries import compare, read_run, report
 
@@ -234,7 +235,7 @@ def test_async_players_are_awaited() -> None:
 
 def plan(**settings: Any) -> RunPlan:
     arena = make_game("guess")
-    return RunPlan(arena, {0: "toy_players:Bisection", 1: keeper}, **settings)
+    return RunPlan(arena, {0: "toy_players:Bisection", 1: keeper}, RunSettings(**settings))
 
 
 def runs_file(folder: Path, chosen: RunPlan) -> bytes:
@@ -270,7 +271,7 @@ def test_summary_compare_and_replay_of_records(tmp_path: Path) -> None:
     assert list(made.to_json()["figures"]) == ["found", "guesses"]
     assert [each.measure.name for each in compare(found).differences] == ["found", "guesses"]
     record = json.loads(next((tmp_path / "a").glob("run-*/runs.jsonl")).read_text().splitlines()[0])
-    from birdenv.dialogue.transcript import Example
+    from birdenv.dialogue.record import Example
 
     example = Example.from_json(record["example"])
     again = replay(toy_game.Guess(int(record["instance_id"])), example.events)

@@ -15,6 +15,7 @@ from birdenv.errors import InputError
 GAMES = ["birdenv/CInteract-v0", "birdenv/AInteract-v0", "birdenv/BirdSql-v0"]
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", GAMES)
 def test_an_episode(postgres_dsn: str, name: str) -> None:
     own: dict[str, Any] = {"execute_sql": True} if "CInteract" in name else {}
@@ -44,6 +45,7 @@ def test_a_gold_earns_its_reward(postgres_dsn: str) -> None:
 DEEP = "SELECT (repeat('[', 900) || repeat(']', 900))::jsonb AS deep"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("name", GAMES)
 def test_deeply_nested_values_are_an_answer(postgres_dsn: str, name: str) -> None:
     own: dict[str, Any] = {"execute_sql": True} if "CInteract" in name else {}

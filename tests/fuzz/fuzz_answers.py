@@ -36,8 +36,7 @@ from birdenv.errors import BirdenvError
 from birdenv.grading import ExGrader, PairGrader, reads_no_table
 from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.llm._completion import read_completion
-from birdenv.llm._errors import TransientError
-from birdenv.llm._secrets import without_key
+from birdenv.llm._errors import TransientError, without_key
 from birdenv.runs.blame._readings import bare_snippet, tokens
 from birdenv.sql import at_date, first_keyword, split_statements
 from birdenv.tasks.sql.markup_reading import read_output

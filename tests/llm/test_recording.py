@@ -12,7 +12,7 @@ from model_servers import KEY
 
 from birdenv.errors import InputError, RunEndedError
 from birdenv.llm import ContextOverflowError, Models, ReplayMissError
-from birdenv.llm._model_dialogues import recorded_dialogues
+from birdenv.llm._recording import recorded_dialogues
 from birdenv.testing.openai_server import ScriptedDialogue, ScriptedTurn, Server, ServerScript, Trouble
 
 Start = Callable[..., Server]

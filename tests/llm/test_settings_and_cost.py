@@ -76,7 +76,7 @@ def test_own_prices_count_cached_tokens_apart(server: Start, models: Make, tmp_p
 
 def test_listed_prices_need_the_provider_s_url() -> None:
     pytest.importorskip("genai_prices")
-    from birdenv.llm._token_prices import TokenPrices
+    from birdenv.llm._costs import TokenPrices
 
     assert TokenPrices().are_known("gpt-4o", "https://api.openai.com/v1")
     assert not TokenPrices().are_known("gpt-4o", URL)

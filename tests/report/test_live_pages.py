@@ -101,6 +101,7 @@ def test_nothing_private_is_served_unless_asked_for(root: Path) -> None:
         assert found == (secrets if private else set())
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("path", ("/", "/run", "/data/runs", "/data/overview", "/data/episode-0-0"))
 def test_without_the_token_nothing_is_shown(root: Path, path: str) -> None:
     with viewing(root) as viewer:
@@ -144,4 +145,4 @@ def test_broken_and_empty_runs_say_so(root: Path, tmp_path: Path) -> None:
 
 def test_a_folder_that_is_not_there_is_refused(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("view", tmp_path / "none")
-    assert ran.code == 2 and "is no folder" in ran.err
+    assert ran.code == 2 and "is not a folder" in ran.err

@@ -7,6 +7,7 @@ from typing import Any
 
 from birdenv.demo import DEMO_BIRD_FILE, DEMO_C_INTERACT_FILE
 from birdenv.dialogue import Arena, make_game
+from birdenv.run_settings import RunSettings
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 
 
@@ -37,12 +38,13 @@ def tasks_of(arena: Arena) -> list[Any]:
 def plan_of(arena: Arena, agent: Any, **more: Any) -> RunPlan:
     """A run of an agent, with the rule-based user where the game has one."""
     others = {1: "rule"} if len(arena.game.seats) > 1 else {}
-    return RunPlan(arena, {0: agent, **others}, **more)
+    engine = more.pop("engine", None)
+    return RunPlan(arena, {0: agent, **others}, RunSettings(**more), engine=engine)
 
 
 def play(arena: Arena, agent: Any, folder: Path, engine: Any = None, **more: Any) -> RunDirectory:
     directory = RunDirectory.create(folder)
-    plan = plan_of(arena, agent, **more)
+    plan = plan_of(arena, agent, engine=engine, **more)
     prepare(directory, plan.config(), resume=False)
-    run(plan, directory, engine=engine)
+    run(plan, directory)
     return directory

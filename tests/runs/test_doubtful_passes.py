@@ -80,6 +80,7 @@ def test_published_profiles_judge_as_published(demo: Path, game: Any, profile: s
     game(demo, 1, profile=profile).close()
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("game", GAMES)
 def test_the_oracle_passes_under_the_setting(demo: Path, tmp_path: Path, game: Any) -> None:
     directory = play(game(demo, fail_doubtful=True), "oracle", tmp_path)

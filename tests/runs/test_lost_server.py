@@ -10,8 +10,7 @@ from arenas import bird, plan_of
 
 from birdenv.dialogue import Arena, Dialogue
 from birdenv.errors import InfrastructureError
-from birdenv.runs import RunDirectory, prepare, run
-from birdenv.runs import _jobs as jobs
+from birdenv.runs import RunDirectory, jobs, prepare, run
 
 
 class Losing:

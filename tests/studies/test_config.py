@@ -75,7 +75,8 @@ def test_what_has_no_effect_is_named(tmp_path: Path) -> None:
     with pytest.warns(UserWarning) as told:
         read_config(path)
     [warning] = told
-    assert str(warning.message) == f"{path}: not used: icon, templates_dir; the pages are birdenv's own"
+    why = "The pages are birdenv's own: put what people should read into `instructions`"
+    assert str(warning.message) == f"{path}: not used: icon, templates_dir. {why}"
 
 
 def test_a_checkpoint_is_the_file_of_its_player(tmp_path: Path) -> None:
@@ -124,11 +125,11 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
                 "models": {"bot": {"type": "rulebased"}},
                 "num_chats_per_scenario": {"human": 1, "bot": None},
             },
-            "says nothing of 'bot'",
+            "does not mention 'bot'",
         ),
         (
             {"status_params": STATUSES, "models": MODELS, "num_chats_per_scenario": {"human": 1}},
-            "says nothing of 'rulebased'",
+            "does not mention 'rulebased'",
         ),
         ({"status_params": STATUSES, "models": 3}, "models"),
         (

@@ -7,8 +7,6 @@ pictures are kept there.
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,24 +18,11 @@ from web_browser import listening, served
 from birdenv.studies import Doors, Partner, StudyConfig, make_rating_app
 
 pytestmark = pytest.mark.slow
-playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
 axe = pytest.importorskip(
     "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
 )
-CHROMIUM = shutil.which("chromium")
 SIZES = ((1280, 800), (390, 844))
 CHECK = [{"question": "Who wins?", "options": ["I", "Both of us"], "answer": 1}]
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    if CHROMIUM is None:
-        pytest.skip("no chromium: apt-get install chromium")
-    options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=CHROMIUM, args=options)
-        yield browser
-        browser.close()
 
 
 class Eyes:

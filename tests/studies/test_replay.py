@@ -14,11 +14,11 @@ from web_browser import Browser, listening
 from birdenv.cli import main
 from birdenv.cocoa.files import write_examples
 from birdenv.dialogue import Event, Move, make_game
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
 from birdenv.studies import Store, make_replay_app
 from birdenv.studies.rating_round import RatingConfig, items_of
-from birdenv.studies.replay import RecordedDialogue, Records
+from birdenv.studies.replay import Records, ReplayedDialogue
 from birdenv.studies.replay._pages import as_seen
 from birdenv.studies.study._store import FILE
 
@@ -56,7 +56,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def only(records: list[RecordedDialogue]) -> RecordedDialogue:
+def only(records: list[ReplayedDialogue]) -> ReplayedDialogue:
     [record] = records
     return record
 
@@ -71,7 +71,7 @@ def test_each_seat_sees_what_it_heard_when_it_did(study: Path) -> None:
     for view in eyes:
         is_author = view["name"] == author
         assert any(line["refused"] for line in view["lines"]) == is_author
-        assert view["told"]["knowledge"]
+        assert view["told"]["panels"]
         said = next(line for line in view["lines"] if line["action"] == "message")
         assert (said["at"], said["who"]) == (2, "you" if is_author else "partner")
     assert eyes[0]["told"] != eyes[1]["told"]
@@ -81,7 +81,7 @@ def test_what_is_secret_between_seats_stays_so(tmp_path: Path) -> None:
     """DealOrNoDeal: the other's choice is not seen; by the owner it is."""
     with make_game("deal-or-no-deal", limit=1) as arena:
         events = [Event(0, 1, "message", "hello"), Event(0, 2, "select", {"book": 1, "hat": 0, "ball": 0})]
-        record = RecordedDialogue(
+        record = ReplayedDialogue(
             "r", "r", "deal-or-no-deal", arena.ids[0], ("a", "b"), "", (), lambda: events, arena
         )
         chosen = {view["name"]: view["lines"][1]["data"] for view in as_seen(record)["views"]}
@@ -125,7 +125,7 @@ def test_a_file_of_dialogues_is_seen_as_it_is(tmp_path: Path) -> None:
 def test_dialogues_of_a_file_are_seen_with_the_scenario_that_they_bring(tmp_path: Path, turned: bool) -> None:
     with make_game("bargain", limit=1) as arena:
         scenario = json.loads(json.dumps(arena._tasks.scenario(arena.ids[0])))
-    told = [kb["personal"]["Target"] for kb in scenario["kbs"]]
+    told = [f"{kb['personal']['Target']} dollars" for kb in scenario["kbs"]]
     seller = 1
     if turned:  # the seller stands first
         scenario["kbs"].reverse()
@@ -138,7 +138,7 @@ def test_dialogues_of_a_file_are_seen_with_the_scenario_that_they_bring(tmp_path
         for record in records.all():
             _, buyer, sold = as_seen(record)["views"]
             assert record.players == ("buys", "sells") and record.game == "bargain"
-            assert [view["told"]["knowledge"]["personal"]["Target"] for view in (buyer, sold)] == told
+            assert [view["told"]["panels"][0]["text"] for view in (buyer, sold)] == told
             assert [line["who"] for line in buyer["lines"]] == ["partner", "you"]
 
 
@@ -220,7 +220,7 @@ def test_pages_open_with_the_token_only_and_filter(study: Path, run: Path) -> No
                 ("from=%C2%B2", 3),
             ):
                 assert owner.get(f"/?{query}") == 200
-                assert f"{count} dialogues." in owner.page, query
+                assert f">{count} dialogue{'' if count == 1 else 's'}." in owner.page, query
             assert owner.get(f"/dialogue?id={quote(won.id)}") == 200
             assert owner.get(f"/record?id={won.id}") == 200
             assert "<script>alert(1)" in owner.page  # as JSON, which no page writes as HTML

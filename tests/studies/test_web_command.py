@@ -15,9 +15,18 @@ from test_study import World
 from birdenv.cli import main
 from birdenv.cocoa.files import read_dataset
 from birdenv.dialogue import Move, make_game, replay
-from birdenv.dialogue.games import find_game
+from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
-from birdenv.studies import Partner, Study, StudyConfig, open_store, study_arena, study_game, study_rows
+from birdenv.studies import (
+    Partner,
+    Study,
+    StudyConfig,
+    open_store,
+    read_config,
+    study_arena,
+    study_game,
+    study_rows,
+)
 from birdenv.studies.commands.web import _config
 
 
@@ -40,8 +49,8 @@ def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
         (["bargain", "--seller", "human"], "leave out 'human'"),
         (["c-interact", "--system", "llm:some-model"], "the player .llm:some-model. cannot play: no key"),
         (["bargain", "--seller", "learned:gone.json"], "cannot play: gone.json: no such file"),
-        (["bargain", "--colour", "red"], "is no option of bargain"),
-        (["bargain", "--colour=red"], "'--colour=red' is no option of bargain"),
+        (["bargain", "--colour", "red"], "No such option: --colour"),
+        (["bargain", "--colour=red"], "No such option: --colour"),
         (["bargain", "--config", "missing.json"], "missing.json"),
     ],
 )
@@ -66,9 +75,42 @@ def test_a_seat_may_be_named_beside_a_config_that_names_none(tmp_path: Path) -> 
     game = find_game("c-interact")
     made = _config(game, file, {"user": "rule"})
     assert (made.title, made.least_words, made.seat, list(made.partners)) == ("Ours", 3, "system", ["rule"])
-    file.write_text(json.dumps({"title": "Ours", "seat": "system"}))
-    with pytest.raises(InputError, match="--user: the file of --config says who plays, too"):
-        _config(game, file, {"user": "rule"})
+
+
+def test_a_seat_on_the_command_line_holds_over_the_file(tmp_path: Path) -> None:
+    file = tmp_path / "study.json"
+    partners = {"ours": {"player": "rule", "chats": 3}, "human": {}}
+    file.write_text(json.dumps({"title": "Ours", "seat": "user", "partners": partners, "standby": "ours"}))
+    game = find_game("c-interact")
+    with pytest.warns(UserWarning, match="--user rule takes the place of `seat` and `partners` in .*json"):
+        made = _config(game, file, {"user": "rule"})
+    assert (made.title, made.seat, made.standby) == ("Ours", "system", "ours")
+    assert made.partners == {"ours": Partner(player="rule", chats=3)}
+    with pytest.warns(UserWarning):
+        made = _config(game, file, {"system": "asks-first"})
+    assert (made.seat, made.standby, list(made.partners)) == ("user", None, ["asks-first"])
+
+
+@pytest.mark.parametrize("game", [name for name in game_names() if ":" not in name])
+def test_an_example_is_complete_and_can_be_served(
+    game: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["birdenv", "web", "--example", game])
+    with pytest.raises(SystemExit) as end:
+        main()
+    assert not end.value.code
+    file = tmp_path / "study.json"
+    file.write_text(capsys.readouterr().out)
+    assert json.loads(file.read_text()).keys() == StudyConfig.model_fields.keys()
+    made = read_config(file)
+    with study_arena(find_game(game), made, {"limit": 1}) as arena:
+        Study(arena, made, open_store(tmp_path)).store.close()
+
+
+def test_a_player_of_the_other_seat_only_says_which_json_is_missing(tmp_path: Path) -> None:
+    made = StudyConfig(partners={"rule": Partner(player="rule")})
+    with pytest.raises(InputError, match=r'unknown agent .rule.* write "seat": "system"'):
+        study_arena(find_game("c-interact"), made, {})
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])

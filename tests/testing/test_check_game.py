@@ -135,6 +135,7 @@ def test_a_sound_game_passes() -> None:
     check_game(GAME)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "name", ["mutual-friends", "bargain", "deal-or-no-deal", "c-interact", "a-interact", "bird"]
 )

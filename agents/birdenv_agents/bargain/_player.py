@@ -90,11 +90,11 @@ class Bargainer:
         return reading
 
     def _is_agreed(self, price: float) -> bool:
-        """True if the other's price is no worse than what one would name next, or almost that."""
+        """Return True if the other's price is no worse than what one would name next, or almost that."""
         return self._gain(price) >= self._gain(self._next()) - self._close
 
     def _takes(self, price: float | None) -> bool:
-        """True for an offer that is worth taking: it cannot be answered by another one."""
+        """Return True for an offer that is worth taking: it cannot be answered by another one."""
         if price is None:
             return False
         agreed = [each for each in (self._own, self._theirs) if each is not None]
@@ -103,12 +103,12 @@ class Bargainer:
         return self._gain(price) >= -0.6
 
     def _gain(self, price: float) -> float:
-        """The margin, with the other's target guessed: 1 at one's own target, -1 at the other's."""
+        """Return the margin, with the other's target guessed: 1 at one's own target, -1 at the other's."""
         half = (self.target - self._others_target()) / 2
         return (price - (self.target + self._others_target()) / 2) / half
 
     def _others_target(self) -> float:
-        """The other's target: its first price, within reason."""
+        """Return the other's target: its first price, within reason."""
         if self.role == "buyer":
             most = max(self.listed, self.target * 1.02 + 1)
             return most if self._first is None else min(max(self._first, self.target * 1.02 + 1), most)
@@ -117,7 +117,7 @@ class Bargainer:
         return min(max(first, least), most)
 
     def _next(self) -> float:
-        """The price that one names next, or would."""
+        """Return the price that one names next, or would."""
         if self._is_firm and self._own is not None:
             return self._own
         count = self._concessions
@@ -128,7 +128,7 @@ class Bargainer:
         return self._rounded(self.target + beyond * (self._others_target() - self.target))
 
     def _reply(self, reading: Reading, spoken_to: bool) -> str:
-        """A price, after an answer to a question if there was one."""
+        """Return a price, after an answer to a question if there was one."""
         price = self.target if self._own is None else self._next()
         answer = self._bank.say("answer", self.role) if reading.asks and self._own is not None else ""
         act = "open" if self._own is None else "insist" if price == self._own else "counter"
@@ -147,7 +147,7 @@ class Bargainer:
         return Move("offer", {"price": price, "sides": ""})
 
     def _rounded(self, price: float) -> float:
-        """A price as people name it."""
+        """Return a price as people name it."""
         unit = 50 if self.listed >= 5000 else 10 if self.listed >= 800 else 5 if self.listed >= 200 else 1
         whole = round(price / unit) * unit
         low, high = sorted((self.target, self._others_target()))

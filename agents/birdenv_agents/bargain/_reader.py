@@ -178,13 +178,13 @@ def read(text: str, title: str, prices: Prices) -> Reading:
 
 
 def _long(text: str) -> str:
-    """The text with the words of chats (`u`, `4 sale`) as one writes them elsewhere."""
+    """Return the text with the words of chats (`u`, `4 sale`) as one writes them elsewhere."""
     text = _TO.sub("to", _FOR.sub("for", text))
     return _SHORT.sub(lambda found: _SHORTHAND[found.group()], text)
 
 
 def _without(text: str, title: str) -> str:
-    """The text without the title, and without its numbers (2006, 4runner)."""
+    """Return the text without the title, and without its numbers (2006, 4runner)."""
     sold = plain(title)
     if sold:
         text = text.replace(sold, "it")
@@ -194,7 +194,7 @@ def _without(text: str, title: str) -> str:
 
 
 def _price(text: str, prices: Prices) -> float | None:
-    """The last price that the other stands for; one in other words if there is none in figures."""
+    """Return the last price that the other stands for; one in other words if there is none in figures."""
     for in_thousands in (False, True):  # eight and a half, for a car: only where nothing else is a price
         found = [_number(match, text, prices, in_thousands) for match in _NUMBER.finditer(text)]
         if named := [price for price in found if price is not None]:
@@ -210,7 +210,7 @@ def _price(text: str, prices: Prices) -> float | None:
 
 
 def _number(match: re.Match[str], text: str, prices: Prices, in_thousands: bool) -> float | None:
-    """The price that a number in a text names, if it names one."""
+    """Return the price that a number in a text names, if it names one."""
     number = float(match.group("digits").replace(",", "").replace(" ", ""))
     factor = (match.group("k") or "").strip()
     number *= {"": 1, "hundred": 100}.get(factor, 1000)

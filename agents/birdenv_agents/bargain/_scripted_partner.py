@@ -73,11 +73,13 @@ class ScriptedBargainer(Bargainer):
         return self._said(act, named)
 
     def _likes(self, price: float) -> bool:
-        """True if a price does not pass the limit."""
+        """Return True if a price does not pass the limit."""
         return price <= self._limit * 1.01 if self.role == "buyer" else price >= self._limit * 0.99
 
     def _settles(self, price: float) -> bool:
-        """True if the other's price will do: near one's own, or within the limit and the mood is right."""
+        """Return True if the other's price will do: near one's own, or within the limit and the mood is
+        right.
+        """
         if not self._likes(price) or self._own is None:
             return False
         return abs(price - self._own) <= 0.05 * self.listed or self._rng.random() < 0.35

@@ -76,7 +76,7 @@ class _PolicyPlayer:
         return self._listener
 
     def _order(self, probabilities: Array) -> list[int]:
-        """The places of all that is possible: the likeliest first, or drawn one after the other."""
+        """Return the places of all that is possible: the likeliest first, or drawn one after the other."""
         possible = np.flatnonzero(probabilities)
         if self.is_greedy:
             return [int(place) for place in sorted(possible, key=lambda place: -probabilities[place])]

@@ -77,7 +77,7 @@ def retrieval(argument: str, context: PlayerContext) -> RetrievalPlayer:
 
 @lru_cache(maxsize=8)
 def _memory(path: Path, stamp: int, seat: int, kinds: tuple[str, ...], has_scenarios: bool) -> Memory:
-    """One index a file and seat, for all episodes of a run; only scenarios tell what a seat knew."""
+    """Return the index of a file and seat, which all episodes of a run share."""
     places = [place for each in read_examples(path) for place in _places(each, seat, has_scenarios)]
     known = [place for place in places if place.action in kinds]
     if not known:
@@ -141,7 +141,7 @@ class RetrievalPlayer:
         return self._otherwise(view, listener)
 
     def _otherwise(self, view: View, listener: Listener) -> Move | None:
-        """Where nothing fits: take what is there, say the last words again, or leave."""
+        """Return a move if nothing fits: take what is offered, repeat the last words, or leave."""
         for action in self._seat.actions:
             if action.name in view.legal and [field.kind for field in action.fields] == ["item"]:
                 return Move(action.name, grounded(action, None, listener, view, self._rng))

@@ -113,7 +113,7 @@ def _places(transcripts: Transcripts, progress: Progress) -> Iterator[Place]:
 
 
 def _known(places: Sequence[Place]) -> list[KnownAct]:
-    """The most frequent acts, with the data of their moves."""
+    """Return the most frequent acts, with the data of their moves."""
     counts: Counter[Act] = Counter(place.act for place in places)
     data: dict[Act, Counter[tuple[str, str]]] = {}
     for place in places:
@@ -138,7 +138,9 @@ def _known(places: Sequence[Place]) -> list[KnownAct]:
 def _learned(
     places: Sequence[Place], acts: Sequence[Act], seed: int, progress: Progress
 ) -> dict[str, dict[str, float]]:
-    """The likeliest weights of parts given features, under a Gaussian prior of variance 1 (by Adam)."""
+    """Return the likeliest weights of parts given features, under a Gaussian prior of variance 1 (by
+    Adam).
+    """
     number = {act: place for place, act in enumerate(acts)}
     places = [place for place in places if place.act in number]
     names = sorted({part for act in acts for part in parts(act)})
@@ -176,7 +178,7 @@ def _learned(
 
 
 def _gradient(inputs: Array, allowed: Array, targets: Array, weights: Array, of_acts: Array) -> Array:
-    """The gradient of the mean negative log-likelihood."""
+    """Return the gradient of the mean negative log-likelihood."""
     scores = (inputs @ weights.T) @ of_acts.T
     error = softmax(np.where(allowed, scores, -np.inf))
     error[np.arange(len(targets)), targets] -= 1

@@ -101,7 +101,7 @@ class MarkupPlayer:
 
 
 def _tables(instruction: str) -> str:
-    """The tables of the schema that an instruction shows, a line each: name(column, column)."""
+    """Return the tables of the schema that an instruction shows, a line each: name(column, column)."""
     return "\n".join(
         f"{table}({', '.join(_COLUMN.findall(columns))})" for table, columns in _TABLE.findall(instruction)
     )

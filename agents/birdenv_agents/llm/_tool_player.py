@@ -77,7 +77,7 @@ class ToolPlayer:
         self._fault = _UNREAD.get(move.action, "")
 
     def _told(self, view: View) -> History:
-        """The history with what is new in a view."""
+        """Return the history with what is new in a view."""
         if self._history is None:
             self._history = History(self._system, view.instruction)
         else:

@@ -86,7 +86,7 @@ class FriendsPlayer:
         return questions
 
     def _message(self, questions: Sequence[Claim], living: Sequence[Item]) -> str:
-        """What there is to say: answers, and something new. Empty if there is nothing new."""
+        """Return what there is to say: answers, and something new. Empty if there is nothing new."""
         room = self._most
         said: list[str] = []
         for question in questions:
@@ -100,7 +100,7 @@ class FriendsPlayer:
         return " ".join([*said, news]).strip()
 
     def _answer(self, question: Claim, room: int) -> tuple[str, int]:
-        """How many of its friends are like that, and if there is room, what these have in common."""
+        """Return how many of its friends are like that, and if there is room, what these have in common."""
         values = question.values
         found = [item for item in self._mind.items if has_all(item, values)] if values else []
         words = self._count(question, len(found))
@@ -112,13 +112,13 @@ class FriendsPlayer:
         return words, 0
 
     def _count(self, question: Claim, count: int) -> str:
-        """The answer to a question that so many friends fit."""
+        """Return the answer to a question that so many friends fit."""
         if question.counts and self._bank.knows("many"):
             return self._bank.say("many", count=count)
         return self._bank.say("yes", count=count) if count else self._bank.say("no")
 
     def _news(self, living: Sequence[Item], room: int, wanted: Sequence[str]) -> str:
-        """A closed list of an attribute's values, if it fits, else a question about some."""
+        """Return a closed list of an attribute's values, if it fits, else a question about some."""
         names = sorted(living[0], key=lambda name: (name not in wanted, len(distinct(living, name))))
         said: list[str] = []
         for name in names:
@@ -136,7 +136,9 @@ class FriendsPlayer:
         return self._question(living, room) if room > 0 else ""
 
     def _question(self, living: Sequence[Item], room: int) -> str:
-        """A question about the values that most of the friends in question have; empty if all were asked."""
+        """Return a question about the values that most of the friends in question have; empty if all were
+        asked.
+        """
         best: tuple[float, str, list[str]] | None = None
         for name in living[0]:
             values = [v for v in distinct(living, name) if v not in self._asked.get(name, ())][:room]

@@ -161,7 +161,7 @@ class Reader:
         return claims
 
     def _mark(self, text: str) -> tuple[str, list[Meanings]]:
-        """The text with marks in place of values, and what these mean: the longest values first."""
+        """Return the text with marks in place of values, and what these mean: the longest values first."""
         words = list(_WORD.finditer(text))
         marks: list[Meanings] = []
         made, done, place = "", 0, 0
@@ -179,7 +179,7 @@ class Reader:
         return made + text[done:], marks
 
     def _meanings(self, words: Form) -> Meanings | None:
-        """What words mean, with or without an ending of their last one."""
+        """Return what words mean, with or without an ending of their last one."""
         found = self._forms.get(words)
         for ending in () if found else ("'s", "es", "s"):
             if words[-1].endswith(ending):
@@ -213,27 +213,29 @@ class Reader:
         return [*answer, Claim("inform", values, about_asked)] if any(values.values()) else answer
 
     def _question(self, part: str, values: Values) -> list[Claim]:
-        """What a question asks for; nothing if it names nobody (`any friends?`), but for `how many`."""
+        """Return what a question asks for; nothing if it names nobody (`any friends?`), but for `how
+        many`.
+        """
         how_many = _HOW_MANY.search(part) is not None
         if not values and all(word in _LITTLE or word in _SMALL_TALK for word in _WORD.findall(part)):
             return [Claim("ask", self._everybody, counts=True)] if how_many else []
         return [Claim("ask", values, counts=how_many or _ONLY.search(part) is not None)]
 
     def _is_bare(self, part: str) -> bool:
-        """True if a part names nothing at all: it can only be about what was asked."""
+        """Return True if a part names nothing at all: it can only be about what was asked."""
         for cue in self._cues.values():
             part = cue.sub(" ", part)
         return all(word in _BARE or word.isdecimal() for word in _WORD.findall(part))
 
     def _denials(self, part: str, values: Values) -> list[Claim]:
-        """Denials of each value, or of a friend who has several of different attributes."""
+        """Return denials of each value, or of a friend who has several of different attributes."""
         known = {name: each for name, each in values.items() if each}
         if len(known) > 1 and not _NOT_ONE.search(part):
             return [Claim("deny", known)]
         return [Claim("deny", {name: each}) for name, each in known.items()]
 
     def _values(self, part: str, marks: Sequence[Meanings]) -> Values:
-        """The values of a part of the message by attribute, those that are only spoken of included."""
+        """Return the values of a part of the message by attribute, those that are only spoken of included."""
         named: list[tuple[int, str, str | None]] = []
         for match in _MARK.finditer(part):
             meanings = marks[int(match.group(1))]
@@ -255,7 +257,7 @@ class Reader:
 
 
 def _meant(claim: Claim) -> list[Claim]:
-    """A claim; of one about a word with two meanings (dance: a hobby and a major) one for each."""
+    """Return a claim; of one about a word with two meanings (dance: a hobby and a major) one for each."""
     names = list(claim.values)
     if len(names) < 2 or len(set(claim.values.values())) > 1 or not claim.values[names[0]]:
         return [claim]
@@ -268,14 +270,14 @@ def _plain(text: str) -> str:
 
 @cache
 def _cue(name: str) -> re.Pattern[str]:
-    """The words for an attribute: its name, and those that people use for it."""
+    """Return the words for an attribute: its name, and those that people use for it."""
     own = _plain(name)
     words = [re.escape(own) + "s?", *(cue for word, cue in _CUES.items() if word in own)]
     return re.compile(rf"\b(?:{'|'.join(words)})\b")
 
 
 def _forms(found: Mapping[str, Meanings]) -> dict[Form, Meanings]:
-    """The words for each value: the value itself, and shorter ones that stand for no other."""
+    """Return the words for each value: the value itself, and shorter ones that stand for no other."""
     whole = {_words(value): meanings for value, meanings in found.items()}
     shares = Counter(word for words in whole for word in set(words))
     forms: dict[Form, Meanings] = {}
@@ -287,7 +289,7 @@ def _forms(found: Mapping[str, Meanings]) -> dict[Form, Meanings]:
 
 
 def _short_forms(words: Form, shares: Mapping[str, int]) -> Iterator[Form]:
-    """Shorter words for a value: its own words, its first letters, and a doer for what is done."""
+    """Yield shorter words for a value: its own words, its first letters, and a doer for what is done."""
     own = [word for word in words if len(word) > _SHORT and word not in _USUAL and shares[word] == 1]
     for word in own:
         yield (word,)

@@ -78,7 +78,7 @@ class ScriptedFriend(FriendsPlayer):
         return all(item[name] in each for name, each in question.values.items())
 
     def _remark(self, living: Sequence[Item]) -> str:
-        """A question, or something about one's own friends."""
+        """Return a question, or something about one's own friends."""
         act = self._rng.choice(("ask", "ask", "ask", "inform", "inform", "pair", "only", "open"))
         name = self._rng.choice(list(living[0]))
         values = distinct(living, name)

@@ -142,12 +142,12 @@ def _read(path: Path, stamp: int) -> Network:
             network = Network(Settings.model_validate(told))
         network.load_state_dict(weights, assign=True)
         if not all(tensor.isfinite().all() for tensor in weights.values()):
-            raise ValueError("a weight is no finite number")
+            raise ValueError("a weight is not a finite number")
     except InputError:
         raise
     except (SafetensorError, ValueError, KeyError, TypeError, RuntimeError) as error:
         why = str(error).split("\n", 1)[0]
         raise InputError(
-            f"{path} is no neural player ({why}): make one with birdenv train-player GAME --kind neural"
+            f"{path} is not a neural player ({why}): make one with birdenv train-player GAME --kind neural"
         ) from None
     return network.eval()

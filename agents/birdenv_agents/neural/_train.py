@@ -86,7 +86,7 @@ def _check(game: Game) -> None:
 
 
 def _tokens(transcripts: Transcripts, progress: Progress) -> Iterator[tuple[list[str], list[str]]]:
-    """What each seat knew, and all that it heard and said until its last move."""
+    """Yield what each seat knew, and all that it heard and said until its last move."""
     for done, turns in enumerate(transcripts, 1):
         for view, move in {turn.view.seat: turn for turn in turns}.values():
             tokens = DialogueTokens(view, transcripts.game)
@@ -148,7 +148,7 @@ def _learn(
 
 
 def _batches(rows: Sequence[Row], size: int, rng: Random) -> Iterator[Sequence[Row]]:
-    """All rows in batches of about the same length, in a random order."""
+    """Yield all rows in batches of about the same length, in a random order."""
     order = rng.sample(rows, len(rows))
     made = []
     for start in range(0, len(order), _SORTED * size):
@@ -165,7 +165,7 @@ def _part(path: Path) -> Path:
 def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
     """Take up an interrupted training, and return how many passes were done."""
     if not exists(part):
-        raise InputError(f"there is no {part} to go on from: train without --resume")
+        raise InputError(f"there is no {part} to continue from: train without --resume")
     try:
         with file_errors(part):
             found = torch.load(part, weights_only=True)
@@ -175,4 +175,6 @@ def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
             return int(found["done"])
     except (UnpicklingError, EOFError, RuntimeError, KeyError, TypeError, AttributeError):
         pass
-    raise InputError(f"{part} is torn, or of other dialogues or another seed: train without --resume")
+    raise InputError(
+        f"{part} is incomplete, or belongs to other dialogues or another seed: train without --resume"
+    )

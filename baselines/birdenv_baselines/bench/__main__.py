@@ -21,6 +21,7 @@ from birdenv_baselines.bench._table import as_json, machine, print_table
 from birdenv_baselines.bench.lines import (
     candidates,
     commit,
+    engines,
     episodes,
     models,
     postgres,
@@ -38,6 +39,7 @@ GROUPS: Final[Mapping[str, Callable[[bool], list[Line]]]] = {
     "processes": processes.lines,
     "episodes": episodes.lines,
     "repeats": repeats.lines,
+    "engines": engines.lines,
     "scoring": scoring.lines,
     "users": users.lines,
     "models": models.lines,
@@ -58,8 +60,8 @@ Databases of 2 to 1,400 MB are built at first and kept in the cache directory (~
 under $XDG_CACHE_HOME). Copies go to the usual place of temporary files ($TMPDIR), and are deleted again. BIRD
 mini-dev is looked for in $BIRDENV_SHARED_DATA. A line that cannot be measured here says why.
 
-The groups: starts, statements, processes, episodes, repeats, scoring, users, models, candidates, postgres,
-and commit: runs and scoring against another commit of this repository. One subject in seconds:
+The groups: starts, statements, processes, episodes, repeats, engines, scoring, users, models, candidates,
+postgres, and commit: runs and scoring against another commit of this repository. One subject in seconds:
 
     python -m birdenv_baselines.bench --quick --only '^statements:'
 

@@ -100,7 +100,9 @@ _WORDS = " ".join(
 
 
 def cache_folder() -> Path:
-    """Where the databases are kept: beside the demo's, under a name that changes with what is in them."""
+    """Return where the databases are kept: beside the demo's, under a name that changes with what is in
+    them.
+    """
     content = repr((SIZES, _TABLES, _NUMBERED, _ROWS, _INDEX, _WORDS, sqlite3.sqlite_version))
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]
     return files.cache_folder() / f"bench-{digest}"

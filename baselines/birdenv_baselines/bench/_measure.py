@@ -199,7 +199,7 @@ class Outcome:
 
     @property
     def met(self) -> bool | None:
-        """Whether the bar is met; None without a bar or a figure."""
+        """Return whether the bar is met; None without a bar or a figure."""
         if self.bar is None or self.figure is None:
             return None
         return self.bar.is_met(self.figure.value)

@@ -96,7 +96,7 @@ def _middle_half(figure: Figure | None) -> str:
 
 
 def _plain(value: float) -> str:
-    """Three significant digits, whole numbers with commas."""
+    """Return three significant digits, whole numbers with commas."""
     if value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"

@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from birdenv.envs.candidates import QUESTIONS
-from birdenv.grading import reward
+from birdenv.tasks.interact.rewards import reward
 
 _FIRST = reward(1, 1, True)
 _DEBUG = reward(1, 2, True)

@@ -74,7 +74,7 @@ def family_optima(
 
 
 def _families(file: Path) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
-    """The database of each family, its tasks, and the number of meanings of each open point."""
+    """Return the database of each family, its tasks, and the number of meanings of each open point."""
     found: dict[tuple[object, ...], list[tuple[str, dict[str, str]]]] = {}
     for record in read_task_records(file):
         shown = (record.selected_database, record.amb_user_query, record.candidates)
@@ -96,7 +96,7 @@ def _families(file: Path) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
 
 
 def _worlds(envs: CInteractCandidatesVectorEnv, tasks: Sequence[int], refusals: float) -> Worlds:
-    """What may be so while the request of these tasks is shown."""
+    """Return what may be so while the request of these tasks is shown."""
     tables = envs._episodes.tables
     known = int(np.bitwise_or.reduce(tables.points[tasks], axis=None))
     bits = [1 << place for place in range(known.bit_length()) if refusals]

@@ -95,7 +95,7 @@ class AskingSystem:
 
 
 def _request(text: str) -> str:
-    """The request, out of the instruction if it is one."""
+    """Return the request, out of the instruction if it is one."""
     lines = [line for line in text.split("\n") if line.startswith("Request: ")]
     return lines[0] if lines else text
 

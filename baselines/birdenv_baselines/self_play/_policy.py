@@ -38,7 +38,7 @@ class Policy:
         return 1.0 / (1.0 + exp(-max(-_MOST, min(_MOST, score))))
 
     def decide(self, features: Sequence[float], rng: Random) -> bool:
-        """Decide, and remember how."""
+        """Return decide, and remember how."""
         chance = self.chance(features)
         if not self.explores:
             return chance > 0.5

@@ -84,7 +84,7 @@ class Split:
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """What there is to test on."""
+        """Return what there is to test on."""
         new_forms = (NEW_FORMS,) if (self.folder / NEW_FORMS_FILE).exists() else ()
         demo = (DEMO,) if (demo_folder() / self.held_out).is_dir() else ()
         return (HELD_OUT, *new_forms, *demo)

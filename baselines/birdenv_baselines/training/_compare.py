@@ -36,7 +36,7 @@ class Compared:
 
     @property
     def rival(self) -> str:
-        """The best policy without learning that knows nothing private."""
+        """Return the best policy without learning that knows nothing private."""
         names = [name for name in self.fixed if name != _PRIVILEGED]
         return max(names, key=lambda name: float(self.fixed[name].returns.mean()))
 
@@ -83,7 +83,9 @@ def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], va
 
 
 def _best_returns(split: Split, test: str, played: Played) -> Floats | None:
-    """The optimum of each episode, by the family of its task and its price; none for what people wrote."""
+    """Return the optimum of each episode, by the family of its task and its price; none for what people
+    wrote.
+    """
     if test == DEMO:
         return None
     place = split.folder / NEW_FORMS_FILE if test == NEW_FORMS else split.folder

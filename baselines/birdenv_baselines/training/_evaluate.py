@@ -35,7 +35,7 @@ class Played:
 
     @property
     def families(self) -> npt.NDArray[np.object_]:
-        """The family of each task."""
+        """Return the family of each task."""
         return np.array([family_of(name) for name in self.tasks], dtype=object)
 
 

@@ -88,7 +88,7 @@ class Training:
 
     @property
     def special(self) -> str:
-        """What it is trained with, in words."""
+        """Return what it is trained with, in words."""
         tasks = "all tasks" if self.train_tasks is None else f"{self.train_tasks} tasks"
         return tasks + (f", {self.refusals:.0%} refused" if self.refusals else "")
 

@@ -116,7 +116,7 @@ def _draw(axes: Any, means: Mapping[str, _Mean], found: Compared) -> None:
         height, beside = (of.lowest[-1], (-2, -11)) if place else (of.highest[-1], (-2, 4))
         _label(axes, words, (of.steps[-1], height), beside, axes.transData, _COLOURS[name])
     axes.set_xlabel("steps of training; bands from the lowest seed to the highest", fontsize=9)
-    axes.set_ylim(top=1.0)
+    axes.set_ylim(axes.get_ylim()[0] - 0.05, 1.0)  # room for the lowest label
     axes.grid(alpha=0.3)
 
 

@@ -71,13 +71,13 @@ class Seen:
 
     @property
     def price(self) -> Floats:
-        """The price of a question, shape (n, 1)."""
+        """Return the price of a question, shape (n, 1)."""
         most = max(self.envs._setting.prices)
         return self.episode[:, [_E.PRICE]] * most
 
     @property
     def left(self) -> Floats:
-        """How many candidates agree with all answers, shape (n, 1)."""
+        """Return how many candidates agree with all answers, shape (n, 1)."""
         agree = (self.candidates[:, :, _C.FITS_ANSWERS] > 0) & (self.candidates[:, :, _C.TRIED] == 0)
         return np.maximum(agree.sum(axis=1, keepdims=True), 1).astype(float)
 
@@ -142,7 +142,7 @@ class Privileged(Rule):
 
 
 def _open_spans(seen: Seen) -> Floats:
-    """Spans whose answers are about an annotated point that was not asked about: private knowledge."""
+    """Return spans whose answers are about an annotated point that was not asked about: private knowledge."""
     envs = seen.envs
     points = envs._episodes.tables.points[envs._episodes.stages][:, : envs.layout.spans]
     asked = seen.spans[:, :, _S.ASKED] > 0

@@ -99,7 +99,9 @@ def _views(envs: CInteractCandidatesVectorEnv, answered: bool, rounds: int) -> _
 
 
 def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tuple[npt.NDArray[Any], ...]:
-    """One episode in each environment: candidates, which are possible, which is meant, and the tasks."""
+    """Return one episode in each environment: candidates, which are possible, which is meant, and the
+    tasks.
+    """
     observation, infos = envs.reset(seed=seed)
     tasks, stages, order = (
         infos["instance_id"].copy(),
@@ -121,7 +123,7 @@ def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tupl
 
 
 def _possible(envs: CInteractCandidatesVectorEnv) -> npt.NDArray[np.bool_]:
-    """Which candidates are meant in some task that shows the same request, by task."""
+    """Return which candidates are meant in some task that shows the same request, by task."""
     setting, passes = envs._setting, envs._episodes.tables.passes
     made = np.zeros_like(passes[: len(setting.ids)])
     for start, size in zip(setting._starts, setting._sizes, strict=True):

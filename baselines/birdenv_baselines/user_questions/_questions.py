@@ -56,7 +56,7 @@ class Row:
 
     @property
     def database(self) -> str:
-        """The database that the task is about, by the task's name."""
+        """Return the database that the task is about, by the task's name."""
         return re.sub(r"(_M)?_\d+$", "", self.task.partition("+")[0])
 
 

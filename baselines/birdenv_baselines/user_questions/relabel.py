@@ -81,7 +81,7 @@ def _holds(lists: Iterable[Sequence[str]], text: str) -> bool:
 
 
 def _terms(expected: Sequence[str], candidates: Sequence[Candidate], right: Sequence[Candidate]) -> list[str]:
-    """The terms that are meant, else those that answer right; with the terms that say the same."""
+    """Return the terms that are meant, else those that answer right; with the terms that say the same."""
     spelt = {" ".join(one.target.lower().split()): one.target for one in candidates if one.items}
     meant = [spelt[name] for term in expected if (name := " ".join(term.lower().split())) in spelt]
     meant = meant or [one.target for one in right if one.items]
@@ -93,7 +93,9 @@ def _terms(expected: Sequence[str], candidates: Sequence[Candidate], right: Sequ
 def _clauses(
     expected: Sequence[str], candidates: Sequence[Candidate], right: Sequence[Candidate]
 ) -> list[str]:
-    """The right parts of a clause that is meant or related; else any right part, point or open kind."""
+    """Return the right parts of a clause that is meant or related; else any right part, point or open
+    kind.
+    """
     hints = [hint.partition(":")[0] for hint in expected]
     wanted = {clause for hint in hints for clause in (hint, *_RELATED.get(hint, ()))}
     parts = [one for one in right if one.group in ("part", "said")]

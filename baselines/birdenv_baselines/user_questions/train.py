@@ -134,7 +134,7 @@ def dropped(examples: Examples, names: Sequence[str]) -> Examples:
 
 
 def _vocabulary(rows: Sequence[Row], asked: Mapping[str, Question]) -> tuple[frozenset[str], dict[str, int]]:
-    """The words and the runs of words that are not rare, the runs numbered from 1."""
+    """Return the words and the runs of words that are not rare, the runs numbered from 1."""
     seen_words: dict[str, set[str]] = defaultdict(set)
     seen_runs: dict[str, set[str]] = defaultdict(set)
     one_each = {row.question: row for row in rows}

@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from birdenv.benchmarks.generator._concepts import Concepts, Entity
-from birdenv.benchmarks.generator._families import Family, Values
+from birdenv.benchmarks.generator._families import Concepts, Entity, Family, Values
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
 from birdenv.dialogue import Dialogue, Move
 from birdenv.dialogue.players import advance
@@ -44,7 +43,7 @@ class Checker:
         return self._all_differ([self._probe(family, combination) for combination in family.combinations])
 
     def _probe(self, family: Family, combination: Sequence[int]) -> str:
-        """The rows that a combination shows, or changes."""
+        """Return the rows that a combination shows, or changes."""
         if family.change is None:
             return family.sql(combination)
         return f"SELECT {family.columns(combination)} FROM {family.rows(combination)}"
@@ -59,7 +58,7 @@ class Checker:
         return len(seen) == len(sqls)
 
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Return what is wrong with the tasks of a family; empty if nothing is.
+        """Return what is wrong with the tasks of a family, or an empty text.
 
         The gold must earn everything. Each wrong candidate must fail, in both phases. What the user answers
         must be as `_fault_of_answers` says.
@@ -92,7 +91,7 @@ class Checker:
         return ""
 
     def _play(self, task: CInteractTask, sqls: Sequence[str]) -> float:
-        """The reward of submitting these statements."""
+        """Return the reward of submitting these statements."""
         rules = CInteractRules(task, self._source, self._grader)
         dialogue = Dialogue(rules)
         for sql in sqls:
@@ -126,7 +125,7 @@ class Checker:
         return ""
 
     def _answers(self, task: CInteractTask, questions: Collection[str]) -> dict[str, tuple[str, str]]:
-        """What the user says to each question, and the point that it is about."""
+        """Return what the user says to each question, and the point that it is about."""
         rules = CInteractRules(task, self._source, self._grader, questions=len(questions))
         dialogue = Dialogue(rules)
         user = RulePlayer([replace(brief, converses=False) for brief in rules.private_brief(USER)])
@@ -156,18 +155,20 @@ class Checker:
 
 
 def _pairs(sqls: Sequence[str]) -> list[Sequence[str]]:
-    """Two at a time: an episode has two attempts in a phase."""
+    """Return the statements in pairs, because an episode has two attempts in a phase."""
     return [sqls[start : start + 2] for start in range(0, len(sqls), 2)]
 
 
 def _phrases_with(term: str, request: str) -> list[str]:
-    """The phrases of a request that the candidate setting can ask about, and that have a word of a term."""
+    """Return the phrases of a request that the candidate setting can ask about, and that have a word of a
+    term.
+    """
     words = set(term.lower().split())
     return [each.text for each in phrases(request)[:MAX_SPANS] if words & set(each.text.lower().split())]
 
 
 def _bring(answers: Sequence[tuple[str, str]], term: str, meant: Sequence[str]) -> bool:
-    """Whether answers, one for each task, are about a term, and differ where what is meant differs."""
+    """Return whether answers, one for each task, are about a term, and differ where what is meant differs."""
     texts = [text for text, _ in answers]
     about_it = all(target == term for _, target in answers)
     return about_it and len(set(texts)) == len(set(meant)) == len(set(zip(texts, meant, strict=True)))

@@ -13,10 +13,8 @@ from random import Random
 from typing import Any, Final
 
 from birdenv.benchmarks.generator._checks import Checker
-from birdenv.benchmarks.generator._concepts import Concepts, demo_concepts
-from birdenv.benchmarks.generator._families import Family, draw_family
-from birdenv.benchmarks.generator._follow_ups import counting, narrowing
-from birdenv.benchmarks.generator._task_records import family_records
+from birdenv.benchmarks.generator._families import Concepts, Family, demo_concepts, draw_family
+from birdenv.benchmarks.generator._task_records import counting, family_records, narrowing
 from birdenv.benchmarks.generator._wording import request
 from birdenv.databases import SqliteSource
 from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
@@ -62,7 +60,7 @@ def generate(
     concepts: Sequence[Concepts] | None = None,
     progress: Progress | None = None,
 ) -> Generated:
-    """Make a benchmark of at least so many tasks, and write it to a new folder.
+    """Make a benchmark of at least this many tasks, and write it to a new folder.
 
     On every database, of five families one each has no, one and three open points, and two have two.
     Families are kept or left out whole; kept are those whose tasks pass all checks (`Checker.fault`).
@@ -81,7 +79,7 @@ def generate(
     folder = folder or demo_folder()
     described = tuple(concepts) if concepts is not None else demo_concepts()
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"{out} is there already; give a new folder")
+        raise InputError(f"{out} already exists; name a new folder")
     made = Generated()
     with ExitStack() as stack:
         source = stack.enter_context(closing(SqliteSource(folder)))

@@ -1,13 +1,106 @@
-"""Task records of a family, as they stand in a c-Interact task file."""
+"""Task records of a family, as they stand in a c-Interact task file, and the family's follow-up requests.
+
+Follow-ups leave nothing open, and have four candidates.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from random import Random
 from typing import Any, Final
 
-from birdenv.benchmarks.generator._families import Family
-from birdenv.benchmarks.generator._follow_ups import GeneratedFollowUp
+from birdenv.benchmarks.generator._families import Family, Values, literal, middle_value
 from birdenv.benchmarks.generator._wording import clear_request, term
+
+_NARROWING: Final = (
+    "Of these, keep only those with a {name} {direction} {value}.",
+    "Now leave out all but those with a {name} {direction} {value}.",
+    "The same again, restricted to a {name} {direction} {value}.",
+)
+_COUNTING: Final = (
+    "Now take all {plural}: the {what} for each {group}, please.",
+    "And over all {plural}, what is the {what} per {group}?",
+)
+_AFTER: Final = (
+    "After that change: what is the {what} of all {plural} per {group}?",
+    "With that done, give me the {what} of all {plural} for each {group}.",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedFollowUp:
+    """A follow-up of one family; its SQL may depend on what the request meant.
+
+    Attributes:
+        text: the request in words.
+        kind: `constraint_change`, `topic_pivot` or `state_dependent`.
+        right: the place of the right candidate.
+        conditions: conditions that narrow the rows of the request, one for each candidate; or
+        statements: whole statements, one for each candidate.
+    """
+
+    text: str
+    kind: str
+    right: int
+    conditions: tuple[str, ...] = ()
+    statements: tuple[str, ...] = ()
+
+    def candidates(self, family: Family, combination: Sequence[int]) -> list[str]:
+        """Return the candidates, given the combination that was meant."""
+        if self.statements:
+            return list(self.statements)
+        return [f"{family.sql(combination)} AND {condition}" for condition in self.conditions]
+
+
+def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp | None:
+    """Return a follow-up that keeps fewer of the rows, or None where the draw came to nothing."""
+    used = {meaning.sql for point in family.points for meaning in point.meanings}
+    names = [
+        name
+        for name, quantity in family.entity.quantities.items()
+        if not any(quantity.sql in sql for sql in used)
+    ]
+    if len(names) < 2:
+        return None
+    drawn: list[tuple[str, str]] = []
+    for name in rng.sample(sorted(names), 2):
+        thresholds = [middle_value(values[name], rng) for _ in range(8)]
+        distinct = list(dict.fromkeys(value for value in thresholds if value is not None))
+        if len(distinct) < 2:
+            return None
+        quantity = family.entity.quantities[name]
+        for operator, direction, value in ((">", "above", distinct[0]), ("<", "below", distinct[1])):
+            words = rng.choice(_NARROWING).format(name=quantity.name, direction=direction, value=value)
+            drawn.append((f"{quantity.sql} {operator} {literal(value)}", words))
+    rng.shuffle(drawn)
+    right = rng.randrange(len(drawn))
+    return GeneratedFollowUp(
+        drawn[right][1], "constraint_change", right, conditions=tuple(sql for sql, _ in drawn)
+    )
+
+
+def counting(family: Family, rng: Random) -> GeneratedFollowUp:
+    """Return a follow-up over all rows, by group."""
+    entity = family.entity
+    plain = sorted(name for name, q in entity.quantities.items() if "COUNT(" not in q.sql)
+    quantity = entity.quantities[rng.choice(plain)]
+    key = next(iter(entity.show))
+    drawn = []
+    forms = _COUNTING if family.change is None else _AFTER
+    for name in rng.sample(sorted(entity.groups), 2):
+        group = entity.groups[name]
+        for shown, what in (
+            (f"COUNT({entity.alias}.{key})", f"number of {entity.plural}"),
+            (f"MAX({quantity.sql})", f"highest {quantity.name.removeprefix('highest ')}"),
+        ):
+            sql = f"SELECT {group}, {shown} FROM {entity.table} {entity.alias} GROUP BY {group}"
+            drawn.append((sql, rng.choice(forms).format(plural=entity.plural, what=what, group=name)))
+    rng.shuffle(drawn)
+    right = rng.randrange(len(drawn))
+    kind = "topic_pivot" if family.change is None else "state_dependent"
+    return GeneratedFollowUp(drawn[right][1], kind, right, statements=tuple(sql for sql, _ in drawn))
+
 
 _TIERS: Final = ("Easy", "Easy", "Medium", "Hard")
 _NUMBERS: Final = 100  # of tasks of a family are below

@@ -114,13 +114,13 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
 
 
 def term(family: Family, point: VaguePart, text: str) -> str:
-    """Return how a request calls an open point: the adjective with its noun, where they stand together."""
+    """Return the words of a request for an open point: the adjective, with its noun if they are adjacent."""
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word
 
 
 def _rows(family: Family, rng: Random) -> str:
-    """The noun with its adjectives before it, one behind it, and what is said in full."""
+    """Return the noun with its adjectives before it, one behind it, and what is said in full."""
     adjectives = [point.word for point in family.points if point.is_trait and point.is_open]
     clauses = [p.meanings[p.said].words for p in family.points if p.is_trait and p.said is not None]
     rng.shuffle(adjectives)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from contextlib import closing, nullcontext
@@ -11,13 +12,21 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
-from rich.progress import Progress, track
 
-from birdenv.benchmarks import OracleTasks, PreparationReport, merge_files, verify_records
+from birdenv.benchmarks import (
+    OracleTasks,
+    PreparationReport,
+    describe_fetched,
+    fetch_archive,
+    fetch_hub,
+    merge_files,
+    published,
+    unpack,
+    verify_records,
+)
 from birdenv.benchmarks.generator import NEW_FORMS_FILE, read_concepts
 from birdenv.benchmarks.generator import generate as make
-from birdenv.cli.command import visible
+from birdenv.cli.command import progress, visible
 from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, Today, databases_in, save_defects
 from birdenv.databases.sqlite import is_database_name
 from birdenv.demo import demo_folder
@@ -30,7 +39,7 @@ from birdenv.tasks.c_interact import find_task_file
 
 def generate(
     out: Annotated[Path, typer.Argument(help="The folder to write; it must not exist yet.")],
-    tasks: Annotated[int, typer.Option("-n", "--tasks", min=1, help="Make at least so many tasks.")] = 2500,
+    tasks: Annotated[int, typer.Option("-n", "--tasks", min=1, help="Make at least this many tasks.")] = 2500,
     seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same files.")] = 0,
     concepts: Annotated[
         list[Path] | None,
@@ -47,16 +56,14 @@ def generate(
     same families in other sentence forms, the databases, and splits by database and by family.
     """
     described = None if not concepts else tuple(map(read_concepts, concepts))
-    console = Console(stderr=True)
-    with Progress(console=console, transient=True, disable=not console.is_terminal) as bar:
-        step = bar.add_task("generating", total=tasks)
+    with progress("generating", tasks) as move:
         made = make(
             out,
             tasks=tasks,
             seed=seed,
             folder=directory,
             concepts=described,
-            progress=lambda done: bar.update(step, completed=min(done, tasks)),
+            progress=lambda done: move(completed=min(done, tasks)),
         )
     print(f"Written: {out} ({len(made.records)} tasks in {len(made.families)} families)")
     for why, count in sorted(made.dropped.items()):
@@ -84,7 +91,7 @@ def count(
 
 
 def _place(record: Mapping[str, Any], where: str) -> tuple[str, str]:
-    """The database and the difficulty of a task."""
+    """Return the database and the difficulty of a task."""
     database = record.get("db_id", record.get("selected_database"))
     difficulty = record.get("difficulty", record.get("difficulty_tier")) or "unknown"
     if not isinstance(database, str):
@@ -107,7 +114,9 @@ def _table(tasks: Sequence[tuple[str, str]]) -> list[str]:
     ]
 
 
-app = typer.Typer(no_args_is_help=True, help="Merge ground truth; check and count tasks; generate some.")
+app = typer.Typer(
+    no_args_is_help=True, help="Fetch public data; merge ground truth; check and count tasks; generate some."
+)
 
 
 app.command()(generate)
@@ -116,12 +125,64 @@ app.command()(count)
 
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
 NoOracle = Annotated[
-    bool, typer.Option("--no-oracle", help="Do not run the gold: check the records alone, without databases.")
+    bool, typer.Option("--no-oracle", help="Check the records only, without databases: do not run the gold.")
 ]
 JsonReport = Annotated[Path | None, typer.Option("--report", help="Also write the report to this JSON file.")]
 Databases = Annotated[
     Path | None, typer.Option("--dir", help="Folder of the <db>/ folders, if not where the task file is.")
 ]
+
+
+@app.command()
+def fetch(
+    name: Annotated[
+        str, typer.Argument(help="mini-dev, mini-interact, bird-interact-lite or bird-interact-full.")
+    ],
+    folder: Annotated[
+        Path | None, typer.Argument(help="The folder to put it into; default: a new one, NAME.")
+    ] = None,
+    source: Annotated[
+        str, typer.Option("--from", help="Where to fetch it from, if it is in two places: archive or hub.")
+    ] = "",
+    archive: Annotated[
+        Path | None,
+        typer.Option("--archive", help="Unpack this zip file, which you have downloaded yourself."),
+    ] = None,
+) -> None:
+    """Fetch a public benchmark from where its authors publish it, and say what to do next.
+
+    Needs the extra `fetch`. Data sets of the Hugging Face Hub are fetched by its own library, which goes on
+    where it stopped; HF_ENDPOINT names a mirror. --archive is for what you have downloaded yourself: it is
+    unpacked into FOLDER, the PostgreSQL dumps of BIRD-Interact into FOLDER/postgre_table_dumps.
+    """
+    benchmark = published().get(name)
+    if benchmark is None:
+        raise InputError(f"{name}: not known; there are {', '.join(published())}")
+    folder = folder or Path(name)
+    places = [place for place in benchmark.places if source in ("", place.kind)]
+    if not places:
+        kinds = " or ".join(place.kind for place in benchmark.places)
+        raise InputError(f"--from {source}: {name} can be fetched from: {kinds}")
+    print(f"{benchmark.title}\nLicence: {benchmark.licence}\nPublished at {benchmark.home}")
+    if archive is not None:
+        target = folder / "postgre_table_dumps" if benchmark.dumps else folder
+        print(f"From {archive}")
+        unpack(archive, target)
+    else:
+        print(f"From {places[0]}", flush=True)
+        if places[0].kind == "hub":
+            fetch_hub(places[0], folder)
+        else:
+            fetch_archive(places[0], folder, _download_bar())
+    print(visible(f"It is in {folder}.\n" + "\n".join(describe_fetched(benchmark, folder))))
+
+
+def _download_bar() -> Any:
+    if not sys.stderr.isatty():
+        return None
+    from tqdm import tqdm  # the extra brings it in
+
+    return tqdm(unit="B", unit_scale=True, unit_divisor=1000)
 
 
 @app.command()
@@ -201,7 +262,7 @@ def verify(
 
 
 def _folder_of(task_file: Path, records: list[dict[str, Any]]) -> Path | None:
-    """The task file's folder, if any of the tasks' databases has its folder there."""
+    """Return the task file's folder, if any of the tasks' databases has its folder there."""
     names = {str(record.get("selected_database")) for record in records}
     there = any(is_directory(task_file.parent / name) for name in filter(is_database_name, names))
     return task_file.parent if there else None
@@ -221,13 +282,11 @@ def _verify(
     source = None
     if folder is not None and oracle != "none":
         source = databases_in(folder, dialect, dsn)
-    console = Console(stderr=True)
-    steps = track(
-        range(len(records)), "verifying", console=console, transient=True, disable=not console.is_terminal
-    )
-    ticks = iter(steps)
-    with closing(source) if source is not None else nullcontext():
-        verdict = verify_records(
+    with (
+        closing(source) if source is not None else nullcontext(),
+        progress("verifying", len(records)) as move,
+    ):
+        return verify_records(
             records,
             folder,
             source=source,
@@ -235,10 +294,8 @@ def _verify(
             oracle=oracle,
             partial=partial,
             today=SqlSettings(today=today).today,
-            progress=lambda _: next(ticks, None),
+            progress=lambda _: move(advance=1),
         )
-    next(ticks, None)  # lets the bar close
-    return verdict
 
 
 def _show(verdict: PreparationReport, path: Path | None) -> None:

@@ -6,14 +6,12 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
+from birdenv.cli.command import progress
 from birdenv.cli.options._run_options import Dsn
 from birdenv.databases import SqliteSource
 from birdenv.errors import BirdenvError, InputError
@@ -82,7 +80,7 @@ def _print_templates(found: Mapping[str, Template]) -> None:
 
 
 def _counted(beside: Sequence[Leftover]) -> str:
-    """`2 databases, 1 role`."""
+    """Return `2 databases, 1 role`."""
     counts = Counter(each.kind for each in beside)
     return ", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in sorted(counts.items()))
 
@@ -118,7 +116,9 @@ def start() -> None:
 
 @app.command()
 def stop(
-    force: Annotated[bool, typer.Option("--force", help="Even if other processes are using it.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Stop it even if other processes are using it.")
+    ] = False,
 ) -> None:
     """Stop birdenv's own server. What was loaded stays, and the next command that needs it starts it."""
     print("Stopped." if _own().stop(force) else "It was not running.")
@@ -139,10 +139,10 @@ def load(
     names: Names = None,
     expect: Expect = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Load databases that are there already, unchanged, once more.")
+        bool, typer.Option("--again", help="Load again databases that are already loaded and unchanged.")
     ] = False,
     verbose: Annotated[
-        bool, typer.Option("--verbose", "-v", help="Print everything that is not carried as it was.")
+        bool, typer.Option("--verbose", "-v", help="List everything that could not be converted unchanged.")
     ] = False,
     dsn: Dsn = None,
 ) -> None:
@@ -156,11 +156,9 @@ def load(
     rows = _expectations(expect)
     failed: list[str] = []
     loaded: dict[str, dict[str, int]] = {}
-    with _server(dsn) as server:
-        console = Console(stderr=True)
-        for name in track(
-            chosen, "loading", console=console, transient=True, disable=not console.is_terminal
-        ):
+    with _server(dsn) as server, progress("loading", len(chosen)) as move:
+        for name in chosen:
+            move(advance=1)
             try:
                 done = jobs[name](server, again=again, expected=rows.get(name))
             except BirdenvError as error:
@@ -177,7 +175,7 @@ def verify(
     names: Names = None,
     expect: Expect = None,
     write: Annotated[
-        Path | None, typer.Option("--write", help="Write what is there to this file, for --expect.")
+        Path | None, typer.Option("--write", help="Write the row counts to this file, for --expect.")
     ] = None,
     dsn: Dsn = None,
 ) -> None:
@@ -209,24 +207,23 @@ Job = Callable[..., "Loaded"]
 
 
 def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
-    """What loads each database, by its id."""
+    """Return what loads each database, by its id."""
     from birdenv.databases.postgres import find_dumps, load_dump, load_from_sqlite
 
     if not from_sqlite:
-        return {dump.db_id: partial(_swapped, load_dump, dump) for dump in find_dumps(path)}
+        return {
+            dump.db_id: lambda server, dump=dump, **rest: load_dump(server, dump, **rest)
+            for dump in find_dumps(path)
+        }
     source = SqliteSource(path)
     names = source.names()
     if not names:
         raise InputError(f"{path} holds no database: expected <db>/<db>.sqlite")
 
-    def job(name: str, server: PostgresServer, again: bool, expected: dict[str, int] | None) -> Loaded:
-        return load_from_sqlite(server, source, name, again=again, expected=expected)
-
-    return {name: partial(job, name) for name in names}
-
-
-def _swapped(function: Callable[..., Loaded], what: object, server: PostgresServer, **rest: object) -> Loaded:
-    return function(server, what, **rest)
+    return {
+        name: lambda server, name=name, **rest: load_from_sqlite(server, source, name, **rest)
+        for name in names
+    }
 
 
 def _print_loaded(done: Loaded, verbose: bool) -> None:
@@ -243,7 +240,7 @@ def _print_loaded(done: Loaded, verbose: bool) -> None:
 def _verify(
     server: PostgresServer, name: str, template: Template, expected: dict[str, int] | None
 ) -> list[str]:
-    """The name if anything is wrong with it, which is printed."""
+    """Return the name if anything is wrong with it, which is printed."""
     from birdenv.databases.postgres import differences, verify_template
 
     wrong = verify_template(server, template)
@@ -269,7 +266,7 @@ def _set_differences(
     present: dict[str, dict[str, int]],
     names: Sequence[str] | None,
 ) -> list[str]:
-    """What is wrong with the databases as a set; printed."""
+    """Return what is wrong with the databases as a set; printed."""
     from birdenv.databases.postgres import OFFICIAL_SETS
 
     if names:  # only some were asked for
@@ -286,7 +283,7 @@ def _set_differences(
 def _chosen(present: Sequence[str], names: Sequence[str] | None) -> list[str]:
     for name in names or ():
         if name not in present:
-            raise InputError(f"--database {name!r} is not there; there are: {', '.join(present)}")
+            raise InputError(f"--database {name!r} is not loaded; loaded are: {', '.join(present)}")
     return [name for name in present if not names or name in names]
 
 

@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
-from birdenv.cli.command import visible
+from birdenv.cli.command import progress, visible
 from birdenv.cli.options import _run_options as options
 from birdenv.cli.options._run_options import DefectsFile, Dialect, Dsn, databases_in, save_defects
 from birdenv.databases import DatabaseSource, Limits
@@ -35,8 +33,10 @@ def self_check(
         int | None, typer.Option("--limit", "-n", min=1, help="Check at most this many tasks.")
     ] = None,
     sql_timeout: Annotated[float, typer.Option("--sql-timeout", help="Seconds per statement.")] = 30.0,
-    slow: Annotated[float, typer.Option("--slow", help="List golds that take this many seconds.")] = 5.0,
-    out: Annotated[Path | None, typer.Option("--out", help="Write all that was found here (JSON).")] = None,
+    slow: Annotated[
+        float, typer.Option("--slow", help="List golds that take at least this many seconds.")
+    ] = 5.0,
+    out: Annotated[Path | None, typer.Option("--out", help="Write all findings to this file (JSON).")] = None,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     defects: DefectsFile = None,
@@ -81,7 +81,7 @@ def self_check(
 
 
 def _golds(task: BirdTask) -> list[tuple[str, str]]:
-    """The task's golds by the names that they have in the report."""
+    """Return the task's golds by the names that they have in the report."""
     name = task.public.instance_id
     golds = task.private.gold
     return [(f"{name} gold {i + 1}" if len(golds) > 1 else name, sql) for i, sql in enumerate(golds)]
@@ -92,16 +92,12 @@ def _checked(
     source: DatabaseSource,
     limits: Limits,
 ) -> dict[str, GoldCheck]:
-    console = Console(stderr=True)
-    steps = track(
-        golds.items(),
-        "checking golds",
-        total=len(golds),
-        console=console,
-        transient=True,
-        disable=not console.is_terminal,
-    )
-    return {name: check_gold(source, task.public.db_id, sql, limits) for name, (task, sql) in steps}
+    checks = {}
+    with progress("checking golds", len(golds)) as move:
+        for name, (task, sql) in golds.items():
+            checks[name] = check_gold(source, task.public.db_id, sql, limits)
+            move(advance=1)
+    return checks
 
 
 def _lines(checks: _Checks, slow: float) -> list[str]:
@@ -142,7 +138,7 @@ def _lines(checks: _Checks, slow: float) -> list[str]:
 
 
 def _defects(golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks) -> Defects:
-    """What is wrong with the golds of each task, without quoting them."""
+    """Return what is wrong with the golds of each task, without quoting them."""
     found: dict[str, list[str]] = {}
     for name, check in checks.items():
         reasons = {

@@ -15,6 +15,7 @@ from rich.table import Table
 from birdenv.cli.games._running import INTERRUPTED
 from birdenv.cli.options import _run_options as options
 from birdenv.dialogue import make_game
+from birdenv.run_settings import RunSettings
 from birdenv.runs import RunDirectory, RunPlan, Summary, prepare, run
 
 AGENTS = {
@@ -94,7 +95,9 @@ def _table(output: Path, parallel: int, seed: int) -> Table:
 def _play(game: str, name: str, output: Path, parallel: int, seed: int) -> Summary:
     directory = RunDirectory.create(output / f"{name}-{game}")
     with make_game(game) as arena:
-        plan = RunPlan(arena, {**arena.players, arena.game.evaluated: name}, seed, parallel)
+        plan = RunPlan(
+            arena, {**arena.players, arena.game.evaluated: name}, RunSettings(seed=seed, parallel=parallel)
+        )
         prepare(directory, plan.config(), resume=False)
         return run(plan, directory)
 

@@ -25,19 +25,21 @@ from birdenv.cli.options._models import check_models
 from birdenv.cli.options._run_options import RunOptions, command_given
 from birdenv.cli.options.settings_command import Choices, option_names
 from birdenv.dialogue import Arena, Game
-from birdenv.dialogue.arena import read_settings
+from birdenv.dialogue.arena import checked_settings, read_settings
 from birdenv.dialogue.games import find_game
 from birdenv.dialogue.players import PlayerSpec
 from birdenv.errors import InputError, RunEndedError, SettingError
-from birdenv.llm import Models, ModelSettings, ReplayMissError
+from birdenv.llm import ModelSettings, ReplayMissError
+from birdenv.run_settings import RunSettings
 from birdenv.runs import (
+    OpenRun,
     RunDirectory,
     RunPlan,
-    Seating,
     Summary,
     data_name,
     episode_name,
     folder_name,
+    planned_jobs,
     prepare,
     run,
     run_warnings,
@@ -105,7 +107,7 @@ def run_game(
         run_options: how the run is played, if not as it was chosen.
         settings: settings for players.
         extra: further fields of `config.json`.
-        episodes: the run ends after so many, in the last round of repeats.
+        episodes: the run ends after this many, in the last round of repeats.
 
     Raises:
         typer.Exit: Ctrl-C came, or the run says nothing about the agent.
@@ -118,20 +120,10 @@ def run_game(
     seats[game.evaluated] = options.agent
     if "human" in seats.values() and options.parallel > 1:
         raise InputError("one person cannot play several episodes at once: leave out --parallel")
-    llm = Models(models)
-    plan = RunPlan(
-        arena,
-        seats,
-        options.seed,
-        options.parallel,
-        options.repeats,
-        dict(settings or {}),
-        dict(extra or {}),
-        llm,
-        options.move_timeout,
-        episodes,
-    )
-    seating = plan.seating()  # before anything is written
+    how = {"options": dict(settings or {}), "models": models, "episodes": episodes}
+    plan = RunPlan(arena, seats, _run_settings(options, how), dict(extra or {}))
+    llm = plan.models
+    opened = plan.open()  # before anything is written
     try:
         config = plan.config() | command_given(chosen.command, chosen.given)
         if options.resume is not None:
@@ -144,7 +136,7 @@ def run_game(
         for warning in prepare(directory, config, resume=options.resume is not None):
             print(f"Warning: {visible(str(warning))}", file=sys.stderr)
         print(f"Run folder: {directory.path}", flush=True)
-        summary = _with_progress(plan, directory, options, seating)
+        summary = _with_progress(plan, directory, options, opened)
     except RunEndedError as error:
         spent = f" ({llm.ledger.line()})" if llm.ledger.totals()[1] else ""
         left = "" if isinstance(error, ReplayMissError) else f" {_saved(game, directory)}"
@@ -153,7 +145,7 @@ def run_game(
         print(f"Evaluation aborted. {_saved(game, directory)}", file=sys.stderr)
         raise typer.Exit(INTERRUPTED) from None
     finally:
-        seating.close()
+        opened.close()
     print(visible(summary.first_screen), end="")
     _print_places(directory, each_episode=not options.verbose)
     if line := llm.ledger.line():
@@ -170,6 +162,17 @@ def run_game(
     return directory
 
 
+def _run_settings(options: RunOptions, more: Mapping[str, Any]) -> RunSettings:
+    """Return how a run is played, by the options of its command and by what else is known of it."""
+    how = {name: getattr(options, name) for name in RunSettings.model_fields if hasattr(options, name)}
+    if options.resume is not None and options.engine in ("threads", "processes"):
+        how["address"] = None  # of the cluster on which the run was begun
+    try:
+        return checked_settings(RunSettings, "a run", {**how, **more})
+    except SettingError as error:
+        raise InputError(error.under(f"--{error.name.replace('_', '-')}")) from None
+
+
 def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
     """Say where the results are, and how to read one; a small run's episodes are listed if asked."""
     records = list(directory.read("runs").values())
@@ -182,7 +185,7 @@ def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
 
 
 def _saved(game: Game, directory: RunDirectory) -> str:
-    """What a run that ended early leaves, and how to go on."""
+    """Return what a run that ended early leaves, and how to go on."""
     count = len(directory.finished())
     left = f"{count} finished episode(s) saved" if count else "No episode has finished"
     return f"{left}; to go on: {_resume_command(game, directory)}"
@@ -197,7 +200,7 @@ def _with_model(player: str, models: ModelSettings) -> str:
 
 
 def episode_line(record: Mapping[str, Any]) -> str:
-    """One episode in a line: id, what became of it, and what it earned."""
+    """Return one episode in a line: id, what became of it, and what it earned."""
     result = record.get("result", {})
     attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
     earned = record["reward"] if "reward" in record else result.get("ex", 0)
@@ -214,7 +217,7 @@ def _resume_command(game: Game, directory: RunDirectory) -> str:
     return f"birdenv {name} --resume {directory.path}"
 
 
-def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, seating: Seating) -> Summary:
+def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, opened: OpenRun) -> Summary:
     console = Console(stderr=True)
     columns = (
         TextColumn("{task.description}"),
@@ -227,15 +230,14 @@ def _with_progress(plan: RunPlan, directory: RunDirectory, options: RunOptions, 
     )
     hidden = "human" in plan.players.values() or not console.is_terminal
     with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
-        total = min(len(plan.arena.ids) * plan.repeats, plan.episodes or sys.maxsize)
+        total = len(planned_jobs(plan))
         line = bar.add_task(f"{plan.arena.game.name} {options.agent}", total=total, spent="")
-        ledger = plan.models.ledger if plan.models is not None else None
 
         def advance(record: Mapping[str, Any]) -> None:
-            spent = ledger.line() if ledger is not None else ""
+            spent = plan.models.ledger.line()
             bar.update(line, advance=1, spent=spent)
             if options.verbose:
                 text = episode_line(record) + (f"  [{spent}]" if spent else "")
                 console.print(text, highlight=False, markup=False, soft_wrap=True)
 
-        return run(plan, directory, progress=advance, seating=seating)
+        return run(plan, directory, progress=advance, opened=opened)

@@ -6,7 +6,7 @@ Help comes at once: the rooms are imported where they are used.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -26,6 +26,12 @@ class _PlayCommand(SettingsCommand):
 class _SelfplayCommand(SettingsCommand):
     groups = (RunFolder(), PairOptions())
     seats = "none"
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        players = self._first_look(ctx, args).get("players", ())
+        if any(player.startswith("-") for player in players):
+            raise InputError(f"--players takes two players, and there is one: {players[0]}")
+        return super().parse_args(ctx, args)
 
 
 @app.command(cls=_PlayCommand)
@@ -55,7 +61,7 @@ def selfplay(
     players: Annotated[
         tuple[str, str],
         typer.Option(
-            "--players", help="Who plays, seat by seat: names, name:argument, or module:factory, twice."
+            "--players", help="The two players, seat by seat: a name, name:argument, or module:factory each."
         ),
     ] = ("asks-first", "rule"),
     episodes: Annotated[
@@ -64,7 +70,7 @@ def selfplay(
             "-n",
             "--episodes",
             min=1,
-            help="Dialogues; after the last task comes the first. Default: each task once.",
+            help="Number of dialogues; after the last task, the first comes again. Default: each task once.",
         ),
     ] = None,
 ) -> None:
@@ -79,8 +85,6 @@ def selfplay(
     from birdenv.dialogue.games import find_game
 
     found, chosen = find_game(game), choices(context)
-    if players[1].startswith("-"):
-        raise InputError(f"--players takes two players, and there is one: {players[0]}")
     if len(found.seats) != len(players):
         raise InputError(f"{found.name} has {len(found.seats)} seat(s), and --players names two players")
     by_seat = dict(zip(found.seat_names, players, strict=True))

@@ -1,41 +1,28 @@
-"""`--metrics` and `--r-ves-runs`: what is reported beside EX, in every command that scores SQL."""
+"""What commands that score SQL report: `--metrics` beside EX, and the rules of EM and ESM.
+
+Help comes at once: what only scoring needs is imported where it is used.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar, cast
 
 import typer
-from rich.console import Console
-from rich.progress import track
 
-from birdenv.cli.command import visible
-from birdenv.databases import DatabaseSource, Limits
+from birdenv.cli.command import progress, visible
 from birdenv.errors import InputError
-from birdenv.grading import (
-    METRICS,
-    R_VES_RUNS,
-    ExGrader,
-    Metric,
-    SpeedMeasurement,
-    measure_speed,
-)
-from birdenv.runs import RunDirectory
-from birdenv.runs.summaries.recorded_run import speed_record, write_speeds
-from birdenv.tasks.bird import BirdTasks
-from birdenv.tasks.bird.measures import (
-    METRIC_TITLES,
-    R_VES_NOTE,
-    difficulty_means,
-    difficulty_table,
-    is_rated,
-)
 
+if TYPE_CHECKING:
+    from birdenv.databases import DatabaseSource, Limits
+    from birdenv.grading import Metric, SpeedMeasurement
+    from birdenv.grading.em_esm import PairRules
+    from birdenv.runs import RunDirectory
+    from birdenv.tasks.bird import BirdTasks
+
+_T = TypeVar("_T", bound=str)
 _R_VES = "r-ves"
-
-
-_NAMES = {name.replace("_", "-"): name for name in METRICS}
 
 
 Metrics = Annotated[
@@ -51,14 +38,85 @@ Metrics = Annotated[
 RVesRuns = Annotated[
     int,
     typer.Option(
-        "--r-ves-runs", min=2, help="How often r-ves runs each query; the official script does it 100 times."
+        "--r-ves-runs", min=2, help="How often r-ves runs each query (the official script: 100 times)."
     ),
 ]
 
 
+@dataclass(frozen=True)
+class MatchOptions:
+    """Options that decide how EM and ESM compare two queries."""
+
+    no_em: Annotated[bool, typer.Option("--no-em", help="Do not compute EM.")] = False
+    no_esm: Annotated[
+        bool, typer.Option("--no-esm", help="Do not compute ESM; then no database is needed.")
+    ] = False
+    em_level: Annotated[
+        str, typer.Option("--em-level", help="strict, conservative or folded (see above).")
+    ] = "conservative"
+    none_aliases: Annotated[
+        str,
+        typer.Option(
+            "--none-aliases",
+            help="Spellings that mean None, separated by commas: none,null.",
+        ),
+    ] = ""
+    clean: Annotated[bool, typer.Option("--clean/--no-clean", help="Strip code fences and the like.")] = True
+    relax_single: Annotated[
+        bool,
+        typer.Option(
+            "--relax-single", help="Let a single value match any cell of the other side's only row."
+        ),
+    ] = False
+    order: Annotated[
+        str, typer.Option("--order", help="auto: row order counts where the gold has ORDER BY; ignore.")
+    ] = "auto"
+    trim: Annotated[bool, typer.Option("--trim", help="ESM: ignore white space around text.")] = False
+    casefold: Annotated[bool, typer.Option("--casefold", help="ESM: ignore case.")] = False
+    nfc: Annotated[
+        bool, typer.Option("--nfc", help="ESM: ignore how accented characters are encoded (NFC).")
+    ] = False
+    dates: Annotated[
+        str, typer.Option("--dates", help="exact; loose: a date is its ISO text and its midnight.")
+    ] = "exact"
+
+    def rules(self) -> PairRules:
+        """Return what was chosen.
+
+        Raises:
+            InputError: an option has an unknown value.
+        """
+        from birdenv.grading.compare import Normalisation
+        from birdenv.grading.em_esm import EM_LEVELS, PairRules
+
+        is_loose = one_of("--dates", self.dates, ("exact", "loose")) == "loose"
+        return PairRules(
+            em=not self.no_em,
+            esm=not self.no_esm,
+            em_level=one_of("--em-level", self.em_level, EM_LEVELS),
+            none_aliases=frozenset(filter(None, map(str.strip, self.none_aliases.split(",")))),
+            clean=self.clean,
+            order=cast(Literal["auto", "ignore"], one_of("--order", self.order, ("auto", "ignore"))),
+            relax_single=self.relax_single,
+            normalisation=Normalisation(self.trim, self.casefold, self.nfc, is_loose),
+        )
+
+
+def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
+    """Return a value of an option that has few.
+
+    Raises:
+        InputError: the option has no such value; the message lists those that it has.
+    """
+    for choice in known:
+        if value == choice:
+            return choice
+    raise InputError(f"{option} {value!r} is unknown; known: {', '.join(known)}")
+
+
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What `--metrics` asks for."""
+    """The metrics that `--metrics` asks for."""
 
     metrics: tuple[Metric, ...]
     r_ves: bool
@@ -75,18 +133,23 @@ class SpeedPair:
 
 def asked_for(option: str | None) -> Asked:
     """Read the option. Raises `InputError` for an unknown name."""
+    from birdenv.grading import METRICS
+
+    known = {name.replace("_", "-"): name for name in METRICS}
     names = [name.strip().lower() for name in (option or "").split(",") if name.strip()]
     for name in names:
-        if name != _R_VES and name not in _NAMES:
-            raise InputError(f"--metrics {name!r} is unknown; known: {', '.join([*_NAMES, _R_VES])}")
-    return Asked(tuple(_NAMES[name] for name in _NAMES if name in names), _R_VES in names)
+        if name != _R_VES and name not in known:
+            raise InputError(f"--metrics {name!r} is unknown; known: {', '.join([*known, _R_VES])}")
+    return Asked(tuple(metric for name, metric in known.items() if name in names), _R_VES in names)
 
 
 def measure_speeds(
-    pairs: Sequence[SpeedPair], source: DatabaseSource, runs: int = R_VES_RUNS, limits: Limits | None = None
+    pairs: Sequence[SpeedPair], source: DatabaseSource, runs: int, limits: Limits | None = None
 ) -> list[SpeedMeasurement]:
     """Measure one pair after the other, with a progress bar on a terminal. Nothing else should run."""
-    console = Console(stderr=True)
+    from birdenv.databases import Limits
+    from birdenv.grading import ExGrader, SpeedMeasurement, measure_speed
+
     limits = limits or Limits()
     grader = ExGrader(source, limits)
 
@@ -96,8 +159,12 @@ def measure_speeds(
             return SpeedMeasurement((), (), "the results do not agree")
         return measure_speed(source, pair.db_id, golds[0], pair.prediction, runs, limits)
 
-    steps = track(pairs, "measuring R-VES", console=console, transient=True, disable=not console.is_terminal)
-    return list(map(measured, steps))
+    found = []
+    with progress("measuring R-VES", len(pairs)) as move:
+        for pair in pairs:
+            found.append(measured(pair))
+            move(advance=1)
+    return found
 
 
 def add_r_ves(
@@ -105,6 +172,15 @@ def add_r_ves(
 ) -> None:
     """Measure what a run's episodes submitted, keep it in the run folder, and print it beside EX in the
     official layout."""
+    from birdenv.runs.summaries.recorded_run import speed_record, write_speeds
+    from birdenv.tasks.bird.measures import (
+        METRIC_TITLES,
+        R_VES_NOTE,
+        difficulty_means,
+        difficulty_table,
+        is_rated,
+    )
+
     golds = {task.public.instance_id: task.private.gold for task in tasks.tasks.values()}
     rated = [record for record in records if is_rated(record)]
     pairs = [

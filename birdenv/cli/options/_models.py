@@ -7,16 +7,18 @@ from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from birdenv.errors import InputError
-from birdenv.llm import ModelSettings
+
+if TYPE_CHECKING:
+    from birdenv.llm import ModelSettings
 
 
 class Prompts(StrEnum):
-    """Which of the prompts of ours are sent."""
+    """The choice of birdenv's own prompts that are sent."""
 
     FULL = "full"
     COMPACT = "compact"
@@ -44,14 +46,19 @@ class ModelOptions:
         ),
     ] = None
     max_concurrency: Annotated[
-        int | None, typer.Option("--max-concurrency", min=1, help="Requests to an endpoint at the same time.")
+        int | None,
+        typer.Option("--max-concurrency", min=1, help="Number of requests to an endpoint at the same time."),
     ] = None
     max_cost: Annotated[
         float | None,
-        typer.Option("--max-cost", min=0.0, help="US dollars; the run then ends, and --resume goes on."),
+        typer.Option(
+            "--max-cost",
+            min=0.0,
+            help="Budget in US dollars. The run ends when it is spent; --resume continues it.",
+        ),
     ] = None
     run_tokens: Annotated[
-        int | None, typer.Option("--max-tokens", min=1, help="The same in tokens of the whole run.")
+        int | None, typer.Option("--max-tokens", min=1, help="Budget in tokens, for the whole run.")
     ] = None
     prompt: Annotated[
         Path | None, typer.Option("--prompt", help="File with the agent's system prompt (Jinja2).")
@@ -60,33 +67,44 @@ class ModelOptions:
         Prompts | None, typer.Option("--prompts", help="full; or compact, with examples, for small models.")
     ] = None
     temperature: Annotated[
-        float | None, typer.Option("--temperature", min=0.0, help="The agent's; the user's is 0.")
+        float | None,
+        typer.Option("--temperature", min=0.0, help="Temperature of the agent's model (the user's is 0)."),
     ] = None
     answer_tokens: Annotated[
-        int | None, typer.Option("--max-answer-tokens", min=1, help="Most tokens of one answer.")
+        int | None, typer.Option("--max-answer-tokens", min=1, help="Maximum number of tokens in one answer.")
     ] = None
     service_tier: Annotated[
-        str | None, typer.Option("--service-tier", help="As the endpoint has it; flex waits up to 900 s.")
+        str | None,
+        typer.Option("--service-tier", help="Service tier to request, e.g. flex (waits up to 900 s)."),
     ] = None
     request_seconds: Annotated[
         float | None,
         typer.Option(
-            "--request-timeout", min=0.1, help="Seconds for one request; all tries: three times that."
+            "--request-timeout",
+            min=0.1,
+            help="Seconds for one request; all its retries get three times as long.",
         ),
     ] = None
     replay: Annotated[
-        Path | None, typer.Option("--replay", help="Play the recorded calls of this run again, offline.")
+        Path | None, typer.Option("--replay", help="Replay the recorded calls of this run, offline.")
     ] = None
     cache: Annotated[
-        Path | None, typer.Option("--llm-cache", help="Use calls of other runs again: a folder.")
+        Path | None,
+        typer.Option(
+            "--llm-cache", help="Folder in which calls are kept, so that other runs can reuse them."
+        ),
     ] = None
     prices: Annotated[
         Path | None,
-        typer.Option("--prices", help="JSON file of prices: {MODEL: {input, output}}, US dollars a million."),
+        typer.Option(
+            "--prices", help="JSON file of prices: {MODEL: {input, output}}, US dollars per million tokens."
+        ),
     ] = None
 
     def settings(self) -> ModelSettings:
-        """Return what was chosen; what was not stays as the settings have it."""
+        """Return the settings with what was chosen on the command line."""
+        from birdenv.llm import ModelSettings
+
         return ModelSettings(**{name: value for name, value in asdict(self).items() if value is not None})
 
 
@@ -111,17 +129,20 @@ class PairOptions(ModelOptions):
 
 
 def check_models(models: ModelSettings | None, agent: Any, others: Iterable[Any]) -> None:
-    """Refuse options of language models where no player is one, and those of the user's where it is none.
+    """Reject language-model options if no player is a language model, and user-model options if the user is
+    not.
 
     Raises:
         InputError: something was chosen, and no player's spec names one of our players with a model.
     """
+    from birdenv.llm import ModelSettings
+
     others = list(others)
     is_model = any(map(_is_model, others))
     if models is not None and models.user_prompts and not any(map(_takes_prompts, others)):
-        raise InputError("--user-prompts says nothing here: it replaces the prompts of --user llm:MODEL")
+        raise InputError("--user-prompts has no effect here: it replaces the prompts of --user llm:MODEL")
     if models is not None and (models.user_model or models.user_base_url) and not is_model:
-        raise InputError("--user-model and --user-base-url say nothing here: give --user llm:MODEL")
+        raise InputError("--user-model and --user-base-url have no effect here: give --user llm:MODEL")
     if models not in (None, ModelSettings()) and not (is_model or _is_model(agent)):
         raise InputError(
             "no player is a language model, so options of models (such as --model, --base-url, --replay) "

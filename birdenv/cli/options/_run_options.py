@@ -1,12 +1,11 @@
 """Single options of commands that play: agent, tasks, seed, `--resume`, `--dialect`.
 
-`databases_in` opens databases as the options say; `find_run` finds the run of `evaluate` and `inspect`.
+`databases_in` opens databases as the options say.
 Every command imports this module, also only to show its help: the rooms are imported where they are used.
 """
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +13,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from birdenv.dialogue.games import Option
 from birdenv.errors import InputError
+from birdenv.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from birdenv import databases
@@ -40,7 +41,7 @@ Dsn = Annotated[
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """The databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
+    """Return the databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
 
     Raises as `open_source` does.
     """
@@ -86,11 +87,27 @@ FailDoubtful = Annotated[
         help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
     ),
 ]
-Parallel = Annotated[int, typer.Option("--parallel", "-p", min=1, help="Episodes played at the same time.")]
+_RUN = RunSettings()
+
+
+def _declared(name: str) -> Any:
+    """Return the option of a declared setting of runs."""
+    of = RunSettings.model_fields[name]
+    names = next((each.names for each in of.metadata if isinstance(each, Option)), ())
+    return typer.Option(*(names or (f"--{name.replace('_', '-')}",)), help=of.description)
+
+
+Parallel = Annotated[int, _declared("parallel")]
+Seed = Annotated[int, _declared("seed")]
+_Repeats = Annotated[int, _declared("repeats")]
+_MoveTimeout = Annotated[float | None, _declared("move_timeout")]
+_Engine = Annotated[str, _declared("engine")]
+_Address = Annotated[str | None, _declared("address")]
+_Shard = Annotated[str | None, _declared("shard")]
 Output = Annotated[
     Path | None,
     typer.Option(
-        "--output", "-o", help="Where run folders are made; by default results/<players>-<data>-<game>."
+        "--output", "-o", help="Folder for the run folder (default: results/<players>-<data>-<game>)."
     ),
 ]
 
@@ -137,31 +154,21 @@ Resume = Annotated[
         help="Go on with this run (or the latest in this folder), with its options; nothing else is needed.",
     ),
 ]
-Repeats = Annotated[
-    int,
-    typer.Option("--repeats", min=1, help="Play every task this many times; adds pass^k and pass@k."),
-]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same moves, same bytes in runs.jsonl.")]
-MoveTimeout = Annotated[
-    float,
-    typer.Option(
-        "--move-timeout",
-        min=0.001,
-        help="Seconds that an agent or user in a process of its own may take for a move.",
-    ),
-]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
 
 
 @dataclass(frozen=True)
 class RunFolder:
-    """How episodes are played, and where their records go."""
+    """Options that decide how episodes are played, and where their records go."""
 
-    parallel: Parallel = 1
+    parallel: Parallel = _RUN.parallel
     output: Output = None
     resume: Resume = None
-    seed: Seed = 0
-    move_timeout: MoveTimeout = 3600.0
+    seed: Seed = _RUN.seed
+    move_timeout: _MoveTimeout = _RUN.move_timeout
+    engine: _Engine = _RUN.engine
+    address: _Address = _RUN.address
+    shard: _Shard = _RUN.shard
     verbose: Verbose = False
 
 
@@ -170,32 +177,4 @@ class RunOptions(RunFolder):
     """The same, for one agent that is evaluated."""
 
     agent: Agent = "asks-first"
-    repeats: Repeats = 1
-
-
-Run = Annotated[
-    Path | None,
-    typer.Argument(
-        help="Folder with gold.txt and preds.txt, or a run of `birdenv bird` (of the folder above it, the "
-        "latest). Default: the newest run_... in --runs-root.",
-    ),
-]
-RunDir = Annotated[Path | None, typer.Option("--run-dir", help="The same as RUN.")]
-RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Where the newest run_* is looked for.")]
-
-
-def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """The folder given, else the newest complete run; what was passed over is said on standard error.
-
-    Raises `InputError` if there is none, or if two are named.
-    """
-    from birdenv.runs.em_esm import holds_pairs, newest_run, pairs_folder
-
-    if run is not None and run_dir is not None:
-        raise InputError(f"RUN and --run-dir say the same: give one of {run} and {run_dir}")
-    if (named := run or run_dir) is not None:
-        return pairs_folder(named)
-    found = newest_run(runs_root, holds_pairs)
-    for reason in found.skipped:
-        print(f"Warning: passed over {reason}", file=sys.stderr)
-    return found.folder
+    repeats: _Repeats = _RUN.repeats

@@ -12,7 +12,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import NoneType
-from typing import Annotated, Any, ClassVar, Literal, get_args, get_origin, get_type_hints
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    ClassVar,
+    Literal,
+    TypeVar,
+    get_args,
+    get_origin,
+    get_type_hints,
+)
 
 import typer
 from pydantic.fields import FieldInfo
@@ -21,10 +31,14 @@ from typer.core import TyperCommand
 from birdenv.cli.options._models import ModelOptions
 from birdenv.cli.options._run_options import RunFolder, RunOptions, options_of_run
 from birdenv.dialogue.games import Game, Option, Settings, find_game
-from birdenv.llm import ModelSettings
+
+if TYPE_CHECKING:
+    from birdenv.llm import ModelSettings
 
 Seats = Literal["all", "others", "none"]
 """Seats whose players are options: every seat, those that are not evaluated, or none."""
+
+T = TypeVar("T")
 
 _SHORT = {"limit": "-n"}
 _PLAIN = (int, float, str, bool)
@@ -32,7 +46,7 @@ _PLAIN = (int, float, str, bool)
 
 @dataclass
 class Choices:
-    """What was chosen on the command line.
+    """The choices that were made on the command line.
 
     Attributes:
         settings: the game's settings that were given.
@@ -52,16 +66,19 @@ class Choices:
 
     @property
     def run(self) -> RunOptions:
-        """How the run is played. A model that is named without an agent is the agent."""
-        run = next(group for group in self.groups if isinstance(group, RunFolder))
-        model = next((group.model for group in self.groups if isinstance(group, ModelOptions)), None)
+        """Return how the run is played. A model that is named without an agent is the agent."""
+        run, model = self.group(RunFolder), self.group(ModelOptions).model
         agent = f"llm:{model}" if model and self.agent_is_default else getattr(run, "agent", "")
         return RunOptions(**{**vars(run), "agent": agent})
 
     @property
     def models(self) -> ModelSettings:
-        """What was chosen about language models."""
-        return next(group for group in self.groups if isinstance(group, ModelOptions)).settings()
+        """Return what was chosen about language models."""
+        return self.group(ModelOptions).settings()
+
+    def group(self, kind: type[T]) -> T:
+        """Return the values of a group of options."""
+        return next(group for group in self.groups if isinstance(group, kind))
 
 
 def choices(context: typer.Context) -> Choices:
@@ -128,7 +145,7 @@ class SettingsCommand(TyperCommand):
         return super().invoke(ctx)
 
     def _first_look(self, ctx: Any, args: Sequence[str]) -> Mapping[str, Any]:
-        """The values of the parameters that are known so far, as words."""
+        """Return the values of the parameters that are known so far, as words."""
         look = type(ctx)(self, info_name=ctx.info_name, parent=ctx.parent, ignore_unknown_options=True)
         look.allow_extra_args = True
         seen: Mapping[str, Any] = self.make_parser(look).parse_args(args=list(args))[0]
@@ -157,11 +174,15 @@ class SettingsCommand(TyperCommand):
         self.params.sort(key=self._place)
 
     def _place(self, parameter: Any) -> int:
-        """Where the help has a parameter: arguments, the game and the run, the rest, language models."""
+        """Return where the help has a parameter: arguments, the game and the run, the rest, language
+        models.
+        """
         return 0 if parameter.param_type_name == "argument" else self._places.get(parameter.name, 2)
 
     def _aliases(self) -> dict[str, str]:
-        """The names of settings in Python, which are options, too, where these are called otherwise."""
+        """Return the names of settings in Python, which are options, too, where these are called
+        otherwise.
+        """
         fields = {} if self._game is None else self._game.settings.model_fields
         return {
             dashed: _names(name, of)[0].removeprefix("--")
@@ -177,7 +198,7 @@ def option_names(model: type[Settings]) -> dict[str, str]:
 
 
 def _settings(model: type[Settings], values: Mapping[str, Any]) -> dict[str, Any]:
-    """The settings of a game, from what was given by the names of parameters."""
+    """Return the settings of a game, from what was given by the names of parameters."""
     chosen: dict[str, Any] = {}
     for name, declared in model.model_fields.items():
         value = values.get(_field_name(name, declared))
@@ -194,7 +215,7 @@ def _settings(model: type[Settings], values: Mapping[str, Any]) -> dict[str, Any
 
 
 def _source(context: Any, name: str) -> str:
-    """Where a value is from: `COMMANDLINE`, `DEFAULT_MAP` (a run that is resumed), or `DEFAULT`."""
+    """Return where a value is from: `COMMANDLINE`, `DEFAULT_MAP` (a run that is resumed), or `DEFAULT`."""
     source = context.get_parameter_source(name)
     return "DEFAULT" if source is None else str(source.name)
 
@@ -222,7 +243,7 @@ def _of_dataclass(group: Any) -> Iterator[inspect.Parameter]:
 
 
 def _of_setting(name: str, of: FieldInfo, takes_places: bool, taken: set[str]) -> inspect.Parameter | None:
-    """The parameter of a setting; None if the command has taken all of its names."""
+    """Return the parameter of a setting; None if the command has taken all of its names."""
     option, hint = _option(of), _plain(of.annotation)
     if option.path:
         hint = Path
@@ -259,7 +280,7 @@ def _is_negated(name: str, of: FieldInfo) -> bool:
 
 
 def _plain(hint: Any) -> Any:
-    """The type that the command line reads. Bounds and choices are checked with the settings."""
+    """Return the type that the command line reads. Bounds and choices are checked with the settings."""
     of_optional = [kind for kind in get_args(hint) if kind is not NoneType]
     kind = of_optional[0] if NoneType in get_args(hint) else hint
     if get_origin(kind) in (tuple, list):

@@ -59,12 +59,14 @@ class Lexicon:
         return _PRICE.sub(lambda found: self._slot(_number(found), prices) or found.group(), text)
 
     def _named(self, found: re.Match[str]) -> str:
-        """The slot of a value; the words themselves where only the pattern takes them for one (ı for i)."""
+        """Return the slot of a value; the words themselves where only the pattern takes them for one (ı for
+        i).
+        """
         name = self._names.get(found.group().lower())
         return found.group() if name is None else f"{{{name}}}"
 
     def slot_of(self, price: float, prices: PriceWords = NO_PRICES) -> Any:
-        """Return the slot of the price of an offer; the price itself where there are no prices."""
+        """Return the slot of the price of an offer, or the price itself if the seat knows no prices."""
         return self._slot(price, prices) or price
 
     def _slot(self, price: float, prices: PriceWords) -> str | None:
@@ -158,7 +160,7 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _is_kind(value: Any) -> bool:
-    """True for things of one kind, with what one of them is worth."""
+    """Return True for things of one kind, with what one of them is worth."""
     return isinstance(value, Mapping) and "Name" in value and isinstance(value.get("Value"), int | float)
 
 

@@ -8,9 +8,8 @@ from typing import Any, Final, NamedTuple
 
 from birdenv.cocoa.acts._lexicon import Lexicon, PriceWords, leaves
 from birdenv.dialogue.dialogue import spoken
-from birdenv.dialogue.event import HOUSE, Event
 from birdenv.dialogue.games import Game
-from birdenv.dialogue.move import Move, View
+from birdenv.dialogue.move import HOUSE, Event, Move, View
 from birdenv.dialogue.seat import Action, FieldKind, Seat
 
 _MOST_PARTS: Final = 8
@@ -161,7 +160,7 @@ class Listener:
         )
 
     def _items_in(self, name: str, data: Any) -> tuple[list[Any], dict[str, Any]]:
-        """The items in the data of a move, and its other arguments by name."""
+        """Return the items in the data of a move, and its other arguments by name."""
         action = self._with_items.get(name)
         if action is None:
             return [], {}
@@ -204,6 +203,6 @@ class Listener:
 
 
 def _actions_with(kind: FieldKind, seats: Sequence[Seat]) -> Iterator[Action]:
-    """The actions with a field of a kind. Nobody says code, and no slots are in it."""
+    """Yield the actions with a field of a kind. Nobody says code, and no slots are in it."""
     actions = (action for seat in seats for action in seat.actions)
     return (each for each in actions if any(field.kind == kind for field in each.fields))

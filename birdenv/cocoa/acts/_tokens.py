@@ -52,7 +52,7 @@ class DialogueTokens:
         view: any view of the seat.
         game: the game.
         is_public: leave out what things are worth to the seat. They are ranked by their number then, and both
-            seats have the same tokens, but for the marks of who speaks.
+            seats have the same tokens, except the marks of the speaker.
     """
 
     def __init__(self, view: View, game: Game, is_public: bool = False) -> None:
@@ -143,7 +143,7 @@ class DialogueTokens:
         return not number.isdecimal() or number in self._numbers
 
     def _filled(self, slot: str) -> str | None:
-        """What stands for a slot now; None if nothing does."""
+        """Return what stands for a slot now; None if nothing does."""
         if slot == COUNT:
             asked = {self._values[each] for each in self._asked}
             fits = sum(not asked.isdisjoint(map(str, choice.values())) for choice in self._choices)
@@ -200,14 +200,16 @@ class DialogueTokens:
         return Move(action.name, ordered or None)
 
     def _arguments(self, action: Action) -> list[Field]:
-        """The fields of an action for which there are tokens, in the order of the things that they count."""
+        """Return the fields of an action for which there are tokens, in the order of the things that they
+        count.
+        """
         fields = [each for each in action.fields if each.kind in ("integer", "number") and not each.optional]
         ranks = list(self._kinds)
         return sorted(fields, key=lambda field: ranks.index(field.name) if field.name in ranks else -1)
 
 
 def _kinds(view: View, is_public: bool) -> dict[str, Mapping[str, Any]]:
-    """The kinds of things with counts and values that a seat knows, the most valuable first."""
+    """Return the kinds of things with counts and values that a seat knows, the most valuable first."""
     listed = view.kb if isinstance(view.kb, list | tuple) and not view.choices else ()
     known = (each for each in listed if isinstance(each, Mapping))
     counted = (each for each in known if {"Name", "Count", "Value"} <= each.keys())
@@ -218,5 +220,5 @@ def _kinds(view: View, is_public: bool) -> dict[str, Mapping[str, Any]]:
 
 
 def _stepped(text: str) -> str:
-    """A text whose price slots are rounded to whole steps."""
+    """Return a text whose price slots are rounded to whole steps."""
     return _SHARE.sub(lambda share: f"{{{share[1]}{round(float(share[2]) * _STEPS) / _STEPS:.2f}}}", text)

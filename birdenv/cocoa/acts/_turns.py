@@ -122,7 +122,7 @@ class Transcripts:
 
 
 def _own_scenario(place: int, example: ExampleRecord) -> Scenario:
-    """The scenario of a dialogue, under an id of its own."""
+    """Return the scenario of a dialogue, under an id of its own."""
     if example.scenario is None:
         raise InputError(
             f"the dialogue {example.uuid!r} has no scenario, only the id {example.scenario_uuid!r}: "
@@ -141,4 +141,4 @@ def _with_scenarios(game: Game, scenarios: Sequence[Scenario]) -> Arena:
             return make_game(game, scenarios=str(path), **limits)
         except InputError as error:
             why = str(error).removeprefix(f"{path}: ")
-            raise InputError(f"these are no dialogues of {game.name}: {why}") from None
+            raise InputError(f"these are not dialogues of {game.name}: {why}") from None

@@ -57,7 +57,7 @@ def analyze(
 
 
 def _rated(dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]) -> Rated:
-    """What people said of dialogues: the packages that keep ratings know where."""
+    """Return what people said of dialogues: the packages that keep ratings know where."""
     for entry in plugins(RATINGS).values():
         found: Rated = load_plugin(entry)(dialogues, sources, files)
         return found

@@ -18,8 +18,8 @@ def scenarios(
     schema: Annotated[
         Path | None, typer.Option("--schema", help="Schema to draw from, where the game draws from one.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Decides what is drawn.")] = None,
-    number: Annotated[int | None, typer.Option("--number", "-n", min=1, help="How many.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed for drawing.")] = None,
+    number: Annotated[int | None, typer.Option("--number", "-n", min=1, help="Number of scenarios.")] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The JSON file.")] = Path("scenarios.json"),
 ) -> None:
     """Write scenarios: drawn ones, or the tasks of a benchmark.

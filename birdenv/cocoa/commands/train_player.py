@@ -52,9 +52,9 @@ _Data = Annotated[
 _Scenarios = Annotated[
     Path | None, typer.Option("--scenarios", help="Scenarios of dialogues that have only their ids.")
 ]
-_Seed = Annotated[int, typer.Option("--seed", min=0, help="Decides what is drawn.")]
+_Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed for drawing.")]
 _SelfPlay = Annotated[
-    int, typer.Option("--selfplay", min=0, help="Also let it play so many dialogues on the game's tasks.")
+    int, typer.Option("--selfplay", min=0, help="Also let it play this many dialogues on the game's tasks.")
 ]
 
 
@@ -82,12 +82,12 @@ def train_player(
         typer.Option("--without", help="Leave out the dialogues of this file; may be repeated."),
     ] = None,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a training that was interrupted (neural).")
+        bool, typer.Option("--resume", help="Continue an interrupted training (neural).")
     ] = False,
     reinforce: Annotated[
         int,
         typer.Option(
-            "--reinforce", min=0, help="Play so many dialogues with --from, and learn from rewards."
+            "--reinforce", min=0, help="Play this many dialogues with --from, and learn from the rewards."
         ),
     ] = 0,
     start: Annotated[
@@ -100,7 +100,7 @@ def train_player(
     Games whose tasks are not in the dialogues (text-to-SQL) play them again with the settings of the run or
     study; further settings follow as --name value.
 
-    A neural player that was trained can go on to learn by playing with its fixed first self: --reinforce.
+    With --reinforce, a trained neural player learns on from dialogues with a fixed copy of itself.
 
     \b
     birdenv train-player bargain --data transcripts.json --out bargain.json
@@ -118,7 +118,7 @@ def train_player(
         _reinforce(found, kind, start, out, seed, reinforce, given)
         return
     if resume and "resume" not in signature(train_on).parameters:
-        raise InputError(f"--kind {kind} trains at one go: it has no --resume")
+        raise InputError(f"--kind {kind} trains in one step, so it has no --resume")
     examples, settings = _read(found, data, scenarios, given)
     examples = _left(examples, without or ())
     Random(seed).shuffle(examples)
@@ -135,7 +135,7 @@ def train_player(
 
 
 def _given(context: typer.Context) -> dict[str, Any]:
-    """The settings and the players that were chosen on the command line."""
+    """Return the settings and the players that were chosen on the command line."""
     chosen = choices(context)
     return chosen.settings | chosen.players
 
@@ -166,7 +166,7 @@ def _reinforce(
 
 
 def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[ExampleRecord]:
-    """The dialogues that are in none of some files."""
+    """Return the dialogues that are in none of some files."""
     from birdenv.cocoa.files import read_examples
 
     others = {example.uuid for path in without for example in read_examples(path)}
@@ -235,7 +235,9 @@ def test_player(
 def _read(
     game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: dict[str, Any]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
-    """The dialogues of files, runs and studies, and the settings under which they can be played again."""
+    """Return the dialogues of files, runs and studies, and the settings under which they can be played
+    again.
+    """
     from birdenv.cocoa.files import as_examples, read_examples, read_scenarios
     from birdenv.cocoa.files._dialogue_files import exact
     from birdenv.runs.export import whole_dialogues
@@ -260,7 +262,7 @@ def _read(
 
 
 def _settings_of(game: Game, folder: Path) -> dict[str, Any]:
-    """The settings of a run or a study of a game whose tasks are not in its dialogues."""
+    """Return the settings of a run or a study of a game whose tasks are not in its dialogues."""
     from birdenv.runs.export import played_game
 
     if "scenarios" in game.settings.model_fields:
@@ -284,7 +286,7 @@ def _foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any
 
 
 def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
-    """Who sits in each seat: the player in the evaluated one."""
+    """Return who sits in each seat: the player in the evaluated one."""
     seats = range(len(game.seats))
     return [player if seat == game.evaluated else partner or _partner(player, game, seat) for seat in seats]
 
@@ -292,7 +294,7 @@ def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
 def _played(
     game: Game, players: Sequence[str], number: int, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Figures of dialogues; those who can sit in every seat change seats."""
+    """Return figures of dialogues; those who can sit in every seat change seats."""
     from birdenv.cocoa.player_evaluation import self_play
 
     turning = all(_can_sit(each, game, seat) for each in players for seat in range(len(players)))
@@ -301,13 +303,13 @@ def _played(
 
 
 def _partner(player: str, game: Game, seat: int) -> str:
-    """The player itself, or the game's own player of a seat where it cannot sit."""
+    """Return the player itself, or the game's own player of a seat where it cannot sit."""
     usual = game.players.get(seat)
     return player if usual is None or _can_sit(player, game, seat) else usual
 
 
 def _can_sit(player: str, game: Game, seat: int) -> bool:
-    """False for a player that is known for other seats only."""
+    """Return False for a player that is known for other seats only."""
     from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec
 
     try:
@@ -350,7 +352,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """A figure as text; empty where it is not defined."""
+    """Return a figure as text; empty where it is not defined."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     if isinstance(value, Figure):
@@ -362,7 +364,7 @@ def _shown(value: Any) -> str:
 
 @contextmanager
 def _progress(title: str) -> Iterator[Callable[[float], None]]:
-    """A bar on standard error that is told the share of the work that is done."""
+    """Yield a bar on standard error that is told the share of the work that is done."""
     from rich.console import Console
     from rich.progress import Progress
 

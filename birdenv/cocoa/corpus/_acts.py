@@ -11,7 +11,7 @@ from birdenv.cocoa.corpus._bargain_prices import PricedListing
 from birdenv.cocoa.corpus._corpus import SQL_ACTIONS, CorpusDialogue
 from birdenv.cocoa.corpus._entities import Entities
 from birdenv.cocoa.corpus._text_statistics import entropy, tokens
-from birdenv.dialogue.event import Event
+from birdenv.dialogue.move import Event
 
 _ASKS: Final = frozenset(
     {"do", "does", "did", "what", "which", "any", "anyone", "who", "how", "is", "are", "can"}

@@ -14,8 +14,7 @@ from birdenv.cocoa.corpus._rater_answers import CorpusRatings, Rated, correlatio
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
-from birdenv.runs.report_lines import rule
-from birdenv.statistics import Figure, number, ratio_figure, rounded, undefined
+from birdenv.statistics import Figure, number, ratio_figure, rounded, rule, undefined
 
 _MOST_GROUPS: Final = 40
 """Kinds of groups with more members are left out of tables: they would be a list of the dialogues."""
@@ -37,12 +36,12 @@ class Analysis:
 
     @property
     def dialogues(self) -> list[CorpusDialogue]:
-        """The dialogues."""
+        """Return the dialogues."""
         return [each.reading.dialogue for each in self.units]
 
     @property
     def ratings(self) -> CorpusRatings | None:
-        """Statistics of the ratings; None where there are none."""
+        """Return the statistics of the ratings, or None if there are no ratings."""
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
@@ -51,7 +50,7 @@ class Analysis:
 
     @cached_property
     def _shown(self) -> set[str]:
-        """Names of the measures that some dialogue has, or that fit one and say what is missing."""
+        """Return names of the measures that some dialogue has, or that fit one and say what is missing."""
         found = {name for unit in (*self.units, *self.seats) for name in unit.values}
         missing = [each for each in (*DIALOGUE_MEASURES, *SEAT_MEASURES) if each.missing]
         return found | {each.name for each in missing if any(each.fits(u.reading) for u in self.units)}
@@ -70,7 +69,9 @@ class Analysis:
 
     @cached_property
     def tables(self) -> dict[str, Any]:
-        """What is no figure of single dialogues: words, templates, acts, sequences, prices over time."""
+        """Return what is no figure of single dialogues: words, templates, acts, sequences, prices over
+        time.
+        """
         readings = [each.reading for each in self.units]
         return {
             "text": text_tables(readings),
@@ -139,7 +140,7 @@ class Analysis:
 
     @cached_property
     def correlations(self) -> list[dict[str, Any]]:
-        """How ratings go with what is measured, strongest first."""
+        """Return the correlations of ratings with measures, the strongest first."""
         return correlations(self.units, self.seats, self.rated.answers)
 
 
@@ -185,7 +186,9 @@ def _seat_unit(unit: Unit, seat: int) -> Unit:
 
 
 def _scenario_groups(reading: MeasuredDialogue) -> dict[str, str]:
-    """What several scenarios share: category, database, number of items, how evenly values are spread."""
+    """Return what several scenarios share: category, database, number of items, how evenly values are
+    spread.
+    """
     dialogue = reading.dialogue
     found: dict[str, str] = {}
     if reading.listing is not None and reading.listing.category:
@@ -215,7 +218,7 @@ def _counted(units: Sequence[Unit], name: str) -> int:
 
 
 def _lines(title: str, figures: Mapping[str, Figure], measures: Sequence[Metric]) -> list[str]:
-    """Figures under their headings."""
+    """Return figures under their headings."""
     lines = ["", title]
     for measure in measures:
         if measure.name in figures:

@@ -9,7 +9,7 @@ from birdenv.cocoa.corpus._corpus import CorpusDialogue
 from birdenv.cocoa.corpus._entities import figures
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.cocoa.games.bargain import margins
-from birdenv.dialogue.event import Event
+from birdenv.dialogue.move import Event
 from birdenv.statistics import number
 
 _LEAST, _MOST = 0.2, 2.0
@@ -19,11 +19,11 @@ _MARGINS: Final = (-2.0, 2.4)
 
 
 class PricedListing:
-    """What is sold in a scenario, and what each seat wants for it.
+    """The thing for sale in a scenario, and the price that each seat wants.
 
     Attributes:
         price: as advertised; None where the scenario has none.
-        targets: of the seats, by index; None where there is none.
+        targets: the targets of the seats, by index; None for a seat without a target.
         roles: of the seats, by index.
         category: of what is sold.
         words: of the advertisement.
@@ -42,7 +42,7 @@ class PricedListing:
         self._title = frozenset(word for each in items for word in tokens(str(each.get("Title") or "")))
 
     def price_in(self, text: str) -> float | None:
-        """Return the last price that a message names. Numbers of the title are none."""
+        """Return the last price that a message names. Numbers of the title are not prices."""
         if not self.price:
             return None
         titles = {number for word in self._title for number in figures(word)}
@@ -98,7 +98,7 @@ def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, 
 
 
 def _objects(values: Iterable[Any]) -> list[Mapping[str, Any]]:
-    """The objects of a list, empty ones for all else."""
+    """Return the objects of a list, empty ones for all else."""
     return [value if isinstance(value, Mapping) else {} for value in values]
 
 

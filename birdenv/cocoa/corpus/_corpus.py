@@ -11,8 +11,8 @@ from typing import Any, Final
 
 from birdenv.cocoa.files import ExampleRecord, as_examples, read_examples
 from birdenv.cocoa.files._dialogue_files import exact
-from birdenv.dialogue.event import DECORATIVE, HOUSE, Event
 from birdenv.dialogue.games import find_game, game_names
+from birdenv.dialogue.move import DECORATIVE, HOUSE, Event
 from birdenv.files import is_directory
 from birdenv.runs import run_folder
 from birdenv.runs.export import dialogue_folder, whole_dialogues
@@ -59,12 +59,12 @@ class CorpusDialogue:
 
     @cached_property
     def moves(self) -> tuple[Event, ...]:
-        """What the seats did and others heard."""
+        """Return what the seats did and others heard."""
         return tuple(each for each in self.events if _is_move(each) and not _is_refused(each))
 
     @cached_property
     def refused(self) -> int:
-        """Moves that were refused."""
+        """Return moves that were refused."""
         return sum(_is_move(each) and _is_refused(each) for each in self.events)
 
     def of(self, seat: int) -> list[Event]:
@@ -89,22 +89,22 @@ class CorpusDialogue:
 
     @property
     def status(self) -> str:
-        """Why it ended; empty where nothing tells."""
+        """Return why the dialogue ended, or an empty text if that is not known."""
         return str(self.outcome.get("status") or "")
 
     @property
     def kind(self) -> str:
-        """Who talked: `human + bot`, by seat."""
+        """Return who talked: `human + bot`, by seat."""
         return " + ".join(HUMAN if player == HUMAN else "bot" for player in self.players)
 
     @cached_property
     def has_clock(self) -> bool:
-        """True if the times are seconds."""
+        """Return True if the times are seconds."""
         return bool(self.moves) and min(each.time for each in self.moves) > _EPOCH
 
     @cached_property
     def has_typing(self) -> bool:
-        """True if typing began by the same clock (`start_time`)."""
+        """Return True if typing began by the same clock (`start_time`)."""
         typed = [(each.start_time, each.time) for each in self.moves if each.start_time is not None]
         return self.has_clock and bool(typed) and all(0 <= end - start < 86400 for start, end in typed)
 
@@ -169,7 +169,7 @@ def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str) -> list[Cor
 
 
 def _of_examples(examples: Iterable[ExampleRecord], source: str) -> list[CorpusDialogue]:
-    """Dialogues of which only the scenario tells the game."""
+    """Return dialogues of which only the scenario tells the game."""
     made = []
     seats: dict[str, tuple[str, ...]] = {}  # looking a game up reads files
     for example in examples:
@@ -230,7 +230,7 @@ def _seats(game: str) -> tuple[str, ...]:
 
 
 def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
-    """Numbers of a private record: nothing in them tells what the ambiguities are."""
+    """Return numbers of a private record: nothing in them tells what the ambiguities are."""
     counts: dict[str, int] = {}
     if isinstance(private.get("ambiguities"), int):
         counts["ambiguities"] = private["ambiguities"]
@@ -244,7 +244,7 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
 
 
 def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
-    """Return the game that a scenario is of; empty where it is none of ours."""
+    """Return the name of the game of a scenario; empty if it is not one of CoCoA's games."""
     kbs = scenario.get("kbs") or [None]
     first = kbs[0]
     if isinstance(first, Mapping) and "personal" in first:

@@ -19,23 +19,23 @@ FRIENDS: Final = ("mutual-friends",)
 
 @dataclass(frozen=True)
 class MeasuredDialogue:
-    """A dialogue with what is worked out of it once."""
+    """A dialogue, with figures that are computed once."""
 
     dialogue: CorpusDialogue
 
     @cached_property
     def entities(self) -> Entities:
-        """Values of its lists."""
+        """Return values of its lists."""
         return Entities(self.dialogue)
 
     @cached_property
     def listing(self) -> PricedListing | None:
-        """What is sold in it."""
+        """Return the thing that is for sale in the dialogue."""
         return listing_of(self.dialogue)
 
     @cached_property
     def success(self) -> bool | None:
-        """True if it reached its aim; None where nothing tells."""
+        """Return whether the dialogue reached its aim, or None if that is not known."""
         return succeeded(self.dialogue)
 
 
@@ -50,7 +50,7 @@ class Metric:
     Attributes:
         name: its key.
         title: its name for people.
-        group: the heading that it stands under.
+        group: the heading under which it is listed.
         value: of a dialogue, or of a seat of it.
         is_rate: it is a share, from 0 to 1.
         games: the games that have it; empty for all.
@@ -66,7 +66,7 @@ class Metric:
     missing: str = ""
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
-        """Return what a dialogue, or a seat of it, gives."""
+        """Return the contribution of a dialogue, or of one of its seats."""
         if not self.fits(reading):
             return None
         value = self.value(reading, *seat)
@@ -166,7 +166,7 @@ def _seconds(reading: MeasuredDialogue) -> float | None:
 
 
 def _cross_talk(reading: MeasuredDialogue) -> Ratio | None:
-    """Pairs of moves of two seats of which the second began to be typed before the first was sent."""
+    """Return pairs of moves of two seats of which the second began to be typed before the first was sent."""
     if not reading.dialogue.has_typing:
         return None
     moves = reading.dialogue.moves
@@ -184,7 +184,7 @@ def _count(name: str) -> Callable[[MeasuredDialogue], float | None]:
 
 
 def _price(reading: MeasuredDialogue) -> float | None:
-    """The final price on the way from the buyer's target (0) to the seller's (1)."""
+    """Return the final price on the way from the buyer's target (0) to the seller's (1)."""
     price, listing = agreed_price(reading.dialogue), reading.listing
     if price is None or listing is None or "seller" not in listing.roles:
         return None
@@ -251,7 +251,7 @@ def _measures() -> Iterator[Metric]:
 
 
 def _clarification() -> Iterator[Metric]:
-    """Questions against ambiguities."""
+    """Yield questions against ambiguities."""
     asked, known = _moves("clarify"), _count("ambiguities")
     yield Metric("questions", "Questions", "Clarification", asked, games=_ASKING)
     shares = {

@@ -60,7 +60,9 @@ class Entities:
         return _NUMBER.sub(lambda m: "{price}" if m.group().startswith("$") else "{number}", text)
 
     def _slot(self, found: re.Match[str]) -> str:
-        """The slot of a value; the words themselves where only the pattern takes them for one (ı for i)."""
+        """Return the slot of a value; the words themselves where only the pattern takes them for one (ı for
+        i).
+        """
         known = self._known.get(found.group().lower())
         return found.group() if known is None else f"{{{known[0]}}}"
 

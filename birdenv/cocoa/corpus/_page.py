@@ -69,7 +69,7 @@ def _digest(text: str) -> str:
 
 
 def _json(value: Any) -> Markup:
-    """JSON that can stand in a script element: nothing in it begins or ends an element."""
+    """Return JSON that can stand in a script element: nothing in it begins or ends an element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -77,7 +77,7 @@ def _json(value: Any) -> Markup:
 
 
 def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Any]:
-    """The measures that are there, and the figures of all units and of each group, by kind of group.
+    """Return the measures that are there, and the figures of all units and of each group, by kind of group.
 
     A figure is a row of its units, its value and the ends of its interval, as far as there are some.
     """
@@ -106,13 +106,13 @@ def _rows(units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, list[A
 
 
 def _coded(names: Sequence[str]) -> dict[str, Any]:
-    """Names as numbers, a row for each dialogue."""
+    """Return names as numbers, a row for each dialogue."""
     known = {each: number for number, each in enumerate(sorted(set(names)))}
     return {"names": list(known), "of": [known[each] for each in names]}
 
 
 def _shown(dialogue: CorpusDialogue) -> dict[str, Any]:
-    """What the page shows of one dialogue."""
+    """Return what the page shows of one dialogue."""
     return {
         "seats": dialogue.seats,
         "players": dialogue.players,
@@ -125,14 +125,16 @@ def _shown(dialogue: CorpusDialogue) -> dict[str, Any]:
 
 
 def _about(dialogue: CorpusDialogue) -> dict[str, Any]:
-    """The scenario of CoCoA's games; of others the question and the database, and nothing else."""
+    """Return the scenario of CoCoA's games; of others the question and the database, and nothing else."""
     if dialogue.game in ("mutual-friends", "bargain", "deal-or-no-deal"):
         return {"kbs": dialogue.scenario.get("kbs")}
     return {name: dialogue.scenario[name] for name in _SHOWN if isinstance(dialogue.scenario.get(name), str)}
 
 
 def _events(dialogue: CorpusDialogue) -> Iterator[list[Any]]:
-    """Rows of seat, time, action, data, reply, its sender, refused; without what is empty at the end."""
+    """Yield rows of seat, time, action, data, reply, its sender, refused; without what is empty at the
+    end.
+    """
     for event in dialogue.events:
         if event.action in ("join", "leave", "typing"):
             continue

@@ -32,7 +32,7 @@ class Rated:
     """Ratings of dialogues.
 
     Attributes:
-        report: statistics of the ratings; None where there are none.
+        report: statistics of the ratings, or None.
         answers: answers in numbers, by question and by what is rated.
     """
 
@@ -56,7 +56,7 @@ def correlations(
     of_seat = {(u.reading.dialogue.id, _seat_name(u)): u.values for u in seats}
 
     def measured(dialogue: str, seat: str, system: str) -> Mapping[str, Ratio]:
-        """Values of the one dialogue that is meant; none where several may be."""
+        """Return values of the one dialogue that is meant; none where several may be."""
         found = [u for u in named[dialogue] if system in ("", *u.reading.dialogue.players)]
         if len(found) != 1:
             return {}

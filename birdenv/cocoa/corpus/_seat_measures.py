@@ -58,7 +58,7 @@ def _margin(reading: MeasuredDialogue, seat: int) -> float | None:
 
 
 def _typing_speed(reading: MeasuredDialogue, seat: int) -> Ratio | None:
-    """Characters over seconds of typing."""
+    """Return characters over seconds of typing."""
     if not reading.dialogue.has_typing:
         return None
     typed = [
@@ -83,7 +83,7 @@ def _entities(reading: MeasuredDialogue, seat: int) -> Ratio:
 
 
 def _repeated(reading: MeasuredDialogue, seat: int) -> Ratio:
-    """Values that the same seat has named before."""
+    """Return values that the same seat has named before."""
     named = [m.value for text in _texts(reading, seat) for m in reading.entities.mentions(text)]
     return Ratio(float(len(named) - len(set(named))), float(len(named)))
 
@@ -95,14 +95,16 @@ def _types(reading: MeasuredDialogue, seat: int) -> float:
 
 
 def _first_mention(reading: MeasuredDialogue, seat: int) -> tuple[str, dict[str, int]] | None:
-    """The attribute that a seat names first, and the distinct values of each in its own list."""
+    """Return the attribute that a seat names first, and the distinct values of each in its own list."""
     first = next((m for text in _texts(reading, seat) for m in reading.entities.mentions(text)), None)
     distinct = reading.entities.distinct(seat)
     return None if first is None or not distinct.get(first.attribute) else (first.attribute, distinct)
 
 
 def _first_is(most: bool) -> Callable[[MeasuredDialogue, int], bool | None]:
-    """Begins with the attribute of the most (or fewest) distinct values: the most (or least) uniform one."""
+    """Return a measure of whether a seat begins with its attribute of the most (or fewest) distinct
+    values.
+    """
 
     def value(reading: MeasuredDialogue, seat: int) -> bool | None:
         found = _first_mention(reading, seat)
@@ -119,7 +121,7 @@ def _first_size(reading: MeasuredDialogue, seat: int) -> float | None:
 
 
 def _facts(reading: MeasuredDialogue, seat: int) -> Ratio:
-    """Numbers right before a value that agree with the list of who says them ("two at Google")."""
+    """Return numbers right before a value that agree with the list of who says them ("two at Google")."""
     right = checked = 0
     for text in _texts(reading, seat):
         if is_question(text):

@@ -63,7 +63,7 @@ def _columns(said: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
 
 
 def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """How predictable words are, given the acts of their message."""
+    """Return how predictable words are, given the acts of their message."""
     texts: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
         for event in reading.dialogue.said():

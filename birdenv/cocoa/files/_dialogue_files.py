@@ -20,8 +20,8 @@ from birdenv.cocoa.files._values import (
     without_nan,
     write_list,
 )
-from birdenv.dialogue.event import HOUSE, Event
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.move import HOUSE, Event
+from birdenv.dialogue.record import Example
 from birdenv.files import read_records
 
 JUDGED: Final = "eval"
@@ -61,7 +61,7 @@ def _judged(
     places: Mapping[int, Any],
     judged: set[tuple[int, int]],
 ) -> int | None:
-    """The place of what a judgement is about; None if there is no such event.
+    """Return the place of what a judgement is about; None if there is no such event.
 
     Of several events of its time it is the one with its words (`utterance`), then the partner's, then the
     first that this seat has not judged yet. Where no event has its time, the words alone tell, if they stand
@@ -82,7 +82,7 @@ def _judged(
 
 
 def _words(data: Any) -> str | None:
-    """A text as people read it: spaces and case do not count; None where there are no words."""
+    """Return a text as people read it: spaces and case do not count; None where there are no words."""
     return " ".join(data.split()).casefold() if isinstance(data, str) else None
 
 
@@ -114,7 +114,9 @@ class EventRecord(FileObject):
 
     @model_validator(mode="after")
     def _regular(self) -> EventRecord:
-        """Data may be JSON in a text, an offer its bare price, and no data an empty text."""
+        """Return the record with its data as values: some files have JSON in a text, or only the price of an
+        offer.
+        """
         if self.action in _STRUCTURED:
             data = as_terms(self.data) if self.action == "offer" else from_text(self.data)
         else:
@@ -124,7 +126,7 @@ class EventRecord(FileObject):
         return self
 
     def event(self) -> Event:
-        """Return the event as drivers have it."""
+        """Return the event in the form that drivers use."""
         metadata = self.metadata if isinstance(self.metadata, Mapping) else None
         return Event(self.agent, self.time, self.action, self.data, self.start_time, metadata)
 
@@ -166,7 +168,7 @@ class ExampleRecord(FileObject):
     @field_validator("outcome", mode="before")
     @classmethod
     def _outcome(cls, value: Any) -> Any:
-        """The parts of a split by seat are a list, whether the file has a list or an object."""
+        """Return the outcome with the parts of a split as a list by seat; files have a list or an object."""
         value = from_text(value)
         split = value.get("item_split") if isinstance(value, Mapping) else None
         if not isinstance(split, Mapping):
@@ -193,7 +195,7 @@ class ExampleRecord(FileObject):
 
     @property
     def has_one_clock(self) -> bool:
-        """True if typing began (`start_time`) by the clock of `time`: typing speeds are defined."""
+        """Return True if typing began (`start_time`) by the clock of `time`: typing speeds are defined."""
         starts = [(each.start_time, each.time) for each in self.events if each.start_time is not None]
         return bool(starts) and all(0 <= time - start < 24 * 3600 for start, time in starts)
 

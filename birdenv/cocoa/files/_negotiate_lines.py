@@ -71,7 +71,7 @@ def negotiate_records(path: Path) -> list[dict[str, Any]]:
         view = _view(line.strip())
         if view is None:
             raise InputError(
-                f"{path}: line {number} is no dialogue of DealOrNoDeal as end-to-end-negotiator writes it"
+                f"{path}: line {number} is not a dialogue of DealOrNoDeal as end-to-end-negotiator writes it"
             )
         known = found.setdefault((view.kbs, view.talk), view)
         found[view.kbs, view.talk] = known._replace(choices={**view.choices, **known.choices})
@@ -88,7 +88,7 @@ def _text(path: Path) -> str:
             with gzip.open(path) as file:
                 data = file.read(_MOST_BYTES + 1)
         except (EOFError, gzip.BadGzipFile, zlib.error):
-            raise InputError(f"{path}: the compressed file is torn, or none") from None
+            raise InputError(f"{path}: this is not a complete gzip file") from None
         if len(data) > _MOST_BYTES:
             raise InputError(f"{path}: more than {_MOST_BYTES // 2**20} MB when unpacked")
         return data.decode()
@@ -115,7 +115,7 @@ def _view(line: str) -> _View | None:
 
 
 def _choices(choice: str, own: int) -> Iterator[tuple[int, tuple[int, ...] | None]]:
-    """What a line tells of selections: the own one, and perhaps the other's after it."""
+    """Yield what a line tells of selections: the own one, and perhaps the other's after it."""
     if choice.startswith(_WALKED_AWAY):
         yield own, None
     taken = tuple(map(int, _TAKEN.findall(choice)))

@@ -53,7 +53,7 @@ class Schema(FileObject):
 
 
 class Scenario(FileObject):
-    """What one dialogue is about: its attributes, and the private knowledge (`kbs`) of the two seats.
+    """The subject of a dialogue: its attributes, and the private knowledge (`kbs`) of the two seats.
 
     Attributes:
         uuid: the scenario's id.

@@ -81,7 +81,7 @@ def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
 
 
 def without_nan(value: Any) -> Any:
-    """Return a JSON value in which numbers that are none (NaN, infinity, beyond floats) are null."""
+    """Return a JSON value with null in place of NaN, infinity and numbers beyond floats."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, int):
@@ -140,7 +140,7 @@ def as_time(value: Any) -> int | float | None:
     if value != value:
         return None
     if abs(value) > _LATEST:
-        raise ValueError("a time is no number of that many digits")
+        raise ValueError("a time cannot have that many digits")
     return value
 
 
@@ -148,5 +148,5 @@ def _seconds(text: str) -> float:
     try:
         date = datetime.fromisoformat(_OLD_TIME.sub(r"\1:\2:\3", text))
     except ValueError:
-        raise ValueError(f"{text[:40]!r} is no time") from None
+        raise ValueError(f"{text[:40]!r} is not a time") from None
     return (date if date.tzinfo else date.replace(tzinfo=UTC)).timestamp()

@@ -7,8 +7,15 @@ from math import inf
 from typing import Any, Final
 
 from birdenv.dialogue import Seat
-from birdenv.dialogue.display import GameDisplay, Section, table_section
-from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
+from birdenv.dialogue.measures import (
+    Details,
+    GameDisplay,
+    GameMeasures,
+    Measure,
+    Record,
+    Section,
+    table_section,
+)
 
 
 def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
@@ -30,7 +37,7 @@ def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
 
 
 def _rows(known: Any) -> list[Mapping[str, Any]]:
-    """A list of things as it is; what has names as pairs."""
+    """Return a list of things as it is; what has names as pairs."""
     if isinstance(known, Mapping):
         return [{"": name, "value": value} for name, value in _pairs(known)]
     return [each if isinstance(each, Mapping) else {"": str(each)} for each in known]

@@ -28,9 +28,9 @@ class ScenarioSettings(Settings):
 
     scenarios: str | None = pydantic.Field(None, description="File of scenarios; default: generated ones.")
     limit: int | None = pydantic.Field(None, ge=1, description="Play the first N scenarios only.")
-    scenario_seed: int = pydantic.Field(0, description="Decides generated scenarios.")
+    scenario_seed: int = pydantic.Field(0, description="Seed for generated scenarios.")
     max_events: int = pydantic.Field(
-        46, ge=1, le=MOST_EVENTS, description="Moves until a dialogue is truncated."
+        46, ge=1, le=MOST_EVENTS, description="Number of moves after which a dialogue is truncated."
     )
     cross_talk: bool = pydantic.Field(
         False, description="Both may speak at any time; else not twice in a row."
@@ -39,12 +39,12 @@ class ScenarioSettings(Settings):
     @field_validator("scenarios", "schema_file", "listings", check_fields=False)
     @classmethod
     def _from_any_folder(cls, file: str | None) -> str | None:
-        """Runs and studies keep the place of the file, and may be looked at from another folder."""
+        """Return the absolute path, because runs and studies may be opened from another folder."""
         return None if file is None else str(Path(file).absolute())
 
     @property
     def number(self) -> int:
-        """How many scenarios are generated."""
+        """Return how many scenarios are generated."""
         return self.limit or GENERATED
 
     def identity(self) -> Hashable:
@@ -66,7 +66,7 @@ class ScenarioSettings(Settings):
 
 
 class SchemaSettings(ScenarioSettings):
-    """Settings of a game whose scenarios are drawn from a schema of one's own."""
+    """Settings of a game whose scenarios can be drawn from the user's own schema."""
 
     schema_file: str | None = pydantic.Field(
         None, description="Schema of generated scenarios; default: a small one."

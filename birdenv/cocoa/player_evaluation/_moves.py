@@ -11,8 +11,7 @@ from typing import Any, Final, Protocol, runtime_checkable
 from birdenv.cocoa.acts import Act, Listener, Transcripts
 from birdenv.dialogue import Move, View
 from birdenv.dialogue.dialogue import spoken
-from birdenv.dialogue.event import Event
-from birdenv.dialogue.move import as_move
+from birdenv.dialogue.move import Event, as_move
 from birdenv.dialogue.players import Player, PlayerFactory
 from birdenv.statistics import Figure, Interval, Ratio, ratio_figure, undefined
 
@@ -22,7 +21,7 @@ _NEAR: Final = 0.05  # how far prices that count as the same are apart, as a sha
 
 @runtime_checkable
 class Foretells(Protocol):
-    """A player that gives probabilities of the acts that it knows.
+    """A player that can tell how probable it finds each act.
 
     Attributes:
         is_greedy: it takes what is likeliest instead of drawing; set for the test.
@@ -35,15 +34,17 @@ class Foretells(Protocol):
 
 @runtime_checkable
 class ForetellsWords(Protocol):
-    """A player that gives probabilities of words."""
+    """A player that can tell how probable it finds each word."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
-        """Return the negative log-probabilities of the tokens since its last move, and of those of a move."""
+        """Return the negative log-probabilities of all tokens since the player's last move, and of a move's
+        own.
+        """
 
 
 @dataclass
 class Foretold:
-    """What became of a player's guesses at recorded moves.
+    """The results of a player's guesses at recorded moves.
 
     Attributes:
         dialogues: dialogues.
@@ -76,17 +77,17 @@ class Foretold:
 
     @property
     def perplexity(self) -> float | None:
-        """The perplexity of the acts that the player knows; None where it gives no probabilities."""
+        """Return the perplexity of the acts that the player knows; None where it gives no probabilities."""
         return exp(sum(self.surprise) / len(self.surprise)) if self.surprise else None
 
     @property
     def selection_accuracy(self) -> Figure:
-        """The share of selections that it hit, with an interval over dialogues."""
+        """Return the share of selections that it hit, with an interval over dialogues."""
         return _over_dialogues(self.selections, is_rate=True)
 
     @property
     def entity_f1(self) -> float | None:
-        """Precision and recall of the entities in one number; None where neither side names any."""
+        """Return precision and recall of the entities in one number; None where neither side names any."""
         guessed, recorded, both = self.names
         return 2 * both / (guessed + recorded) if guessed + recorded else None
 
@@ -115,7 +116,7 @@ class Foretold:
 
 
 def _perplexity(ratios: Sequence[Ratio]) -> Figure:
-    """The perplexity of words with an interval; no number where there are no probabilities."""
+    """Return the perplexity of words with an interval; no number where there are no probabilities."""
     found = _over_dialogues(ratios)
     if found.value is None:
         return found
@@ -217,7 +218,7 @@ def _plus(ratio: Ratio, above: float, below: float) -> Ratio:
 
 
 def _made(player: Player, view: View, action: str) -> Move | None:
-    """What a player does where nothing but one action is possible."""
+    """Return what a player does where nothing but one action is possible."""
     made = as_move(player.move(view._replace(legal=(action,))))
     return made if made is not None and made.action == action else None
 

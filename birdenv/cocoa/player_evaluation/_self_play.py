@@ -14,7 +14,7 @@ from birdenv.statistics import Figure, Ratio, ratio_figure, undefined
 
 @dataclass
 class SelfPlay:
-    """What became of dialogues between players.
+    """The results of dialogues between players.
 
     Attributes:
         players: their names.
@@ -61,7 +61,7 @@ class SelfPlay:
         }
 
     def _figure(self, values: Sequence[float | None], *, is_rate: bool = False) -> Figure:
-        """The mean of values, with an interval over tasks."""
+        """Return the mean of values, with an interval over tasks."""
         pairs = [
             (float(value), task) for value, task in zip(values, self.tasks, strict=True) if value is not None
         ]

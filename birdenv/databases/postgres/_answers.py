@@ -41,7 +41,7 @@ _TYPES: Final = (19, 1033, 4096)  # name, aclitem, regrole
 
 
 def with_shown_names(text: str, shown: Mapping[str, str]) -> str:
-    """The text with every made-up name replaced."""
+    """Return the text with every made-up name replaced."""
     for name, other in shown.items():
         text = text.replace(name, other)
     return text
@@ -177,12 +177,12 @@ _KINDS: Final[tuple[tuple[str, ErrorKind], ...]] = (
 
 
 def sqlstate(answer: PGresult) -> str:
-    """The SQLSTATE of an error; empty where the error is not the server's."""
+    """Return the SQLSTATE of an error; empty where the error is not the server's."""
     return _field(answer, "SQLSTATE")
 
 
 def query_error(answer: PGresult) -> QueryError:
-    """An error that the server told: its message on one line, with the SQLSTATE."""
+    """Return an error that the server told: its message on one line, with the SQLSTATE."""
     state, message = sqlstate(answer), " ".join(_field(answer, "MESSAGE_PRIMARY").split())
     known = (kind for start, kind in _KINDS if state.startswith(start))
     kind: ErrorKind = next(known, "engine")
@@ -206,7 +206,7 @@ _CELL_BYTES: Final = 120
 
 
 class Rows:
-    """What one statement has returned so far; `values` reads it. Rows go to the sink if there is one."""
+    """The rows that a statement has returned so far, for `values`. They go to the sink if there is one."""
 
     def __init__(self, values: AnyTransformer, allowance: Allowance, sink: RowSink | None) -> None:
         self._values = values
@@ -255,8 +255,9 @@ class Rows:
             self.is_enough = self.is_cut = True
 
     def _fits(self, rows: list[Row], received: int) -> bool:
-        """Whether the next rows are allowed. They are counted only once so much has come in that they might
-        not be."""
+        """Return whether the next rows are allowed. They are counted only once so much has come in that they
+        might not be.
+        """
         if not self._is_counted:
             cells = (len(self.columns or ()) + 1) * self._count
             if _CHARACTER_BYTES * received + _CELL_BYTES * cells <= self._allowance.bytes:
@@ -268,5 +269,5 @@ class Rows:
 
 
 def too_large(allowance: Allowance) -> QueryError:
-    """What is said of rows that are larger than allowed."""
+    """Return the message for rows that are larger than allowed."""
     return QueryError("too_large", f"the rows take more than {allowance.bytes:g} bytes")

@@ -158,24 +158,25 @@ ORDER BY c.oid
 
 
 def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
-    """Every table, view, sequence, trigger, routine and type; keys as in `DatabaseState.schema`, with the
-    name of its table before a trigger's, and the types of its arguments after a routine's."""
+    """Return every table, view, sequence, trigger, routine and type; keys as in `DatabaseState.schema`, with
+    the name of its table before a trigger's, and the types of its arguments after a routine's.
+    """
     return dict(sorted(fetch(_SCHEMA)))
 
 
 def content_queries(fetch: Fetch) -> dict[str, str]:
-    """A query for the contents of every table, view and free sequence, by the key in
+    """Return a query for the contents of every table, view and free sequence, by the key in
     `DatabaseState.contents`."""
     return dict(sorted(fetch(_CONTENTS)))
 
 
 def definitions(fetch: Fetch) -> tuple[str, ...]:
-    """The text of everything that computes, as the server writes it, sorted."""
+    """Return the text of everything that computes, as the server writes it, sorted."""
     return tuple(sorted(text for (text,) in fetch(_DEFINITIONS) if text))
 
 
 def schema_text(fetch: Fetch) -> str:
-    """CREATE TABLE statements, in the order in which the tables were made."""
+    """Return CREATE TABLE statements, in the order in which the tables were made."""
     texts = []
     for name, columns, constraints in fetch(_TABLES):
         lines = ",\n".join(f"    {line}" for line in [*(columns or []), *(constraints or [])])
@@ -192,8 +193,8 @@ class _UnreadableError(Exception):
 def read_state(
     session: Session, like: DatabaseState | None, allowance: Callable[[], Allowance]
 ) -> DatabaseState | QueryError:
-    """What is committed, in a session of its own; `allowance` gives what the next statement may cost, and all
-    contents together take no more bytes than that.
+    """Return what is committed, in a session of its own; `allowance` gives what the next statement may cost,
+    and all contents together take no more bytes than that.
 
     What is asked of the catalogs means the catalogs' own names: a script that is graded may have made others.
     """
@@ -218,7 +219,7 @@ def read_state(
 
 
 def read_schema_text(session: Session, allowance: Allowance) -> str | QueryError:
-    """The CREATE TABLE statements of everything."""
+    """Return the CREATE TABLE statements of everything."""
     try:
         return schema_text(lambda sql: _rows(session, sql, allowance))
     except _UnreadableError as unreadable:
@@ -226,7 +227,7 @@ def read_schema_text(session: Session, allowance: Allowance) -> str | QueryError
 
 
 def _content(session: Session, sql: str, allowance: Allowance) -> Result:
-    """A table or view, which may call anything, but changes nothing."""
+    """Read a table or view in a read-only transaction: a view may call anything."""
     failure = session.command("BEGIN TRANSACTION READ ONLY")
     result = failure or session.run(sql, allowance)
     session.command("ROLLBACK")

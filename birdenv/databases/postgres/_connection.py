@@ -44,7 +44,7 @@ _SLACK: Final = 16 * 2**20  # what reading may leave: maps of free space, and ot
 
 
 class DiskQuota:
-    """Of one clone; `ask` has its growth in bytes found out by another thread."""
+    """The disk quota of a clone; `ask` lets another thread find out its growth in bytes."""
 
     def __init__(self, ask: Callable[[], Future[int]]) -> None:
         self._ask = ask
@@ -58,15 +58,15 @@ class DiskQuota:
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """It has ended; the time that it took counts for the next."""
+        """Note that the look has ended. Its duration decides when the next one is due."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
-        """When `is_beyond` wants to be asked next."""
+        """Return the seconds until `is_beyond` has to be asked again."""
         return max(self._due - time.monotonic(), 0.0)
 
     def is_beyond(self) -> bool:
-        """Whether the statement that runs has to be stopped; says so once."""
+        """Return whether the statement that runs has to be stopped; says so once."""
         now = time.monotonic()
         if now < self._due:
             return False
@@ -113,14 +113,14 @@ class NonblockingConnection:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection is gone."""
+        """Return whether the connection is gone."""
         from psycopg.pq import ConnStatus
 
         return self._libpq.status != ConnStatus.OK
 
     @property
     def is_quiet(self) -> bool:
-        """Whether the connection is there and nothing has come in that nobody asked for."""
+        """Return whether the connection is there and nothing has come in that nobody asked for."""
         return not self.is_lost and not self._ready.poll(0)
 
     def answers(
@@ -168,7 +168,7 @@ class NonblockingConnection:
             self._connection.cancel_safe(timeout=_GRACE_SECONDS)
 
     def close(self) -> None:
-        """Say goodbye to the server; closing again does nothing."""
+        """End the connection to the server. Closing again does nothing."""
         self._connection.close()
 
     def cut(self) -> None:
@@ -204,7 +204,7 @@ class NonblockingConnection:
                 self._libpq.consume_input()
 
     def _wait(self) -> bool:
-        """Until the server has told something; False if it was not in time, and the connection is cut."""
+        """Wait for the server. Return False if it did not answer in time, and the connection was cut."""
         while True:
             growth = None if self.was_stopped else self._growth
             if growth is not None and growth.is_beyond():

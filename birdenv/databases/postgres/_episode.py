@@ -26,8 +26,7 @@ from birdenv.databases._results import (
 )
 from birdenv.databases.postgres._catalog import read_state
 from birdenv.databases.postgres.clones._clone_pool import ClonePool
-from birdenv.databases.postgres.clones._private_clone import PrivateClone, Snapshot, snapshot
-from birdenv.databases.postgres.clones._shared_readers import Readers
+from birdenv.databases.postgres.clones._episode_sessions import PrivateClone, Readers, Snapshot, snapshot
 from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer
 from birdenv.databases.sqlite._connection import text_fault
@@ -35,7 +34,7 @@ from birdenv.sql import LONGEST_SQL, NO_QUERY, STICKING, first_words, split_scri
 
 
 def _is_shared(words: tuple[str, ...]) -> bool:
-    """Whether a statement with these first words may run where others read, gold among them.
+    """Return whether a statement with these first words may run where others read, gold among them.
 
     What EXPLAIN tells with options (ANALYZE, BUFFERS) is also which tables were read before.
     """
@@ -51,7 +50,7 @@ _SIZE: Final = "SELECT pg_database_size(current_database())"
 
 @dataclass(frozen=True, slots=True)
 class EpisodeContext:
-    """What an episode shares with others: the server, and the databases of one template there."""
+    """What an episode shares with other episodes: the server, and the databases of one template."""
 
     server: PostgresServer
     pool: ClonePool
@@ -78,7 +77,7 @@ class PostgresDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Whether the episode has a database of its own by now."""
+        """Return whether the episode has a database of its own by now."""
         return self._private is not None or self._start is not None
 
     @property
@@ -130,7 +129,8 @@ class PostgresDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Schema and contents as they are now; see `DatabaseState`. An error where they cannot be read.
+        """Return schema and contents as they are now; see `DatabaseState`. An error where they cannot be
+        read.
 
         A transaction that is still open is rolled back first. With `like`, contents are read only if the
         schema is the one of `like`, else left empty. Each table is read under `limits`, all together under
@@ -151,8 +151,8 @@ class PostgresDatabase:
         return private.in_new_session(lambda session: read_state(session, like, allowance))
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """What is committed, as a value that `restore` takes, here or in another episode of this process on
-        the same template.
+        """Return what is committed, as a value that `restore` takes, here or in another episode of this
+        process on the same template.
 
         A transaction that is still open is rolled back first. Temporary tables, settings and locks are not
         part of it, and the episode itself goes on from it in a new session, without them.
@@ -227,7 +227,7 @@ class PostgresDatabase:
         )
 
     def _own(self) -> PrivateClone:
-        """The episode's clone, made now if it is not there yet."""
+        """Return the episode's clone, made now if it is not there yet."""
         if self._private is None:
             around = self._around
             start = self._start.clone if self._start is not None else None
@@ -246,7 +246,7 @@ class PostgresDatabase:
             raise ValueError("this database is closed")
 
     def _allowance(self, rows: int | None) -> Allowance:
-        """What one statement may cost."""
+        """Return what one statement may cost."""
         self._check_open()
         if rows is not None and rows < 0:
             raise ValueError(f"rows cannot be negative: {rows}")
@@ -256,7 +256,7 @@ class PostgresDatabase:
         )
 
     def _allowance_until(self, deadline: float) -> Allowance:
-        """What the next of several statements may cost, if there is a deadline for all of them."""
+        """Return what the next of several statements may cost, if there is a deadline for all of them."""
         allowance, left = self._allowance(None), deadline - time.monotonic()
         if left >= allowance.seconds:
             return allowance

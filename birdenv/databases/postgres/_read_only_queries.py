@@ -36,7 +36,7 @@ _LATE: Final = QueryError("timeout", "")
 
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
-    """Who answers: `PostgreSQL 15.18`, and whether our role could do everything there."""
+    """The version of the server, such as `PostgreSQL 15.18`, and whether our role is a superuser there."""
 
     engine: str
     superuser: bool
@@ -108,7 +108,7 @@ class PostgresQueries:
         return type(result)(result.kind, result.message, elapsed)
 
     def _explained(self, error: QueryError, session: Session, limits: Limits) -> QueryError:
-        """What the error says of a query that should be plain.
+        """Return what the error says of a query that should be plain.
 
         `denied` is for what is no plain query; INTO is a syntax error to a cursor. A table that the role may
         not read is the query's own failure.

@@ -83,22 +83,24 @@ class Session:
 
     @property
     def is_overgrown(self) -> bool:
-        """Whether the latest statement was stopped because of what it wrote."""
+        """Return whether the latest statement was stopped because of what it wrote."""
         return self._connection.was_overgrown
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection is gone, and with it what was not committed."""
+        """Return whether the connection was lost, together with everything that was not committed."""
         return self._connection.is_lost
 
     @property
     def is_well(self) -> bool:
-        """Whether the server has said nothing since the last statement, as it does when it goes away."""
+        """Return whether the server has said nothing since the last statement, as it does when it goes
+        away.
+        """
         return self._connection.is_quiet
 
     @property
     def in_transaction(self) -> bool:
-        """Whether a transaction is open, failed or not."""
+        """Return whether a transaction is open, failed or not."""
         return self._libpq.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
     def close(self) -> None:
@@ -113,7 +115,7 @@ class Session:
         return QueryError("engine", LOST) if self.is_lost else failure
 
     def reset(self) -> None:
-        """Bring the session back to how it began."""
+        """Reset the session to its first state."""
         if self.in_transaction:
             self.command("ROLLBACK")
         if self.command("DISCARD ALL") is not None:
@@ -159,7 +161,7 @@ class Session:
         )
 
     def _no_rows(self, answer: PGresult, before: QueryError | None) -> QueryError | None:
-        """Why an answer has neither rows nor their number; the first reason counts."""
+        """Return why an answer has neither rows nor their number; the first reason counts."""
         if answer.status == ExecStatus.FATAL_ERROR:
             failure = self._failure(answer)
             return before or failure
@@ -171,8 +173,9 @@ class Session:
     def _cause(
         self, failure: QueryError | None, rows: Rows, allowance: Allowance, to_its_end: bool
     ) -> QueryError | None:
-        """Why there is no result, as the agent is told: what the server says of a statement that we stopped
-        is not the reason."""
+        """Return why there is no result, as the agent is told: what the server says of a statement that we
+        stopped is not the reason.
+        """
         if rows.is_cut and not to_its_end and (failure is None or failure.kind != "too_large"):
             return None
         if (self.is_lost or self.fatal == CANCELLED) and not rows.is_enough:
@@ -252,7 +255,7 @@ def _connect(conninfo: str) -> psycopg.Connection[Any]:
 
 
 def late(allowance: Allowance) -> QueryError:
-    """What is said of a statement that was stopped at its deadline."""
+    """Return the message for a statement that was stopped at its deadline."""
     if allowance.in_all:
         together = f"{allowance.in_all:g} s of wall time for everything together"
         return QueryError("timeout", f"stopped after {together}")

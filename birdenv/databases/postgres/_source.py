@@ -18,7 +18,7 @@ from birdenv.databases._results import Allowance, QueryError, Scope
 from birdenv.databases.postgres._catalog import read_schema_text
 from birdenv.databases.postgres._episode import EpisodeContext, PostgresDatabase
 from birdenv.databases.postgres.clones._clone_pool import ClonePool
-from birdenv.databases.postgres.clones._shared_readers import Readers
+from birdenv.databases.postgres.clones._episode_sessions import Readers
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
 from birdenv.databases.postgres.loading._templates import (
@@ -73,11 +73,13 @@ class PostgresSource:
 
     @property
     def engine(self) -> str:
-        """The engine and its version: `PostgreSQL 18.4`."""
+        """Return the engine and its version: `PostgreSQL 18.4`."""
         return self._server.version
 
     def names(self) -> list[str]:
-        """The ids of the databases that are loaded there, sorted. Raises `ServerError` without a server."""
+        """Return the ids of the databases that are loaded there, sorted. Raises `ServerError` without a
+        server.
+        """
         return sorted({*templates(self._server), *published_names(self._server)})
 
     def check(self, db_id: str) -> None:
@@ -85,23 +87,23 @@ class PostgresSource:
         self._around(db_id)
 
     def digest(self, db_id: str) -> str:
-        """SHA-256 in hexadecimal of what the database was loaded from; as of its first use here.
+        """Return the SHA-256 in hexadecimal of what the database was loaded from; as of its first use here.
 
         Raises `InputError` if it is not loaded.
         """
         return self._template(db_id).stamp.digest
 
     def version(self, db_id: str) -> str:
-        """What tells these contents from others: the digest, which costs nothing here."""
+        """Return a value that identifies the contents: the digest, which costs nothing here."""
         return self.digest(db_id)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """What results on a fresh database depend on, besides the statement. Raises as `digest`."""
+        """Return what results on a fresh database depend on, besides the statement. Raises as `digest`."""
         digest = self.digest(db_id)
         return Scope(self.engine, digest, limits)
 
     def config(self) -> dict[str, Any]:
-        """What a run writes down about the source."""
+        """Return what a run writes down about the source."""
         return {
             "dialect": self.dialect,
             "server": self._server.shown,
@@ -110,15 +112,15 @@ class PostgresSource:
         }
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> PostgresDatabase:
-        """A database for one episode, private and with the contents of the template; `limits` hold for each
-        statement.
+        """Return a database for one episode, private and with the contents of the template; `limits` hold for
+        each statement.
 
         Raises `InputError` if it is not loaded, `ServerError` if the server is out of reach.
         """
         return PostgresDatabase(self._around(db_id), limits, self)
 
     def schema_text(self, db_id: str) -> str:
-        """The CREATE TABLE statements of a database, in the order in which its tables were made.
+        """Return the CREATE TABLE statements of a database, in the order in which its tables were made.
 
         Raises as `open` does.
         """
@@ -191,11 +193,11 @@ class PostgresFolderSource(PostgresSource):
         self._loading = threading.Lock()
 
     def names(self) -> list[str]:
-        """The ids of the databases that are loaded, or can be loaded from the folder, sorted."""
+        """Return the ids of the databases that are loaded, or can be loaded from the folder, sorted."""
         return sorted({*super().names(), *self._dumps, *self._files.names()})
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """What results on a fresh database depend on, besides the statement. Raises as `digest`."""
+        """Return what results on a fresh database depend on, besides the statement. Raises as `digest`."""
         digest = self.digest(db_id)
         return Scope(self.engine, digest, limits)
 
@@ -240,6 +242,6 @@ class PostgresFolderSource(PostgresSource):
 
 
 def _find_dumps(folder: Path) -> dict[str, Dump]:
-    """The dumps in the folder or beside it, by database; nothing of them is read yet."""
+    """Return the dumps in the folder or beside it, by database; nothing of them is read yet."""
     places = reversed(dump_places(folder))  # the nearest counts
     return {dump.db_id: dump for place in places for dump in find_dumps(place)}

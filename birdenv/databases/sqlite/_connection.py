@@ -71,13 +71,13 @@ NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not
 
 
 def is_from_callback(error: BaseException) -> bool:
-    """Whether a callback of Python's stopped the statement, by its answer or because it failed."""
+    """Return whether a Python callback stopped the statement, by its answer or because it failed."""
     code = getattr(error, "sqlite_errorcode", None)
     return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
 
 
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
-    """The kind of a driver's exception and a message without anything of the host in it."""
+    """Return the kind of a driver's exception and a message without anything of the host in it."""
     if isinstance(error, MemoryError):
         return "too_large", OUT_OF_MEMORY
     message = str(error)
@@ -144,7 +144,7 @@ class GuardedConnection:
 
     @property
     def needs_copy(self) -> bool:
-        """Whether the last statement was refused only because this connection is not private."""
+        """Return whether the last statement was refused only because this connection is not private."""
         return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
 
     def execute(
@@ -202,7 +202,8 @@ class GuardedConnection:
         return QueryResult(columns, rows, truncated, affected, elapsed, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException) -> bool:
-        """Whether the statement may fare better now: something was learned about it, or about its data.
+        """Return whether the statement may fare better now: something was learned about it, or about its
+        data.
 
         A statement that failed has changed nothing.
         """
@@ -218,11 +219,13 @@ class GuardedConnection:
         return False
 
     def ours(self, work: Callable[[sqlite3.Connection], _T]) -> _T | QueryError:
-        """What `work` gives, run without rules because nobody else has a say in it; an error as a value."""
+        """Return what `work` gives, run without rules because nobody else has a say in it; an error as a
+        value.
+        """
         return self._value_of(work, self._guard.trusted(), None)
 
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
-        """What `work` gives, run under the rules of a private copy and the clock. An error as a value.
+        """Return what `work` gives, run under the rules of a private copy and the clock. An error as a value.
 
         For work in which SQL of others may run.
         """
@@ -288,8 +291,7 @@ def text_fault(sql: str) -> QueryError | None:
 
 
 def _without_address(cell: Cell) -> Cell:
-    """An EXPLAIN names a virtual table by where it is in memory, which is nobody's business and never twice
-    the same."""
+    """Return a cell of EXPLAIN without addresses in memory, by which it names virtual tables."""
     return _ADDRESS.sub("vtab", cell) if isinstance(cell, str) else cell
 
 

@@ -60,12 +60,12 @@ class SqliteDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Whether the episode has an image of its own by now."""
+        """Return whether the episode has an image of its own by now."""
         return self._private is not None
 
     @property
     def scope(self) -> Scope | None:
-        """What results depend on while the episode has written nothing; None after that."""
+        """Return what results depend on while the episode has written nothing; None after that."""
         if self._private is not None:
             return None
         if self._scope is None:
@@ -118,7 +118,7 @@ class SqliteDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Schema and contents as committed; see `DatabaseState`. An error where they cannot be read.
+        """Return schema and contents as committed; see `DatabaseState`. An error where they cannot be read.
 
         Read in a session of its own, in which nothing temporary and no setting of the episode's counts. A
         transaction that is still open is rolled back first: what was never committed would not outlive the
@@ -147,7 +147,8 @@ class SqliteDatabase:
             connection.close()
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """What is committed, as a value that `restore` takes, here or in another episode on the same file.
+        """Return what is committed, as a value that `restore` takes, here or in another episode on the same
+        file.
 
         A transaction that is still open is rolled back first. Temporary tables and pragmas are not part of
         it, and the episode itself goes on from it in a new session, without them. Its size is that of the
@@ -198,7 +199,7 @@ class SqliteDatabase:
             raise ValueError("this database is closed")
 
     def _allowance(self, rows: int | None) -> Allowance:
-        """What one statement may cost."""
+        """Return what one statement may cost."""
         if self._is_closed:
             raise ValueError("this database is closed")
         allowance = self._allowances.get(rows)
@@ -218,7 +219,7 @@ class SqliteDatabase:
         return Deadline(limits.seconds_in_all, limits.wall_seconds_in_all)
 
     def _allowance_until(self, deadline: Deadline) -> Allowance:
-        """What the next of several statements may cost, if there is a deadline for all of them."""
+        """Return what the next of several statements may cost, if there is a deadline for all of them."""
         allowance, left, wall_left = self._allowance(None), deadline.seconds_left, deadline.wall_seconds_left
         if left >= allowance.seconds and wall_left >= allowance.wall_seconds:
             return allowance
@@ -323,7 +324,7 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 def _read_definitions(
     connection: sqlite3.Connection, deadline: Deadline
 ) -> tuple[Mapping[str, SchemaObject], tuple[str, ...], dict[str, str]]:
-    """The schema, its SQL and the queries for its contents."""
+    """Return the schema, its SQL and the queries for its contents."""
 
     def fetch(sql: str) -> list[tuple[Any, ...]]:
         if deadline.expiry():

@@ -47,13 +47,13 @@ class Deadline:
     """The end of a statement that starts now.
 
     Args:
-        seconds: of processor time, or up to 0.01 more.
-        wall_seconds: by the wall clock.
+        seconds: limit in seconds of processor time, which may be exceeded by 0.01.
+        wall_seconds: limit in seconds by the wall clock.
 
     Attributes:
         began: now, on `time.monotonic`'s scale.
-        soonest: the earliest time at which it can have passed, on the same scale: before it, nobody has to
-            ask for processor time, which is dear.
+        soonest: the earliest time at which it can have passed, on the same scale. Before it, nobody needs to
+            ask for the processor time, which is expensive.
     """
 
     __slots__ = ("_processor", "_wall", "began", "soonest")
@@ -74,7 +74,7 @@ class Deadline:
         return self._wall - time.monotonic()
 
     def expiry(self) -> Expiry | None:
-        """Return which clock is beyond its end; None as long as none is."""
+        """Return which clock has run out, or None."""
         if time.monotonic() <= self.soonest:
             return None
         if self.seconds_left < 0:
@@ -83,7 +83,7 @@ class Deadline:
 
 
 def timeout_message(allowance: Allowance, expiry: Expiry | None) -> str:
-    """Say why a statement was stopped, or was given no time at all (None)."""
+    """Return why a statement was stopped, or was given no time at all (None)."""
     seconds = allowance.in_all or allowance.seconds
     together = " for everything together" if allowance.in_all else ""
     if expiry == "wall":
@@ -100,7 +100,7 @@ _LONGEST_ALARM: Final = 1e6  # seconds
 class HasDeadline(Protocol):
     @property
     def deadline(self) -> Deadline | None:
-        """The deadline of the statement that runs; None for one without."""
+        """Return the deadline of the statement that runs; None for one without."""
 
     def interrupt_if_late(self, now: float) -> None:
         """Interrupt the statement that runs, if it is late at `now` (`time.monotonic`)."""

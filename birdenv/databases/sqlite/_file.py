@@ -28,7 +28,7 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 @dataclass(frozen=True, slots=True)
 class FileId(ContentId):
-    """Which file, and what the file system says of its contents: of the file and its journals."""
+    """The identity of a file and its journals, and what the file system says about their contents."""
 
     path: str
     device: int
@@ -41,17 +41,19 @@ class FileId(ContentId):
     """A `-wal`, even an empty one, and a hot `-journal`: which, size and the two times."""
 
     def __hash__(self) -> int:
-        """Cheap, because every graded pair is looked up by it; who differs otherwise differs here, mostly."""
+        """Return a hash of a few fields, because every graded pair is looked up by it; other versions differ
+        here, mostly.
+        """
         return hash((self.inode, self.changed_ns))
 
     @property
     def is_settled(self) -> bool:
-        """Whether the file itself holds everything: no journal has changes that belong to it."""
+        """Return whether the file itself holds everything: no journal has changes that belong to it."""
         return not any(size for _, size, *_ in self.journals)
 
 
 def look_at(path: Path) -> FileId:
-    """The version that is there now. Raises `OSError`, and `InputError` where it is no file."""
+    """Return the current version of the file. Raises `OSError`, and `InputError` if it is not a file."""
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is not a file")
@@ -66,7 +68,7 @@ def look_at(path: Path) -> FileId:
 
 
 def with_journals(path: Path, version: FileId) -> FileId:
-    """The version with the journals that belong to it."""
+    """Return the version with the journals that belong to it."""
     journals = []
     for suffix in ("-wal", "-journal"):
         journal = path.with_name(path.name + suffix)
@@ -118,7 +120,8 @@ class SqliteFile:
 
     @cached_property
     def digest(self) -> str:
-        """SHA-256 of the contents in hexadecimal, of the bytes that belong to `version` and no others.
+        """Return the SHA-256 of the contents in hexadecimal, of the bytes that belong to `version` and no
+        others.
 
         Raises `InputError` if the file is not the same any more after it was read.
         """
@@ -128,11 +131,13 @@ class SqliteFile:
         return digest
 
     def scope(self, limits: Limits) -> Scope:
-        """What results on this version of the file depend on, besides the statement."""
+        """Return what results on this version of the file depend on, besides the statement."""
         return Scope(engine_build(), self.version, limits)
 
     def is_current(self) -> bool:
-        """Whether the file is still the same; one with changes in a journal is always looked at again."""
+        """Return whether the file is still the same; one with changes in a journal is always looked at
+        again.
+        """
         version = self.version
         try:
             status = os.stat(version.path)  # noqa: PTH116 (at every episode)
@@ -153,7 +158,8 @@ _lock = threading.Lock()
 
 
 def sqlite_file(path: Path) -> SqliteFile:
-    """The database at an absolute path as it is now; one object in a process for each version of a file.
+    """Return the database at an absolute path as it is now; one object in a process for each version of a
+    file.
 
     Raises `InputError` if the file is missing, unreadable, empty, a Git LFS pointer, not SQLite, damaged, or
     being written to.
@@ -177,7 +183,7 @@ def sqlite_file(path: Path) -> SqliteFile:
 def open_reader(file: SqliteFile) -> sqlite3.Connection:
     """Open a connection without a guard that can only read the file, and read its schema.
 
-    Nothing that stands in the schema is run.
+    Nothing in the schema is run.
 
     Raises:
         InputError: SQLite cannot open the file.
@@ -204,7 +210,8 @@ def open_reader(file: SqliteFile) -> sqlite3.Connection:
 
 
 def _settled(path: Path, version: FileId) -> Path:
-    """A private copy of a file and its journals, with what stands in the journals taken in or rolled back.
+    """Return a private copy of a file and its journals, with what stands in the journals taken in or rolled
+    back.
 
     Nothing is written beside the file itself. Raises `InputError` if somebody goes on writing to it.
     """

@@ -34,7 +34,7 @@ class Health:
 
 
 def examine(path: Path) -> Health:
-    """Try everything on the database at `path`. Raises `InputError` if it is none."""
+    """Try everything on the database at `path`. Raises `InputError` if it is not a database."""
     file = sqlite_file(path.absolute())
     kinds = [kind for kind in IMAGE_KINDS if kind != "auto"]
     try:

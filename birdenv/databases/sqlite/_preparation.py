@@ -45,7 +45,7 @@ def set_limits(connection: sqlite3.Connection) -> None:
 
 
 def virtual_tables(connection: sqlite3.Connection) -> list[str]:
-    """The names of the schema's virtual tables."""
+    """Return the names of the schema's virtual tables."""
     names = connection.execute(
         "SELECT name FROM (SELECT name AS name, sql AS sql FROM sqlite_schema"
         " UNION ALL SELECT name AS name, sql AS sql FROM sqlite_temp_schema)"
@@ -76,7 +76,7 @@ def bound_attached(connection: sqlite3.Connection) -> None:
 
 
 def modules_of(connection: sqlite3.Connection) -> list[str]:
-    """The modules of the schema's virtual tables."""
+    """Return the modules of the schema's virtual tables."""
     declared = connection.execute(
         "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     ).fetchall()

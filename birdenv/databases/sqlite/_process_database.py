@@ -69,12 +69,12 @@ class ProcessDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Whether the episode has an image of its own by now."""
+        """Return whether the episode has an image of its own by now."""
         return self._worker is not None or self._start is not None
 
     @property
     def scope(self) -> Scope | None:
-        """What results depend on while the episode has written nothing; None after that."""
+        """Return what results depend on while the episode has written nothing; None after that."""
         return None if self.is_private else self._scope
 
     def execute(self, sql: str, rows: int | None = None) -> Result:

@@ -23,7 +23,7 @@ _CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON
 
 @dataclass
 class TableText:
-    """What a CREATE TABLE says beyond the pragmas; names folded, expressions as normalised tokens."""
+    """What a CREATE TABLE says beyond the pragmas, with folded names and normalised expressions."""
 
     checks: list[str] = field(default_factory=list)
     collations: dict[str, str] = field(default_factory=dict)
@@ -119,14 +119,14 @@ class _Definition:
 
 
 def _parentheses(pieces: list[Token]) -> tuple[list[Token], list[Token]]:
-    """What is inside the first pair of parentheses, and what follows it."""
+    """Return what is inside the first pair of parentheses, and what follows it."""
     start = next((i for i, token in enumerate(pieces) if token.text == "("), len(pieces))
     end = _closing(pieces, start)
     return pieces[start + 1 : end], pieces[end + 1 :]
 
 
 def _closing(pieces: list[Token], start: int) -> int:
-    """Where the parenthesis closes that opens at `start`; the end if it never does."""
+    """Return where the parenthesis closes that opens at `start`; the end if it never does."""
     depth = 0
     for i in range(start, len(pieces)):
         depth += {"(": 1, ")": -1}.get(pieces[i].text, 0)
@@ -172,7 +172,7 @@ _TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
 def content_queries(fetch: Fetch) -> dict[str, str]:
-    """A query for the contents of every table and view, by the key in `DatabaseState.contents`."""
+    """Return a query for the contents of every table and view, by the key in `DatabaseState.contents`."""
     queries: dict[str, str] = {}
     for name in table_names(fetch):
         queries[_free(folded(name), queries)] = f"SELECT * FROM main.{quoted(name)}"
@@ -184,20 +184,22 @@ def content_queries(fetch: Fetch) -> dict[str, str]:
 
 
 def definitions(fetch: Fetch) -> tuple[str, ...]:
-    """The stored SQL of every object, sorted."""
+    """Return the stored SQL of every object, sorted."""
     rows = fetch("SELECT sql AS sql FROM main.sqlite_schema WHERE sql IS NOT NULL ORDER BY sql")
     return tuple(sql for (sql,) in rows)
 
 
 def _free(key: str, taken: Container[str]) -> str:
-    """The key, or one like it if it is taken: no two objects may hide each other."""
+    """Return the key, or one like it if it is taken: no two objects may hide each other."""
     while key in taken:
         key += "'"
     return key
 
 
 def table_names(fetch: Fetch) -> list[str]:
-    """Tables and views of the main database, sorted, without SQLite's own and virtual tables' inner ones."""
+    """Return tables and views of the main database, sorted, without SQLite's own and virtual tables' inner
+    ones.
+    """
     shadows = {name for name, kind, *_ in _table_list(fetch) if kind == "shadow"}
     rows = fetch(
         "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
@@ -207,7 +209,7 @@ def table_names(fetch: Fetch) -> list[str]:
 
 
 def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
-    """Every table, view and trigger of the main database; keys as in `DatabaseState.schema`.
+    """Return every table, view and trigger of the main database; keys as in `DatabaseState.schema`.
 
     Raises `sqlite3.Error` if the schema itself is damaged.
     """

@@ -63,11 +63,11 @@ class SqliteSource:
 
     @property
     def engine(self) -> str:
-        """The engine and its version: results may differ between versions of SQLite."""
+        """Return the engine and its version: results may differ between versions of SQLite."""
         return f"SQLite {sqlite3.sqlite_version}"
 
     def names(self) -> list[str]:
-        """The ids of the databases here, sorted: directories that hold a file of their own name.
+        """Return the ids of the databases here, sorted: directories that hold a file of their own name.
 
         Raises `InputError` if the directory cannot be read.
         """
@@ -77,7 +77,7 @@ class SqliteSource:
         return sorted(name for name in named if os.path.lexists(self._path(name)))
 
     def path(self, db_id: str) -> Path:
-        """The file of a database, after looking at it.
+        """Return the file of a database, after looking at it.
 
         Raises `InputError` if `db_id` is not a plain name or not known here, or if its file is missing,
         unreadable, empty, a Git LFS pointer, not SQLite, damaged, or being written to.
@@ -85,8 +85,8 @@ class SqliteSource:
         return self._file(db_id).path
 
     def contents_path(self, db_id: str) -> Path:
-        """A file with all the contents, to be opened as immutable: the file of the database, or a private
-        copy where a journal belongs to it. It is there as long as the source.
+        """Return a file with all the contents, to be opened as immutable: the file of the database, or a
+        private copy where a journal belongs to it. It is there as long as the source.
 
         Raises `InputError` as `path` does.
         """
@@ -97,36 +97,37 @@ class SqliteSource:
         self._file(db_id)
 
     def digest(self, db_id: str) -> str:
-        """SHA-256 of the contents in hexadecimal; computed again when the file changes.
+        """Return the SHA-256 of the contents in hexadecimal; computed again when the file changes.
 
         Raises `InputError` as `path` does.
         """
         return self._file(db_id).digest
 
     def version(self, db_id: str) -> Hashable:
-        """What tells these contents from others of the same file, in this process; no page of it is read.
+        """Return what tells these contents from others of the same file, in this process; no page of it is
+        read.
 
         Raises `InputError` as `path` does.
         """
         return self._file(db_id).version
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """What results on a fresh database depend on, besides the statement.
+        """Return what results on a fresh database depend on, besides the statement.
 
         Raises `InputError` as `path` does.
         """
         return self._file(db_id).scope(limits)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
-        """A database for one episode, private and with the contents of the file; `limits` hold for each
-        statement.
+        """Return a database for one episode, private and with the contents of the file; `limits` hold for
+        each statement.
 
         Raises `InputError` as `path` does.
         """
         return ProcessDatabase(self._file(db_id), limits, self.image)
 
     def schema_text(self, db_id: str) -> str:
-        """The CREATE TABLE statements, in the order in which the tables were made.
+        """Return the CREATE TABLE statements, in the order in which the tables were made.
 
         Raises `InputError` as `path` does, or if the schema cannot be read.
         """
@@ -146,7 +147,7 @@ class SqliteSource:
         """Nothing to do: an episode holds what it needs itself."""
 
     def config(self) -> dict[str, Any]:
-        """What a run writes down about the source."""
+        """Return what a run writes down about the source."""
         return {
             "db_dir": str(self.root),
             "engine": self.engine,
@@ -186,7 +187,7 @@ class SqliteSource:
 
 
 def is_database_name(name: object) -> TypeGuard[str]:
-    """Whether a value is a plain name: one that cannot lead out of the directory of databases."""
+    """Return whether a value is a plain name: one that cannot lead out of the directory of databases."""
     return (
         isinstance(name, str)
         and name == name.strip()
@@ -240,7 +241,7 @@ class SqliteFileSource(SqliteSource):
         super().__init__(self.file.parent, image)
 
     def names(self) -> list[str]:
-        """The file's name without its ending."""
+        """Return the file's name without its ending."""
         return [self.file.stem]
 
     def _look_up(self, db_id: str) -> SqliteFile:

@@ -104,7 +104,7 @@ class StatementGuard:
 
     @property
     def is_repeatable(self) -> bool:
-        """Whether the statement that ran last gives the same whenever it runs on the same contents.
+        """Return whether the statement that ran last gives the same whenever it runs on the same contents.
 
         SQLite asks when it compiles: so the connection must keep no statements compiled. For virtual tables
         that is not enough: it asks about what they compile for themselves perhaps once for many statements.

@@ -47,7 +47,7 @@ def plain(answer: Answer) -> tuple[Any, ...]:
 
 
 def answer_of(values: Any) -> Answer:
-    """Return what `plain` was given. Raises `ValueError` or `TypeError` for anything else."""
+    """Return the value that `plain` was given. Raises `ValueError` or `TypeError` for anything else."""
     match values:
         case (
             "result",
@@ -94,7 +94,7 @@ def limit_process(image_bytes: int, images: int = 1) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenedEpisode:
-    """What a worker needs to know to open an episode's database."""
+    """Everything that a worker needs to open an episode's database."""
 
     version: FileId
     image_path: Path

@@ -1,9 +1,18 @@
 """Players: one protocol for every seat, made from a spec, an object or a function; and letting them play."""
 
-from birdenv.dialogue.players._play import SILENT_ROUNDS, advance, play
-from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory, SeesEnd, seat_rng
+from birdenv.dialogue.players._player import (
+    SILENT_ROUNDS,
+    Player,
+    PlayerContext,
+    PlayerFactory,
+    SeatError,
+    SeesEnd,
+    Watched,
+    advance,
+    play,
+    seat_rng,
+)
 from birdenv.dialogue.players._specs import AGENTS, USERS, PlayerSpec, as_factory, player_names, plays
-from birdenv.dialogue.players._watched import SeatError, Watched
 
 __all__ = [
     "AGENTS",

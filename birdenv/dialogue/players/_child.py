@@ -79,7 +79,7 @@ class _Seat:
         return None if found is None else found.to_json()
 
     def _spent(self) -> Any:
-        """The usage so far, beside a move; what is wrong with it is told when the episode is over."""
+        """Return the usage so far, beside a move; what is wrong with it is told when the episode is over."""
         try:
             return self._usage()
         except Exception:

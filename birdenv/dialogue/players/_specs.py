@@ -14,7 +14,7 @@ from importlib.metadata import EntryPoint
 from typing import Any, Final, TypeVar
 
 from birdenv.dialogue.move import Move, View, as_move
-from birdenv.dialogue.players._protocol import Player, PlayerContext, PlayerFactory
+from birdenv.dialogue.players._player import Player, PlayerContext, PlayerFactory
 from birdenv.errors import InputError, describe_error
 from birdenv.plugins import PluginError, load_plugin, plugins, ships_with_birdenv
 
@@ -110,7 +110,7 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
 
 
 def _arguments_of(function: Callable[..., Any]) -> int:
-    """The number of positional arguments that must be given."""
+    """Return the number of positional arguments that must be given."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -123,7 +123,7 @@ def _arguments_of(function: Callable[..., Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
-    """Which player sits in a seat, as plain values.
+    """A player for a seat, as plain values.
 
     Attributes:
         spec: the player.
@@ -137,12 +137,12 @@ class PlayerSpec:
 
     @property
     def name(self) -> str:
-        """The part before the first colon."""
+        """Return the part before the first colon."""
         return self.spec.partition(":")[0]
 
     @property
     def is_ours(self) -> bool:
-        """True if the player ships with birdenv, so that it may share the process of private tasks."""
+        """Return True if the player ships with birdenv, so that it may share the process of private tasks."""
         entry = self._entry()
         return entry is not None and ships_with_birdenv(entry)
 
@@ -201,7 +201,9 @@ def player_names(group: str = AGENTS, game: str = "") -> list[str]:
 
 
 def _may_play(entry: EntryPoint, game: str) -> bool:
-    """False for a player of ours that is for other games; players of others are not imported to be asked."""
+    """Return False for a player of ours that is for other games; players of others are not imported to be
+    asked.
+    """
     if not ships_with_birdenv(entry):
         return True
     try:

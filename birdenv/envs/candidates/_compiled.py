@@ -11,11 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from birdenv.envs.candidates._layout import MAX_POINTS
+from birdenv.envs.candidates._observation import CandidateState, Indices
 from birdenv.envs.candidates._session import Played
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, order_by
-from birdenv.envs.candidates._state import CandidateState, Indices
 from birdenv.envs.candidates._tables import END, Tables
-from birdenv.grading import reward
+from birdenv.tasks.interact.rewards import reward
 
 _EARNED: Final = np.array([[reward(phase, attempt, True) for attempt in (1, 2)] for phase in (1, 2)])
 _BITS: Final = 1 << np.arange(MAX_POINTS)
@@ -123,7 +123,7 @@ class CompiledEpisodes:
         return np.asarray(np.round(earned, 10), np.float64), over, ~allowed
 
     def _uses_attempt(self, refused: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Which moves that are not possible count as an empty submission: after one, some are free."""
+        """Return which moves that are not possible count as an empty submission: after one, some are free."""
         submitted = (self.attempts == 1) | (self.tables.phases[self.stages] == 2)
         free = refused & submitted & (self._free < self._setting.free_refusals)
         self._free[free] += 1

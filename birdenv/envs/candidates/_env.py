@@ -13,8 +13,8 @@ from gymnasium.error import InvalidAction, ResetNeeded
 from gymnasium.utils import EzPickle
 
 from birdenv.envs._gymnasium import transcript_text
-from birdenv.envs.candidates._cache import TaskTables
 from birdenv.envs.candidates._compiled import CompiledSession
+from birdenv.envs.candidates._observation import CandidateState, observation_space
 from birdenv.envs.candidates._session import CandidatesSession
 from birdenv.envs.candidates._setting import (
     MAX_CANDIDATES,
@@ -24,7 +24,7 @@ from birdenv.envs.candidates._setting import (
     CandidateSetting,
     Drawn,
 )
-from birdenv.envs.candidates._state import CandidateState, observation_space
+from birdenv.envs.candidates._tables import TaskTables
 from birdenv.errors import InputError
 
 
@@ -102,7 +102,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The tasks, in the order that the reset option `index` counts."""
+        """Return the tasks, in the order that the reset option `index` counts."""
         return self._setting.ids
 
     def reset(

@@ -19,7 +19,7 @@ class Columns(IntEnum):
 
 
 class SpanColumn(Columns):
-    """What is known of a span. All but the last two stand still in a phase."""
+    """The columns of a span. All but the last two are constant in a phase."""
 
     EXISTS = auto()
     POSITION = auto()
@@ -41,7 +41,7 @@ class SpanColumn(Columns):
 
 
 class CandidateColumn(Columns):
-    """What is known of a candidate. The first three stand still in a phase."""
+    """The columns of a candidate. The first three are constant in a phase."""
 
     EXISTS = auto()
     REQUEST = auto()  # how well it fits the request, the best being 1
@@ -59,7 +59,7 @@ class CandidateColumn(Columns):
 
 
 class EpisodeColumn(Columns):
-    """What is known of the episode."""
+    """The columns of the episode."""
 
     PRICE = auto()
     QUESTIONS_LEFT = auto()
@@ -87,30 +87,30 @@ class Layout:
 
     @property
     def useless(self) -> int:
-        """The action that asks about nothing."""
+        """Return the action that asks about nothing."""
         return self.spans
 
     @property
     def execute(self) -> int:
-        """The action that executes candidate 0."""
+        """Return the action that executes candidate 0."""
         return self.spans + 1
 
     @property
     def submit(self) -> int:
-        """The action that submits candidate 0."""
+        """Return the action that submits candidate 0."""
         return self.execute + self.candidates
 
     @property
     def give_up(self) -> int:
-        """The action that leaves."""
+        """Return the action that leaves."""
         return self.submit + self.candidates
 
     @property
     def actions(self) -> int:
-        """The number of actions."""
+        """Return the number of actions."""
         return self.give_up + 1
 
     @property
     def draws(self) -> int:
-        """Random numbers of an episode: task, price, two orders of candidates, refusals."""
+        """Return random numbers of an episode: task, price, two orders of candidates, refusals."""
         return 2 + 2 * self.candidates + MAX_POINTS

@@ -1,23 +1,103 @@
-"""What an episode of the candidate setting is made of: tasks with candidates, prices, and what is drawn."""
+"""What an episode of the candidate setting is made of: tasks with candidates, prices, and what is drawn.
+
+Candidates are the task's own, or what several systems wrote for it (prediction files). The user has no
+memory, and may be unable to tell some points.
+"""
 
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from math import isfinite
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from birdenv.dialogue import Arena, make_game
+from birdenv.dialogue import Arena, Move, Player, PlayerContext, View, make_game
 from birdenv.envs.candidates._layout import MAX_POINTS, Layout
-from birdenv.envs.candidates._predictions import Candidates, read_candidates
-from birdenv.envs.candidates._user import answers_alone
 from birdenv.errors import InputError, SettingError
+from birdenv.files import read_records
 from birdenv.tasks import USER
 from birdenv.tasks.interact.profile import PROFILES
-from birdenv.tasks.interact.reward_scheme import RewardScheme
+from birdenv.tasks.interact.rewards import RewardScheme
+from birdenv.users import Brief, RulePlayer
+
+CANNOT_TELL: Final = "I cannot tell. Please decide that for yourself."
+
+
+def answers_alone(argument: str, context: PlayerContext) -> RulePlayer:
+    """Make the rule user without memory: a question's answer does not depend on the questions before."""
+    return RulePlayer(tuple(replace(brief, converses=False) for brief in context.brief))
+
+
+def points_of(briefs: Any) -> tuple[str, ...]:
+    """Return the annotated points of a request; none if the seat's brief is of another kind."""
+    if not isinstance(briefs, Sequence) or not briefs or not isinstance(briefs[0], Brief):
+        return ()
+    return tuple(dict.fromkeys(point.term for point in briefs[0].ambiguities))
+
+
+class UnsureUser:
+    """A user that answers as another one does, except about points that it cannot tell."""
+
+    def __init__(self, player: Player, unknown: Collection[str]) -> None:
+        self._player = player
+        self._unknown = frozenset(unknown)
+
+    def move(self, view: View) -> Move | None:
+        """Answer the last question."""
+        made = self._player.move(view)
+        trace = None if made is None else made.trace
+        if made is None or not isinstance(trace, dict) or not self._unknown.intersection(targets_of(trace)):
+            return made
+        return Move(made.action, CANNOT_TELL, {"call": "unanswerable", "target": "", "granted": []})
+
+
+def targets_of(trace: Any) -> tuple[str, ...]:
+    """Return the points that an answer is about, from its trace."""
+    return tuple(str(trace.get("target", "")).split(" + "))
+
+
+class Candidates(NamedTuple):
+    """The statements to choose from, for the request and for the follow-up."""
+
+    first: tuple[str, ...] = ()
+    follow_up: tuple[str, ...] = ()
+
+
+def read_candidates(files: str | Sequence[str] | None) -> Mapping[str, Candidates] | None:
+    """Return the statements of prediction files by task, without repeats; None without files.
+
+    A file holds records with `instance_id` and `sql`, text or a list, and `follow_up_sql` likewise.
+
+    Raises:
+        InputError: a file cannot be used.
+    """
+    if files is None:
+        return None
+    found: dict[str, Candidates] = {}
+    for file in [files] if isinstance(files, str) else files:
+        for number, record in enumerate(read_records(Path(file)), 1):
+            name = record.get("instance_id")
+            if not isinstance(name, str):
+                raise InputError(f"{file}: record {number} has no instance_id")
+            known = found.get(name, Candidates())
+            found[name] = Candidates(
+                _joined(known.first, record.get("sql"), f"{file}: {name}: sql"),
+                _joined(known.follow_up, record.get("follow_up_sql"), f"{file}: {name}: follow_up_sql"),
+            )
+    return found
+
+
+def _joined(known: tuple[str, ...], more: Any, where: str) -> tuple[str, ...]:
+    statements = [] if more is None else [more] if isinstance(more, str) else more
+    if not isinstance(statements, list) or not all(isinstance(each, str) for each in statements):
+        raise InputError(f"{where} must be text or a list of texts")
+    return tuple(dict.fromkeys([*known, *(each for each in statements if each.strip())]))
+
 
 GAME: Final = "c-interact"
 PRICES: Final = (0.02, 0.05, 0.1, 0.2)
@@ -30,7 +110,7 @@ Uniforms = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """What chance decides of n episodes; the leading axes count them.
+    """The random choices of n episodes; the leading axes count the episodes.
 
     Attributes:
         tasks: the tasks' indices.
@@ -97,24 +177,26 @@ class CandidateSetting:
 
     @property
     def dialect(self) -> str:
-        """The dialect of the databases."""
+        """Return the dialect of the databases."""
         return str(self.arena.settings.dialect)  # type: ignore[attr-defined]
 
     @property
     def can_execute(self) -> bool:
-        """True if candidates may be executed."""
+        """Return True if candidates may be executed."""
         return bool(self.arena.settings.execute_sql)  # type: ignore[attr-defined]
 
     @property
     def can_compile(self) -> bool:
-        """True if tables say all that happens: for the profile strict, its own user and its own rewards."""
+        """Return True if tables say all that happens: for the profile strict, its own user and its own
+        rewards.
+        """
         settings: Any = self.arena.settings
         own_user = self.arena.players.get(USER) is answers_alone
         return settings.profile == "strict" and own_user and settings.scheme == RewardScheme()
 
     @property
     def free_refusals(self) -> int:
-        """Moves that are not possible and cost nothing, in each phase after the first submission."""
+        """Return moves that are not possible and cost nothing, in each phase after the first submission."""
         return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
 
     def _playable(self) -> tuple[str, ...]:

@@ -13,10 +13,10 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
-from birdenv.envs.candidates._cache import tables_of
 from birdenv.envs.candidates._compiled import CompiledEpisodes
+from birdenv.envs.candidates._observation import CandidateState, Indices, observation_space
 from birdenv.envs.candidates._setting import CandidateSetting
-from birdenv.envs.candidates._state import CandidateState, Indices, observation_space
+from birdenv.envs.candidates._tables import tables_of
 from birdenv.errors import InputError
 
 
@@ -75,7 +75,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """The tasks."""
+        """Return the tasks."""
         return self._setting.ids
 
     def reset(
@@ -161,7 +161,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         self._episodes.begin(who, drawn, drawn.tasks)
 
     def _titles(self, who: Indices) -> dict[str, Any]:
-        """The info of some episodes, as Gymnasium has it for batches."""
+        """Return the info of some episodes, as Gymnasium has it for batches."""
         names = np.full(self.num_envs, None, dtype=object)
         names[who] = self._names[self._episodes.tasks[who]]
         told = np.zeros(self.num_envs, np.bool_)
@@ -170,7 +170,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
 
 def _refusals(refused: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """Why actions were refused, as Gymnasium has infos of batches; nothing if none was."""
+    """Return why actions were refused, as Gymnasium has infos of batches; nothing if none was."""
     if not refused.any():
         return {}
     why = np.full(len(refused), None, dtype=object)

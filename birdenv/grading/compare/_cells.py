@@ -39,24 +39,24 @@ _LARGEST_EXPONENT: Final = 400  # a Decimal beyond this stays a Decimal: as an i
 
 
 def cell_types(rows: Iterable[Row]) -> set[type]:
-    """The Python types of all cells."""
+    """Return the Python types of all cells."""
     return set(map(type, chain.from_iterable(rows)))
 
 
 def projected(rows: Iterable[Row], columns: Sequence[int]) -> Iterator[Row]:
-    """Each row's cells in these columns, in this order."""
+    """Yield each row's cells in these columns, in this order."""
     if len(columns) == 1:
         return zip(map(itemgetter(*columns), rows))
     return map(itemgetter(*columns), rows) if columns else (() for _ in rows)
 
 
 def canonical_row(row: Sequence[Any]) -> CanonicalRow:
-    """The canonical form of each cell."""
+    """Return the canonical form of each cell."""
     return tuple(map(canonical_cell, row))
 
 
 def canonical_rows(rows: Sequence[Row]) -> list[CanonicalRow]:
-    """The canonical form of each row; rows that are canonical already are not copied."""
+    """Return the canonical form of each row; rows that are canonical already are not copied."""
     if not rows or cell_types(rows) <= _EXACT_TYPES:
         return list(rows)
     columns = [list(map(itemgetter(i), rows)) for i in range(len(rows[0]))]
@@ -67,7 +67,7 @@ def canonical_rows(rows: Sequence[Row]) -> list[CanonicalRow]:
 
 
 def canonical_cell(cell: Any) -> Hashable:
-    """The canonical form of one cell (see the module's first lines)."""
+    """Return the canonical form of one cell (see the module's first lines)."""
     if type(cell) in _EXACT_TYPES:
         return cell  # type: ignore[no-any-return]
     if isinstance(cell, float):
@@ -88,7 +88,7 @@ def canonical_cell(cell: Any) -> Hashable:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """The same moment in UTC; unchanged without a time zone, or where UTC would leave the calendar."""
+    """Return the same moment in UTC; unchanged without a time zone, or where UTC would leave the calendar."""
     if moment.utcoffset() is None:
         return moment
     try:
@@ -98,7 +98,7 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def _hashable(cell: Any) -> Hashable:
-    """The cell itself if it can be hashed, else its type and text."""
+    """Return the cell itself if it can be hashed, else its type and text."""
     try:
         hash(cell)
     except TypeError:
@@ -155,7 +155,9 @@ EXACT: Final = Normalisation()
 
 
 def normalised(result: QueryResult, normalisation: Normalisation) -> QueryResult:
-    """The result as it is compared; the very same if nothing is loose. Arrays and JSON are gone into."""
+    """Return the result as it is compared; the very same if nothing is loose. Arrays and JSON are gone
+    into.
+    """
     if normalisation.is_exact:
         return result
     rows = [tuple(_loosened(cell, normalisation) for cell in row) for row in result.rows]
@@ -185,8 +187,9 @@ def _text(text: str, normalisation: Normalisation) -> str:
 
 
 def _iso(moment: date) -> str:
-    """A date, or a timestamp at midnight: the day. Other timestamps: with their time, in UTC if they have a
-    time zone."""
+    """Return ISO text: the day of a date or of a timestamp at midnight, others with their time, in UTC if
+    they have a time zone.
+    """
     if not isinstance(moment, datetime):
         return moment.isoformat()
     zone = ""
@@ -198,7 +201,7 @@ def _iso(moment: date) -> str:
 
 
 def _iso_of_text(text: str) -> str | None:
-    """What the text says, written as `_iso` does; None if it is no date and no timestamp."""
+    """Return what the text says, written as `_iso` does; None if it is no date and no timestamp."""
     try:
         if _DATE.fullmatch(text):
             return date.fromisoformat(text).isoformat()

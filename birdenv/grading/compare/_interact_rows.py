@@ -25,7 +25,7 @@ from birdenv.grading.compare._cells import (
     cell_types,
     in_utc,
 )
-from birdenv.grading.compare._explain import emptiness, explain, shape_fault
+from birdenv.grading.compare._differences import emptiness, explain, shape_fault
 from birdenv.grading.compare._rows import RowsComparison
 from birdenv.grading.compare._tolerance import multiset_difference
 
@@ -38,8 +38,8 @@ _SEEN_BY_TYPE: Final = (date, list, tuple, dict)
 class Conditions:
     """A task's own rules of comparison (the field `conditions` of a BIRD-Interact record).
 
-    `decimal`: places that numbers are rounded to; negative means the default, 2. `distinct`: only if False,
-    the DISTINCT of the outermost SELECT is taken out of both queries. `order`: row order matters.
+    `decimal`: the number of decimals to which numbers are rounded; negative means the default, 2. `distinct`:
+    if False, the DISTINCT of the outermost SELECT is removed from both queries. `order`: row order matters.
     """
 
     decimal: int = -1
@@ -48,7 +48,7 @@ class Conditions:
 
 
 def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions) -> RowsComparison:
-    """Whether a prediction's rows are the gold's under the task's conditions.
+    """Return whether a prediction's rows are the gold's under the task's conditions.
 
     Columns are positional, their names do not matter. Two timestamps are compared exactly (in UTC; one
     without a time zone counts as UTC), but by day where a plain date stands in the same column of either
@@ -75,7 +75,9 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
 
 
 def _are_identical(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Whether the same plain values of the same types stand in the same places: no rule can part them."""
+    """Return whether the same plain values of the same types stand in the same places: no rule can part
+    them.
+    """
     return (
         list(gold) == list(pred)
         and cell_types(gold) <= PLAIN_TYPES
@@ -117,7 +119,9 @@ def _moment(cell: datetime) -> datetime:
 
 
 def _rounded(number: Decimal, places: int) -> Hashable:
-    """Half up (away from zero) at `places` decimals. Numbers of any size: no digit is lost on the left."""
+    """Round half up (away from zero) at `places` decimals. Numbers may have any size: no digit is lost on the
+    left.
+    """
     if number.is_nan():
         return NAN
     _, digits, exponent = number.as_tuple()
@@ -130,7 +134,7 @@ def _rounded(number: Decimal, places: int) -> Hashable:
 
 
 def _columns_by_day(result: QueryResult) -> frozenset[int]:
-    """Columns in which a plain date stands, also inside arrays and JSON."""
+    """Return columns in which a plain date stands, also inside arrays and JSON."""
     if not any(issubclass(kind, _SEEN_BY_TYPE) for kind in cell_types(result.rows)):
         return frozenset()
     columns = zip(*result.rows, strict=True)

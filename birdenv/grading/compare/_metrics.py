@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from birdenv.databases import QueryResult
 from birdenv.grading.compare._cells import canonical_rows
-from birdenv.grading.compare._column_search import find_columns
+from birdenv.grading.compare._differences import find_columns
 from birdenv.grading.compare._rows import (
     RowsComparison,
     compare_bird,
@@ -22,7 +22,7 @@ from birdenv.grading.compare._rows import (
 
 
 def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """As `compare_multiset`, for some order of the prediction's columns, the same in every row.
+    """Compare as `compare_multiset` does, with the prediction's columns in any order.
 
     Flags: `colorder_only` where another order than the prediction's own was needed; `columns_unsearched`
     where a cap (10 columns, 10,000 partial orders) ended the search, so that the columns count as they stand.
@@ -34,7 +34,7 @@ def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """As `compare_multiset`, with the gold's columns found among the prediction's, each in one of its own.
+    """Compare as `compare_multiset` does, if the prediction may have further columns, in any order.
 
     The rows are whole rows: cells of two rows never make up one. Two empty results do not agree, because any
     columns would do. Flags: `extra_columns` or `colorder_only` where more than `compare_multiset` was needed;
@@ -51,7 +51,9 @@ def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, flag: str) -> RowsComparison:
-    """The comparison, or an equal one with this flag if the gold's columns are found in the prediction."""
+    """Return the comparison, or an equal one with this flag if the gold's columns are found in the
+    prediction.
+    """
     if gold.truncated or pred.truncated or not gold.rows or len(gold.rows) != len(pred.rows):
         return comparison
     search = find_columns(canonical_rows(gold.rows), canonical_rows(pred.rows))
@@ -63,7 +65,8 @@ def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, 
 
 
 def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
-    """How much of the gold's cells a prediction returns, from 0 to 1; the metric is the mean times 100.
+    """Return how much of the gold's cells a prediction returns, from 0 to 1; the metric is the mean times
+    100.
 
     Repeated rows are dropped, the first of each stays. Then row i stands against row i, and each cell is
     looked for anywhere in the other row: cells found, cells of the prediction not found and cells of the gold
@@ -135,7 +138,7 @@ def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dia
 def metric_scores(
     metrics: Iterable[Metric], golds: Sequence[tuple[str, QueryResult]], pred: QueryResult, dialect: str
 ) -> dict[str, float]:
-    """Each metric's score, from 0 to 1: the best over the golds, which are given with their SQL."""
+    """Return each metric's score, from 0 to 1: the best over the golds, which are given with their SQL."""
     return {
         metric: max((_score(metric, sql, gold, pred, dialect) for sql, gold in golds), default=0.0)
         for metric in metrics
@@ -143,7 +146,7 @@ def metric_scores(
 
 
 def needs_all_rows(metrics: Iterable[Metric]) -> bool:
-    """Whether a prediction's rows count even where there are more of them than the gold's."""
+    """Return whether a metric needs all rows of a prediction, also those beyond the gold's number."""
     return "soft_f1" in metrics
 
 

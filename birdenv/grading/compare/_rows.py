@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from birdenv.databases import QueryResult, Row
 from birdenv.grading.compare._cells import CanonicalRow, canonical_row, canonical_rows
-from birdenv.grading.compare._explain import emptiness, explain, shape_fault, show
+from birdenv.grading.compare._differences import emptiness, explain, shape_fault, show
 from birdenv.grading.compare._tolerance import Agreement, are_plain, compare_numbers, has_nan, unmatched
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowsComparison:
-    """Whether two results agree; if not, `reason` says why in one line.
+    """The comparison of two results. If they do not agree, `reason` says why in one line.
 
     `flags`: `both_empty`, `gold_empty` (no row, or nothing but NULLs), `dup_only` (the same rows, repeated
     differently), `colorder_only`, `order_only` (comparisons with order), `float_only` (the rows agree but for
@@ -45,10 +45,10 @@ class RowsComparison:
 
 
 def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """The default EX: equal as multisets of rows with positional columns, in any row order.
+    """Return the default EX: equal as multisets of rows with positional columns, in any row order.
 
     Cells are canonical (`_cells.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree
-    within max(1e-6, 1e-9 * max(|a|, |b|)), text is exact and never a number. Column names do not matter.
+    within `max(1e-6, 1e-9 * max(|a|, |b|))`, text is exact and never a number. Column names do not matter.
 
     A prediction that was cut never agrees: its rows are more than it shows.
     """
@@ -71,7 +71,7 @@ def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """BIRD's official EX (mini_dev evaluation_ex.py): Python equality of the two sets of row tuples.
+    """Return BIRD's official EX (mini_dev evaluation_ex.py): Python equality of the two sets of row tuples.
 
     So duplicates and row order do not matter, floats are exact, and two empty results agree whatever their
     columns. Ours: cells that cannot be hashed (arrays, JSON) are compared as JSON text with sorted keys,
@@ -96,7 +96,7 @@ def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
-    """The distinct rows as the set rule sees them."""
+    """Return the distinct rows as the set rule sees them."""
     try:
         return set(rows)
     except TypeError:
@@ -104,7 +104,7 @@ def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
 
 
 def hashable_rows(rows: Iterable[Row]) -> Iterable[tuple[Hashable, ...]]:
-    """The rows one by one, cells that cannot be hashed as JSON text."""
+    """Return the rows one by one, cells that cannot be hashed as JSON text."""
     return map(_hashable_row, rows)
 
 
@@ -113,7 +113,7 @@ def _first(rows: Sequence[Row]) -> str:
 
 
 def _first_rows(gold: QueryResult, pred: QueryResult) -> tuple[str, str]:
-    """The first rows that cannot have a partner, of results that `shape_fault` objects to."""
+    """Return the first rows that cannot have a partner, of results that `shape_fault` objects to."""
     if len(gold.columns) != len(pred.columns):
         return _first(gold.rows), _first(pred.rows)
     if not gold.truncated and len(pred.rows) > len(gold.rows):
@@ -139,7 +139,7 @@ def _json_if_unhashable(cell: Any) -> Hashable:
 
 
 def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
-    """As `compare_multiset`, and in the gold's order if the gold's outermost query has ORDER BY.
+    """Compare as `compare_multiset` does, and in order if the gold's outermost query has ORDER BY.
 
     Rows that the gold's sort keys leave tied may stand in any order among themselves.
 
@@ -170,7 +170,7 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
 
 
 def _ties(rows: Sequence[CanonicalRow], keys: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Runs of rows with the same sort keys, numbers within the tolerance, as (start, end)."""
+    """Yield runs of rows with the same sort keys, numbers within the tolerance, as (start, end)."""
     start = 0
     values = [tuple(row[key] for key in keys) for row in rows]
     for place in range(1, len(rows) + 1):
@@ -195,7 +195,8 @@ class SortKeys(NamedTuple):
 
 @lru_cache(maxsize=512)  # of golds
 def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | None:
-    """The sort keys of a query whose result has these columns; None without ORDER BY in its outermost query.
+    """Return the sort keys of a query whose result has these columns; None without ORDER BY in its outermost
+    query.
 
     `dialect`: `sqlite` or `postgres`. The keys of what sqlglot cannot parse are not known.
     """
@@ -220,7 +221,7 @@ def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | No
 
 
 def _parsed(sql: str, dialect: str) -> Any:
-    """The syntax tree of one query; None if it is none, or cannot be parsed."""
+    """Return the syntax tree of one query; None if it is none, or cannot be parsed."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -236,7 +237,7 @@ def _parsed(sql: str, dialect: str) -> Any:
 
 
 def _place(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
-    """Which output column a sort key is: by its number, its name, or the same expression."""
+    """Return which output column a sort key is: by its number, its name, or the same expression."""
     from sqlglot import exp
 
     if isinstance(key, exp.Literal) and key.is_int:
@@ -259,13 +260,13 @@ def _place(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | No
 
 
 def _named(name: str, columns: Sequence[str]) -> int | None:
-    """The place of the only column of this name."""
+    """Return the place of the only column of this name."""
     places = [place for place, column in enumerate(columns) if column.lower() == name.lower()]
     return places[0] if len(places) == 1 else None
 
 
 def _lowered(tree: exp.Expression) -> exp.Expression:
-    """The expression with its names in lower case and without quotes, and no literal changed."""
+    """Return the expression with its names in lower case and without quotes, and no literal changed."""
     from sqlglot import exp
 
     copy = tree.copy()

@@ -27,7 +27,7 @@ class _Token(NamedTuple):
 
 
 def without_outer_distinct(sql: str, dialect: str) -> str:
-    """`sql` without the DISTINCT keyword of its single outermost SELECT (BIRD-Interact §7.4, strict).
+    """Return `sql` without the DISTINCT keyword of its single outermost SELECT (BIRD-Interact §7.4, strict).
 
     Unchanged: DISTINCT ON, DISTINCT in aggregates, sub-queries, CTEs and `IS DISTINCT FROM`; a query whose
     outermost level is a set operation; several statements, or one that is no plain SELECT or WITH ... SELECT;
@@ -52,7 +52,7 @@ def without_outer_distinct(sql: str, dialect: str) -> str:
 
 
 def _tokens(sql: str, dialect: str) -> list[_Token]:
-    """The tokens by sqlglot's names, comments left out; none if it cannot read the text."""
+    """Return the tokens by sqlglot's names, comments left out; none if it cannot read the text."""
     from sqlglot import tokenize
     from sqlglot.errors import SqlglotError
 
@@ -63,7 +63,7 @@ def _tokens(sql: str, dialect: str) -> list[_Token]:
 
 
 def _unwrapped(tokens: list[_Token]) -> list[_Token]:
-    """The tokens without semicolons at the end and parentheses around the whole statement."""
+    """Return the tokens without semicolons at the end and parentheses around the whole statement."""
     closing = _closing(tokens)
     start, end = 0, len(tokens)
     while start < end:
@@ -77,7 +77,7 @@ def _unwrapped(tokens: list[_Token]) -> list[_Token]:
 
 
 def _closing(tokens: Sequence[_Token]) -> dict[int, int]:
-    """Where each parenthesis closes, by where it opens."""
+    """Return where each parenthesis closes, by where it opens."""
     closing: dict[int, int] = {}
     opened: list[int] = []
     for i, token in enumerate(tokens):
@@ -89,7 +89,7 @@ def _closing(tokens: Sequence[_Token]) -> dict[int, int]:
 
 
 def _outermost(tokens: list[_Token]) -> list[int]:
-    """Which tokens stand outside all parentheses, the outermost parentheses themselves included."""
+    """Return which tokens stand outside all parentheses, the outermost parentheses themselves included."""
     places, depth = [], 0
     for i, token in enumerate(tokens):
         depth -= token.kind == "R_PAREN"
@@ -109,12 +109,13 @@ _PUNCTUATION: Final = re.compile(r"[(),]")
 
 
 def reference_text(sql: str) -> str:
-    """All three cuts, in the published order: comments, DISTINCT, ROUND."""
+    """Return all three cuts, in the published order: comments, DISTINCT, ROUND."""
     return without_round(without_distinct(without_comments(sql)))
 
 
 def without_comments(sql: str) -> str:
-    """Without `/*...*/`, and without `--...` where a line end follows; blank lines are joined, ends trimmed.
+    """Remove `/*...*/`, and `--...` if a line end follows; blank lines are joined, ends
+    trimmed.
 
     A `--` comment at the end of the text stays, and what looks like a comment in a string literal goes.
 
@@ -125,7 +126,7 @@ def without_comments(sql: str) -> str:
 
 
 def without_distinct(sql: str) -> str:
-    """Without the word DISTINCT wherever single spaces, or the text's ends, stand on both sides of it.
+    """Remove the word DISTINCT wherever it has a single space, or an end of the text, on either side.
 
     >>> without_distinct("SELECT DISTINCT COUNT(DISTINCT a), a IS DISTINCT FROM b")
     'SELECT COUNT(DISTINCT a), a IS FROM b'
@@ -134,7 +135,7 @@ def without_distinct(sql: str) -> str:
 
 
 def without_round(sql: str) -> str:
-    """Each `ROUND(...)`, from the left, replaced by its first argument, without parentheses around it.
+    """Return each `ROUND(...)`, from the left, replaced by its first argument, without parentheses around it.
 
     Any name that ends in "round" counts, quotes mean nothing, and a call that does not close ends it.
 
@@ -153,7 +154,9 @@ def without_round(sql: str) -> str:
 
 
 def _argument_and_call_end(sql: str, start: int) -> tuple[int, int]:
-    """Where the first argument that begins at `start` ends, and where its call does (-1 if it never does)."""
+    """Return where the first argument that begins at `start` ends, and where its call does (-1 if it never
+    does).
+    """
     depth, argument_end = 0, -1
     for mark in _PUNCTUATION.finditer(sql, start):
         if mark.group() == "(":

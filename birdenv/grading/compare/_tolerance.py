@@ -36,7 +36,7 @@ _PLACE: Final = ("number", "any")  # stands in a group's key where a number is c
 
 
 class Agreement(Enum):
-    """How far two lists of rows agree."""
+    """The extent to which two lists of rows agree."""
 
     FULL = "the same within the tolerance"
     BUT_NUMBERS = "the same but for numbers"
@@ -44,7 +44,7 @@ class Agreement(Enum):
 
 
 def numbers_match(a: Any, b: Any) -> bool:
-    """Whether two finite canonical numbers are the same within the tolerance."""
+    """Return whether two finite canonical numbers are the same within the tolerance."""
     if a == b:
         return True
     if isinstance(a, int) and isinstance(b, int):
@@ -123,7 +123,7 @@ def _is_number(cell: Hashable) -> bool:
 
 
 def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:
-    """Columns that hold a number that is not whole (canonical whole numbers are `int`)."""
+    """Return columns that hold a number that is not whole (canonical whole numbers are `int`)."""
     found = set()
     for i in range(len(rows[0])):
         kinds = set(map(type, map(itemgetter(i), rows)))
@@ -135,7 +135,7 @@ def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:
 
 
 def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], inexact: list[int]) -> bool:
-    """False if some other column holds other values: a quick look before any grouping."""
+    """Look quickly, before any grouping, whether all other columns hold the same values."""
     return all(
         sum(map(hash, map(itemgetter(i), gold))) == sum(map(hash, map(itemgetter(i), pred)))
         for i in range(len(gold[0]))
@@ -144,8 +144,9 @@ def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], 
 
 
 def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[CanonicalRow]]:
-    """The rows in runs that hold all rows of the same group, few others, in an order that is the same for
-    the same groups. To group everything at once would take more memory than the rows themselves."""
+    """Yield the rows in runs that hold all rows of the same group, few others, in an order that is the same
+    for the same groups. To group everything at once would take more memory than the rows themselves.
+    """
     exact = [i for i in range(len(rows[0])) if i not in inexact]
     digests = [
         hash((key, *(_PLACE if _is_number(cell) else cell for cell in cells)))
@@ -156,7 +157,9 @@ def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[Can
 
 
 def _group(rows: Iterable[CanonicalRow], inexact: list[int]) -> dict[CanonicalRow, list[_Numbers]]:
-    """The numbers in the inexact columns, by the other cells and by where something else stands there."""
+    """Return the numbers in the inexact columns, by the other cells and by where something else stands
+    there.
+    """
     groups: dict[CanonicalRow, list[_Numbers]] = {}
     for row in rows:
         key = list(row)
@@ -183,7 +186,9 @@ def _all_match(a: _Numbers, b: _Numbers) -> bool:
 
 
 def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
-    """Whether every gold row can have a pred row of its own (bipartite matching by augmenting paths)."""
+    """Return whether every gold row can have a pred row of its own (bipartite matching by augmenting
+    paths).
+    """
     choices = [[j for j, other in enumerate(pred) if _all_match(row, other)] for row in gold]
     owner: dict[int, int] = {}
 
@@ -202,7 +207,7 @@ def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
 def unmatched(
     gold: Sequence[Row], pred: Sequence[Row], plain: bool | None = None
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """The canonical rows of each side without an equal partner on the other.
+    """Return the canonical rows of each side without an equal partner on the other.
 
     Rows of plain cells that Python calls equal are taken away first, without the cost of canonical forms.
     `plain`: whether both sides `are_plain`, if the caller knows.
@@ -217,7 +222,7 @@ def unmatched(
 
 
 def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Whether they are the same multiset of rows, numbers within the tolerance."""
+    """Return whether two results are the same multiset of rows, with numbers within the tolerance."""
     missing, extra = unmatched(gold, pred)
     return compare_numbers(missing, extra) is Agreement.FULL
 
@@ -225,7 +230,7 @@ def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
 def multiset_difference(
     gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """The rows of each side that have no equal partner on the other, in their order."""
+    """Return the rows of each side that have no equal partner on the other, in their order."""
     if len(gold) == 1 and len(pred) == 1:
         return ([], []) if gold[0] == pred[0] else (list(gold), list(pred))
     open_rows = Counter(gold)
@@ -241,10 +246,10 @@ def multiset_difference(
 
 
 def has_nan(rows: Sequence[CanonicalRow]) -> bool:
-    """Whether a cell is NaN, which Python calls equal to nothing."""
+    """Return whether a cell is NaN, which Python calls equal to nothing."""
     return NAN in chain.from_iterable(rows)
 
 
 def are_plain(rows: Sequence[Row]) -> bool:
-    """Whether Python's equality of these rows is the canonical one, NaN left aside."""
+    """Return whether Python's equality of these rows is the canonical one, NaN left aside."""
     return cell_types(rows) <= PLAIN_TYPES

@@ -88,7 +88,7 @@ _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 def em_keys(gold: str, pred: str, dialect: str, level: EmLevel = "conservative") -> tuple[str, str]:
-    """The keys of a pair, as `em_key`; what is a name in one query is one in the other."""
+    """Return the keys of a pair, as `em_key`; what is a name in one query is one in the other."""
     names = _certain_names(gold, dialect) | _certain_names(pred, dialect) if level == "folded" else _NO_NAMES
     return em_key(gold, dialect, level, names), em_key(pred, dialect, level, names)
 
@@ -103,7 +103,7 @@ def _certain_names(sql: str, dialect: str) -> frozenset[str]:
 
 
 def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: frozenset[str] = _NO_NAMES) -> str:
-    """The key of a query: two queries match exactly if their keys are equal.
+    """Return the key of a query: two queries match exactly if their keys are equal.
 
     `dialect`: `sqlite` or `postgres`. `names`: words in lower case that are names of the database also where
     they stand in double quotes. Text with a quote that never ends is its own key, without the white space
@@ -163,7 +163,7 @@ def _is_keyword(word: str, dialect: str) -> bool:
 
 
 def _is_qualified(tokens: Sequence[Token], place: int) -> bool:
-    """Whether a dot stands in front: then it is a name, whatever it looks like."""
+    """Return whether a dot stands in front: then it is a name, whatever it looks like."""
     return place > 0 and tokens[place - 1].text == "."
 
 

@@ -30,7 +30,7 @@ RunQuery: TypeAlias = Callable[[str, str], Result]
 
 @dataclass(frozen=True, slots=True)
 class PairRules:
-    """What is worked out, and how.
+    """The rules by which pairs are compared: which metrics, and how.
 
     `em`, `esm`: which metrics. `none_aliases`: further spellings of `None`, exact. `clean`: take away
     what surrounds the SQL first. `order`: `auto` looks at row order where the gold has an outermost ORDER BY.
@@ -49,13 +49,13 @@ class PairRules:
 
     @property
     def nones(self) -> frozenset[str]:
-        """The spellings of the answer that there is none in SQL."""
+        """Return the spellings that mean "this question has no answer in SQL"."""
         return self.none_aliases | {"None"}
 
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """What became of one pair. Private to graders: `reason` may quote the gold's rows.
+    """The verdict on a pair. It is private to graders, because `reason` may quote the gold's rows.
 
     `em`, `esm`: None where not attempted. `side`: whose fault it is, where it is one side's. `error`:
     text of a query that did not run. `modes`: what each comparison says of two results. Times in seconds.
@@ -80,7 +80,7 @@ class PairVerdict:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no prediction."""
+        """Return whether there is no prediction."""
         return not self.pred.sql
 
 
@@ -109,7 +109,7 @@ class LocalPairGrader:
         return clean_sql(text) if self.rules.clean else Cleaned(text if text.strip() else "", ())
 
     def _by_text(self, pair: PairVerdict) -> PairVerdict | None:
-        """Rows 1 to 5, which need neither keys nor a database."""
+        """Return the verdict of rows 1 to 5, which need neither keys nor a database."""
         gold_none, pred_none = pair.gold.sql in self._nones, pair.pred.sql in self._nones
         if gold_none and pred_none:
             return _decided(pair, "ok", "both_unanswerable", passes=True)
@@ -130,7 +130,7 @@ class LocalPairGrader:
         return replace(pair, keys=keys, em=keys[0] == keys[1])
 
     def _by_results(self, pair: PairVerdict, db_id: str) -> PairVerdict:
-        """Rows 6 to 16 but for EM."""
+        """Return the verdict of rows 6 to 16, without EM."""
         if not self.rules.esm or self._run is None:
             return replace(pair, reason="disabled")
         if not is_single_query(pair.gold.sql, self.dialect):
@@ -178,7 +178,7 @@ def _non_select(pair: PairVerdict, side: Literal["gold", "pred"], why: str) -> P
 
 
 def _failure(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -> PairVerdict | None:
-    """Rows 7 to 12 and 14 for a query that did not run; None if it did, or if it hit a cap."""
+    """Return the verdict of rows 7 to 12 and 14 on a query that did not run; None if it ran or hit a cap."""
     if isinstance(result, QueryResult) or (
         result.kind == "too_large" and not isinstance(result, NoAnswerError)
     ):
@@ -194,7 +194,7 @@ def _failure(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -
 
 
 def _cap_hit(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -> PairVerdict | None:
-    """Row 13."""
+    """Return the verdict of row 13, if it applies."""
     if isinstance(result, QueryResult) and not result.truncated:
         return None
     why = result.message if isinstance(result, QueryError) else f"more than {len(result.rows)} rows"

@@ -101,7 +101,7 @@ class GradingJob:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What grading one submission found. `reason` (one line, empty if passed) is private to graders.
+    """The grade of a submission. `reason` (one line, empty if passed) is private to graders.
 
     `error` is the prediction's, or with `infra_error` that of the benchmark's own SQL. `malformed` is for
     callers: what never reached the grader. `left`: what the submission made of its database, after the
@@ -139,26 +139,26 @@ class Grade:
 
     @classmethod
     def recalled(cls, noted: Mapping[str, Any]) -> Grade:
-        """Return the grade of which this was noted, without what is private to graders."""
+        """Return the grade that was noted, without what is private to graders."""
         error = None if noted["error"] is None else QueryError(*noted["error"])
         return cls(noted["passed"], noted["status"], error=error)
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """The benchmark's own SQL does not run. Raises `MemoryError` where that is why."""
+    """Return the grade for benchmark SQL that does not run. Raises `MemoryError` if memory was short."""
     if is_out_of_memory(error):
         raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {error.line}", error)
 
 
 def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ...] = ()) -> Grade:
-    """The prediction does not run."""
+    """Return the grade for a prediction that does not run."""
     status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
     return Grade(False, status, f"the SQL failed: {error.line}", error, flags, rows_gold)
 
 
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """The gold's copy; a grade (`infra_error`) if that cannot be done."""
+    """Prepare the gold's copy. Return None, or a grade (`infra_error`) if that is not possible."""
     failure = _run_whole(database, job.setup)
     if failure is not None:
         return broken("the set-up", failure)
@@ -167,7 +167,7 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 
 
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """The prediction's copy; a grade if that cannot be done."""
+    """Prepare the prediction's copy. Return None, or a grade if that is not possible."""
     if job.start is not None:
         failure = database.restore(job.start)
         return None if failure is None else broken("the starting state", failure)
@@ -184,7 +184,7 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
 def clean_up(
     database: EpisodeDatabase, cleanup: tuple[str, ...], like: DatabaseState | None = None
 ) -> DatabaseState | QueryError:
-    """The state after the clean-up, which starts from what is committed."""
+    """Return the state after the clean-up, which starts from what is committed."""
     run_each(database, cleanup)
     return database.state(like)
 
@@ -200,7 +200,7 @@ def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
 def _run_base(
     database: EpisodeDatabase, base: tuple[str, ...], cleanup: tuple[str, ...]
 ) -> QueryError | None:
-    """The earlier phase's SQL, and the clean-up behind it."""
+    """Return the earlier phase's SQL, and the clean-up behind it."""
     failure = _run_whole(database, base)
     if base and failure is None:
         run_each(database, cleanup)

@@ -39,7 +39,7 @@ from birdenv.grading.sandbox._runner import TestReport, judged, run_test_cases
 
 
 def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
-    """One line on the first difference in schema, then in contents; empty if there is none.
+    """Return one line on the first difference in schema, then in contents; empty if there is none.
 
     Rows of tables and results of views are compared as multisets (`compare_multiset`); views that fail are
     equal if they fail with the same message. Private to graders.
@@ -48,12 +48,12 @@ def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
 
 
 def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[str]:
-    """Names of what differs: schema keys (`table orders`) and, for contents, `rows of orders`."""
+    """Return the names of what differs: schema keys (`table orders`) and, for contents, `rows of orders`."""
     return frozenset(name for name, _ in _differences(before, after))
 
 
 def unreadable(state: DatabaseState) -> str:
-    """One line on the first object whose contents could not be read whole; empty if all could.
+    """Return one line on the first object whose contents could not be read whole; empty if all could.
 
     A view that fails for what it says (a missing table) is a readable fact, not counted here.
     """
@@ -123,7 +123,7 @@ class ManagementGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """The test cases must pass on what the prediction leaves, before the clean-up.
+        """Grade a prediction by the test cases, on the state that it leaves before the clean-up.
 
         For the flag, schema, tables' rows and views' results are held against those after the gold, both
         after the clean-up, or before it if it undoes anything that the gold did. Without test cases this
@@ -172,7 +172,7 @@ class ManagementGrader:
         result: Result,
         on_gold: TestReport,
     ) -> TestReport | QueryError:
-        """What the tests say of what is committed, which stays as it is."""
+        """Return what the tests say of what is committed, which stays as it is."""
         before = database.checkpoint()
         if not isinstance(before, Checkpoint):
             return before
@@ -195,7 +195,7 @@ class ManagementGrader:
         )
 
     def _gold_state(self, job: GradingJob) -> _GoldState | Grade:
-        """What the gold leaves; remembered if nothing in it reads the clock.
+        """Return what the gold leaves; remembered if nothing in it reads the clock.
 
         By its text: no engine says of a statement that writes whether it is repeatable.
         """
@@ -270,7 +270,9 @@ def _grade_by_state(gold: _GoldState, returned: DatabaseState | QueryError) -> G
 
 
 def _left(database: EpisodeDatabase, job: GradingJob, gold: _GoldState) -> Checkpoint | None:
-    """The prediction's state after the clean-up; None if it cannot be kept, so that it is made again."""
+    """Return the prediction's state after the clean-up; None if it cannot be kept, so that it is made
+    again.
+    """
     if gold.is_worked:
         run_each(database, job.cleanup)
     left = database.checkpoint()

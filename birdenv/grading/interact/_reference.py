@@ -28,7 +28,7 @@ from birdenv.databases import (
 )
 from birdenv.databases.cache import Key, result_cache
 from birdenv.grading._reads import reads_clock
-from birdenv.grading.compare._explain import emptiness, show
+from birdenv.grading.compare._differences import emptiness, show
 from birdenv.grading.compare._rows import RowsComparison
 from birdenv.grading.compare._sql_cuts import reference_text
 from birdenv.grading.interact._job import Grade, GradingJob, broken, failed
@@ -108,7 +108,7 @@ class ReferenceGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """The prediction runs as it is; then the tests of a Management task, or else the comparison of rows.
+        """Run the prediction, then the tests of a Management task, or else compare the rows.
 
         Errors of the set-up are ignored, and a gold that fails is the prediction's failure.
         """
@@ -161,7 +161,7 @@ class ReferenceGrader:
         )
 
     def _pristine_gold(self, job: GradingJob, gold_sqls: tuple[str, ...]) -> Result:
-        """What the gold returns where the prediction has never been."""
+        """Return what the gold returns where the prediction has never been."""
 
         def run() -> Result:
             with self._source.open(job.database, self._limits) as database:
@@ -196,7 +196,7 @@ class ReferenceGrader:
 
 
 def _are_run(job: GradingJob) -> bool:
-    """Whether a Management task has tests that the evaluator runs; else it compares rows."""
+    """Return whether a Management task has tests that the evaluator runs; else it compares rows."""
     if job.rules.tests == "every_callable":
         return any(map(defines_callable, job.tests))
     return bool(job.tests)

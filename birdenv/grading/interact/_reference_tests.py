@@ -67,7 +67,7 @@ _BODIES: Final[dict[TestWay, str]] = {
 
 
 def reference_test(sources: Sequence[str], way: TestWay) -> str:
-    """The source of one test that does with `sources` what the published evaluator does."""
+    """Return the source of one test that does with `sources` what the published evaluator does."""
     imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
     # The sandbox opens no file once a test runs: it loads beforehand what it finds imported.
     never = f"if False:\n{imports}" if imports else ""
@@ -75,17 +75,19 @@ def reference_test(sources: Sequence[str], way: TestWay) -> str:
 
 
 def defines_callable(source: str) -> bool:
-    """Whether the batch evaluator finds anything to call in a source; not if it does not compile."""
+    """Return whether the batch evaluator finds anything to call in a source; not if it does not compile."""
     return any(True for _ in _callables(_statements(source)))
 
 
 def defines_test_case(source: str) -> bool:
-    """Whether the later service finds its function in a source."""
+    """Return whether the later service finds its function in a source."""
     return "test_case" in _callables(_statements(source))
 
 
 def _callables(statements: Iterable[ast.AST]) -> Iterator[str]:
-    """Names at a source's own level, also under a condition, that can be called, as far as the text tells."""
+    """Yield names at a source's own level, also under a condition, that can be called, as far as the text
+    tells.
+    """
     for statement in statements:
         match statement:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):

@@ -38,8 +38,7 @@ class StrictQueryGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Exactly one statement that reads and returns rows; they must be the last gold statement's by
-        `compare_strict`."""
+        """Grade a Query task: one reading statement, whose rows are the gold's by `compare_strict`."""
         gold = self._gold_rows(job)
         if isinstance(gold, QueryError):
             return broken("the gold", gold)
@@ -69,8 +68,9 @@ class StrictQueryGrader:
         return grade
 
     def _gold_rows(self, job: GradingJob) -> Result | Grade:
-        """What the last gold statement returns, or why it cannot be asked; remembered if the database is as
-        the source has it."""
+        """Return what the last gold statement returns, or why it cannot be asked; remembered if the database
+        is as the source has it.
+        """
         *earlier, last = job.gold
         if job.conditions.distinct is False:
             last = _gold_without_outer_distinct(last, self._source.dialect)

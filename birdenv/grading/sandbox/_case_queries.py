@@ -18,7 +18,7 @@ class TooManyQueriesError(Exception):
 
 
 class Answers:
-    """What the tests ask of the database."""
+    """Answers what test cases ask of the database."""
 
     def __init__(self, database: EpisodeDatabase, dialect: str, most_queries: int, most_bytes: int) -> None:
         self._database = database
@@ -30,7 +30,9 @@ class Answers:
         """How long the database took, in all."""
 
     def answer(self, request: Any) -> Any:
-        """Raises `MessageError` for what is no request, `TooManyQueriesError` for one too many."""
+        """Answer a request. Raises `MessageError` if it is malformed, `TooManyQueriesError` if it is one too
+        many.
+        """
         match request:
             case ["execute", list(sqls)] if _are_texts(sqls):
                 return rows_of(self._run(sqls), self._most_bytes)
@@ -67,7 +69,7 @@ class Answers:
 
 
 def rows_of(result: Result | None, most_bytes: int) -> tuple[list[tuple[Any, ...]] | None, bool, bool]:
-    """What `execute_queries` returns: rows, whether there was an error, whether there was a timeout.
+    """Return what `execute_queries` returns: rows, whether there was an error, whether there was a timeout.
 
     A result that is cut, or larger than `most_bytes`, is an error.
     """

@@ -33,7 +33,7 @@ class OutputError(Exception):
 
 
 def outcome_of(step: Callable[[], object]) -> tuple[str, str]:
-    """The cause, as `TestOutcome` has it, and one line on it."""
+    """Return the cause, as `TestOutcome` has it, and one line on it."""
     try:
         step()
     except BaseException as error:
@@ -75,7 +75,7 @@ def _line(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """One short line, the same in every run."""
+    """Return one short line, the same in every run."""
     try:
         text = str(error)
     except Exception:
@@ -159,7 +159,7 @@ class _Connection:
 
 
 def _namespace(pred_rows: Any, owner: Owner) -> dict[str, Any]:
-    """The globals of one source: the published names, and Python's own with a guarded import."""
+    """Return the globals of one source: the published names, and Python's own with a guarded import."""
 
     def ask(*request: Any) -> Any:
         return owner.ask(list(request))
@@ -210,7 +210,7 @@ def _namespace(pred_rows: Any, owner: Owner) -> dict[str, Any]:
 
 
 def _sqls(queries: Any, function: str) -> list[str]:
-    """The SQL as a list. Raises `TypeError` for what is neither text nor a list of texts."""
+    """Return the SQL as a list. Raises `TypeError` for what is neither text nor a list of texts."""
     if isinstance(queries, str):
         return [queries]
     if isinstance(queries, (list, tuple)) and all(isinstance(query, str) for query in queries):

@@ -42,7 +42,7 @@ _ALARM_AFTER: Final = 5.0  # seconds beyond the wall clock, which is the owner's
 
 
 class RefusedError(PermissionError):
-    """A test asked for what is not offered."""
+    """A test asked for something that is not offered."""
 
 
 class RefusedImportError(ImportError):
@@ -57,7 +57,7 @@ def preload(names: Iterable[str]) -> None:
 
 
 def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """From here on nothing but computing, within limits, and talking over what is already open."""
+    """Confine this process: from now on it can compute, within limits, and use what is already open."""
     limit(seconds, cpu_seconds, memory_bytes)
     sys.addaudithook(_refuse)
 
@@ -95,7 +95,7 @@ def imported(
     names: Sequence[str] = (),
     level: int = 0,
 ) -> ModuleType:
-    """`__import__` for tests. Raises `RefusedImportError` for what is not offered."""
+    """Return `__import__` for tests. Raises `RefusedImportError` for what is not offered."""
     if level or not (_is_offered(name) or name in _INTERNAL):
         raise RefusedImportError(f"imports {'.' * level}{name}, which is not offered to tests", name=name)
     return builtins.__import__(name, global_names, local_names, names, level)

@@ -23,12 +23,12 @@ _DEFAULT_DECIMALS: Final = 2
 
 
 def remove_comments(sqls: _Texts) -> _Texts:
-    """SQL (one text, or a list of them) without comments and blank lines, trimmed."""
+    """Return SQL (one text, or a list of them) without comments and blank lines, trimmed."""
     return _each(sqls, _without_comments)
 
 
 def remove_round(sqls: _Texts) -> _Texts:
-    """SQL (one text, or a list of them) with each call `ROUND(x, n)` replaced by `(x)`.
+    """Return SQL (one text, or a list of them) with each call `ROUND(x, n)` replaced by `(x)`.
 
     Text whose parentheses do not match is left alone.
     """
@@ -36,7 +36,7 @@ def remove_round(sqls: _Texts) -> _Texts:
 
 
 def preprocess_results(results: Iterable[Iterable[Any]], decimal_places: int = 2) -> list[tuple[Any, ...]]:
-    """Rows made comparable: dates and timestamps as the text of their day, numbers rounded half up.
+    """Return rows made comparable: dates and timestamps as the text of their day, numbers rounded half up.
 
     A float stays a float and a Decimal a Decimal, both rounded by their decimal digits; every NaN is the same
     object. Arrays and JSON become JSON text with sorted keys. Fewer than 0 decimals mean 2.
@@ -79,7 +79,7 @@ def _without_round(sql: str) -> str:
 
 
 def _take_round(kept: list[str]) -> bool:
-    """Whether the last word is ROUND, which is then taken away with the space behind it."""
+    """Return whether the last word is ROUND, which is then taken away with the space behind it."""
     place = len(kept) - 1
     if place >= 0 and kept[place].isspace():
         place -= 1

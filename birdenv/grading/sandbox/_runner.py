@@ -76,7 +76,7 @@ clock, though the database was not slow. `process`: it ended its process, or bro
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """How one step ended: loading a source (then `name` is empty), or calling one of its tests.
+    """The end of one step: loading a source (then `name` is empty), or calling one of its tests.
 
     `source` counts from 1. `reason`: one line, empty if passed, private to graders.
     """
@@ -93,7 +93,7 @@ class TestOutcome:
 
 @dataclass(frozen=True, slots=True)
 class TestReport:
-    """What the tests say of one state. They are run in order; the first that does not pass is the last.
+    """The result of the tests on a state. They run in order, up to the first that does not pass.
 
     `passed`; `failed`, the state's fault; `test_error`, the tests' own. `reason`: one line, empty if passed;
     it quotes the tests, so it is private to graders. The same tests on the same state give the same report.
@@ -105,17 +105,17 @@ class TestReport:
 
     @property
     def tests_run(self) -> int:
-        """How many tests were called."""
+        """Return how many tests were called."""
         return sum(bool(outcome.name) for outcome in self.outcomes)
 
     @property
     def depends_on_machine(self) -> bool:
-        """Whether another run may say something else: time, memory or the process ended it."""
+        """Return whether another run may say something else: time, memory or the process ended it."""
         return bool(self.outcomes) and self.outcomes[-1].cause in ("limit", "clock", "process")
 
 
 def judged(on_gold: TestReport, on_prediction: Callable[[], TestReport]) -> TestReport:
-    """What the tests say of a prediction, in the light of what they say of the gold's own state.
+    """Return what the tests say of a prediction, in the light of what they say of the gold's own state.
 
     Tests that do not pass on the gold's state are unusable: a `test_error`, whatever the prediction, which is
     not looked at. Tests that pass there blame the prediction for the errors that they trip over on its state,
@@ -214,7 +214,7 @@ class _Owner:
 
     @property
     def _is_done(self) -> bool:
-        """Whether the last step has been told of, or one that did not pass."""
+        """Return whether the last step has been told of, or one that did not pass."""
         return len(self._outcomes) == len(self._steps) or (
             bool(self._outcomes) and self._outcomes[-1].cause != "passed"
         )

@@ -39,7 +39,9 @@ def compile_source(source: str) -> ast.Module:
 
 
 def parse_test_cases(sources: Sequence[str]) -> list[str]:
-    """What is wrong with the sources, one line each, by their number; empty if they keep the contract."""
+    """Return what is wrong with the sources, one line each, by their number; empty if they keep the
+    contract.
+    """
     return [
         f"test case {number}: {problem}"
         for number, source in enumerate(sources, 1)
@@ -48,12 +50,12 @@ def parse_test_cases(sources: Sequence[str]) -> list[str]:
 
 
 def names_of_tests(source: str) -> list[str]:
-    """The tests of a source that keeps the contract, in order, each once."""
+    """Return the tests of a source that keeps the contract, in order, each once."""
     return list(dict.fromkeys(test.name for test in _tests(_functions(compile_source(source)))))
 
 
 def imports_of(source: str) -> Iterator[str]:
-    """What a source may import, wherever in it: each name may be a module, or a name out of one."""
+    """Yield all names that the source imports, at any depth: modules, and names imported from modules."""
     for node in ast.walk(compile_source(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -63,7 +65,7 @@ def imports_of(source: str) -> Iterator[str]:
 
 
 def reads_clock(source: str) -> bool:
-    """Tell whether a source may ask Python for the time or the day, on the safe side.
+    """Return whether a source may ask Python for the time or the day; in doubt, True.
 
     >>> reads_clock("year = date.today().year"), reads_clock("day = datetime(2025, 2, 19)")
     (True, False)

@@ -82,7 +82,7 @@ class OwnedServer:
 
 @dataclass(frozen=True, slots=True)
 class ExSettings:
-    """Of `ExGrader`."""
+    """The settings of `ExGrader`."""
 
     clean: bool
     metrics: tuple[Metric, ...]
@@ -91,7 +91,7 @@ class ExSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairSettings:
-    """Of `PairGrader`, whose queries the owner runs."""
+    """The settings of `PairGrader`, whose queries the owner runs."""
 
     rules: PairRules
     has_database: bool
@@ -112,7 +112,7 @@ Job: TypeAlias = tuple[int, tuple[Any, ...], Mapping[bytes, QueryError]]
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """What came of a job.
+    """The result of a job.
 
     Attributes:
         found: what the grader gave.

@@ -147,7 +147,7 @@ def _numbers_said(said: str) -> set[float]:
 
 
 def _numbers_of(sql: str) -> set[float]:
-    """All numbers of SQL, also those in its texts, as of dates."""
+    """Return all numbers of SQL, also those in its texts, as of dates."""
     return {float(each) for each in _ANY_NUMBER.findall(sql)}
 
 
@@ -156,7 +156,9 @@ def _stands_in(text: str, said: str) -> bool:
 
 
 def _is_negated_otherwise(said: str, snippet: str) -> bool:
-    """Whether words leave out the values that a snippet asks for, or ask for those that it leaves out."""
+    """Return whether words leave out the values that a snippet asks for, or ask for those that it leaves
+    out.
+    """
     values = "|".join(re.escape(text.casefold()) for text in _STRING.findall(snippet) if text)
     bare = _STRING.sub(" ", _IS_KNOWN.sub(" ", snippet))
     unequal = len(_UNEQUAL.findall(bare))

@@ -36,7 +36,7 @@ _GAMES = ("c-interact", "a-interact")
 
 @dataclass(frozen=True, slots=True)
 class RunBlame:
-    """Whose fault the failures of a run were.
+    """The blame for the failures of a run.
 
     Attributes:
         episodes: episodes that say something.
@@ -51,7 +51,7 @@ class RunBlame:
 
     @property
     def users_share(self) -> float | None:
-        """The share of failures that are the user's; None without failures."""
+        """Return the share of failures that are the user's; None without failures."""
         if not self.failed:
             return None
         users = sum(blame.culprit == "user" for _, blame in self.failed.values())
@@ -81,7 +81,7 @@ class RunBlame:
         }
 
     def text(self, *, episodes: bool = False) -> str:
-        """Return the same for people; with `episodes`, a line for each failure."""
+        """Return the blame as text for people; with `episodes`, with a line for each failure."""
         found = self.to_json()
         lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
         if self.failed:
@@ -213,7 +213,7 @@ def _blame_of(
 
 
 def _failed_phase(record: Mapping[str, Any]) -> int | None:
-    """The phase that was not passed; None if all that could be were."""
+    """Return the phase that was not passed; None if all that could be were."""
     passed = {each["phase"] for each in record["attempts"] if each["status"] == "passed"}
     if 1 not in passed:
         return 1
@@ -221,7 +221,7 @@ def _failed_phase(record: Mapping[str, Any]) -> int | None:
 
 
 def _exchanges(record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[AnsweredQuestion, ...]:
-    """The questions of the first phase: the words are public, what they draw on is private."""
+    """Return the questions of the first phase: the words are public, what they draw on is private."""
     entries = [entry for entry in private.get("log", ()) if entry["kind"] == "answer"]
     words = [event["data"] for event in record["example"]["events"] if event["agent"] == 1]
     return tuple(

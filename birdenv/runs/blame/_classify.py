@@ -45,7 +45,7 @@ class AnsweredQuestion(NamedTuple):
 
 
 class PointState(NamedTuple):
-    """What became of one annotated point, and whether the SQL has it right."""
+    """What happened to one annotated point, and whether the SQL has it right."""
 
     term: str
     state: State
@@ -69,7 +69,7 @@ class Blame:
 
     @property
     def culprit(self) -> Culprit:
-        """Whose fault it was."""
+        """Return whose fault it was."""
         return CULPRITS[self.kind]
 
 
@@ -156,7 +156,7 @@ def _state(
     last: str,
     reading: str | None = None,
 ) -> State:
-    """What the agent heard of a point.
+    """Return what the agent heard of a point.
 
     It was misled by words that fit its own `reading` better than the point, or that gave its `last` SQL a
     value that the gold has not.
@@ -183,7 +183,9 @@ def _tells(words: str, point: Ambiguity, brief: Brief, last: str, reading: str |
 
 @lru_cache(maxsize=4096)  # many episodes ask the same of one task
 def _is_about(point: Ambiguity, brief: Brief, question: str) -> bool:
-    """Whether a question is about a point, by the rules of the rule-based user, or because it names it."""
+    """Return whether a question is about a point, by the rules of the rule-based user, or because it names
+    it.
+    """
     choice = understand(brief, question)
     if choice.call == "labelled":
         return any(item.term == point.term for item in choice.items)

@@ -73,7 +73,7 @@ class Execution:
         return None if last is None else (*self._job.gold[:-1], last)
 
     def _passes(self, job: GradingJob, sql: str, *, rows: int = 0) -> bool:
-        """Whether SQL passes, and returns so many rows at least: two empty results say little."""
+        """Return whether SQL passes, and returns so many rows at least: two empty results say little."""
         if self._left <= 0:
             return False
         self._left -= 1
@@ -118,7 +118,7 @@ def bare_snippet(snippet: str) -> str:
 
 
 def uses(sql: str, snippet: str) -> bool:
-    """Return whether a snippet stands in SQL, whatever the aliases, the case and the spaces.
+    """Return whether SQL contains a snippet, whatever its aliases, case and spaces.
 
     >>> uses("SELECT name FROM branches AS x WHERE x.Seats>=40", "b.seats >= 40")
     True
@@ -134,7 +134,7 @@ _MOST_NODES: Final = 24
 
 
 def replaced(sql: str, snippet: str, other: str) -> str | None:
-    """Return SQL with `other` wherever the snippet stands, whatever the aliases; None if it stands nowhere.
+    """Return SQL with `other` in place of a snippet, whatever its aliases, or None if it does not occur.
 
     >>> replaced("SELECT b.name FROM branches b WHERE b.seats>=40", "seats >= 40", "b.seats > 9")
     'SELECT b.name FROM branches b WHERE (b.seats > 9)'
@@ -152,7 +152,7 @@ def replaced(sql: str, snippet: str, other: str) -> str | None:
 
 
 class RenamedExpression(NamedTuple):
-    """An expression of a submission in the names of the gold SQL; alike if a column is the point's, too."""
+    """An expression of a submission, written in the names of the gold SQL."""
 
     sql: str
     is_alike: bool
@@ -160,7 +160,7 @@ class RenamedExpression(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _parsed(sql: str, dialect: str) -> Any:
-    """The syntax tree, which nobody may change; None if there is none."""
+    """Return the syntax tree, which nobody may change; None if there is none."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
@@ -203,7 +203,7 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
 
 
 def _on_columns(node: Any, names: set[str]) -> Any:
-    """Those of the joined conditions that are on some columns alone; None if that is less than two.
+    """Return those of the joined conditions that are on some columns alone; None if that is less than two.
 
     Of `OR` it is all or none.
     """
@@ -231,7 +231,9 @@ def _sort(node: Any) -> str:
 
 
 def _renamed(node: Any, tables: dict[str, str], aliases: dict[str, str]) -> Any:
-    """A copy in which columns have the gold's aliases of their tables, but for tables of the node's own."""
+    """Return a copy in which columns have the gold's aliases of their tables, but for tables of the node's
+    own.
+    """
     from sqlglot import exp
 
     copy = node.copy()

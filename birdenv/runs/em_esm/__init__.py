@@ -18,6 +18,7 @@ from birdenv.runs.em_esm._pairs import (
     newest_run,
     pairs_folder,
     pairs_of_run,
+    read_pair_records,
     read_pairs,
     write_pairs,
 )
@@ -38,6 +39,7 @@ __all__ = [
     "pairs_of_run",
     "queries_on",
     "read_details",
+    "read_pair_records",
     "read_pairs",
     "write_pairs",
 ]

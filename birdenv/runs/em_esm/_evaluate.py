@@ -12,7 +12,6 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from textwrap import shorten
 from typing import Any, Final, NamedTuple
 
 from birdenv.databases import DatabaseSource, Limits, NoAnswerError, QueryError, Result
@@ -22,61 +21,14 @@ from birdenv.grading import GRADER_VERSION, PairGrader, is_late, with_second_run
 from birdenv.grading.em_esm import BUCKETS, PairVerdict, RunQuery
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.em_esm._pairs import ScoredPair, check_holds_pairs, write_lines
-from birdenv.sql import sql_tokens
 from birdenv.version import __version__
-
-_DOES_NOT_COMPILE: Final = ("syntax: ", "missing: no such function: ")
-_SHOWN: Final = 100  # characters of the error
-_MARKS: Final = frozenset(
-    {
-        "::",
-        "ILIKE",
-        "LATERAL",
-        "EXTRACT",
-        "INTERVAL",
-        "ARRAY_AGG",
-        "DATE_PART",
-        "DATE_TRUNC",
-        "GENERATE_SERIES",
-        "SPLIT_PART",
-        "STRING_AGG",
-        "TO_CHAR",
-        "TO_DATE",
-        "TO_TIMESTAMP",
-    }
-)
-"""What PostgreSQL's queries are full of and SQLite has not."""
-
-
-def postgres_note(verdicts: Sequence[PairVerdict]) -> str:
-    """A line for people about pairs that ran on SQLite and look like PostgreSQL's; empty if none does."""
-    found = [idx for idx, verdict in enumerate(verdicts) if _is_marked(verdict)]
-    if not found:
-        return ""
-    error = shorten(verdicts[found[0]].error or "", _SHOWN)
-    return (
-        f"{len(found)} of {len(verdicts)} pairs have SQL that SQLite does not compile and that reads like "
-        f"PostgreSQL's (the first: pair {found[0]}, {error}); if it is PostgreSQL's, run all of it there: "
-        "--dialect postgres"
-    )
-
-
-def _is_marked(verdict: PairVerdict) -> bool:
-    if verdict.error is None or not verdict.error.startswith(_DOES_NOT_COMPILE):
-        return False
-    sql = verdict.gold.sql if verdict.side == "gold" else verdict.pred.sql
-    try:
-        return any(token.text.upper() in _MARKS for token in sql_tokens(sql, "postgres"))
-    except ValueError:  # a quote that never ends
-        return False
-
 
 _LONGEST_SQL = 300
 
 
 def read_details(folder: Path) -> list[dict[str, Any]]:
-    """The records of an evaluated run; a torn last line is dropped, even with empty lines behind it; unknown
-    fields are kept.
+    """Return the records of an evaluated run; a torn last line is dropped, even with empty lines behind it;
+    unknown fields are kept.
 
     Raises `InputError` if the run was not evaluated, or naming the first other line that is no record.
     """
@@ -150,12 +102,10 @@ _MODES = ("multiset", "ordered", "bird")
 
 
 class Evaluation(NamedTuple):
-    """`summary`: what `eval_summary.json` holds. `text`: the block for the console. `note`: a line on what
-    the figures do not show; empty if there is nothing to say."""
+    """`summary`: what `eval_summary.json` holds. `text`: the block for the console."""
 
     summary: dict[str, Any]
     text: str
-    note: str
 
 
 def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
@@ -216,7 +166,7 @@ def evaluate_pairs(
     write_records(out / "details.jsonl", map(_detail, pairs, verdicts))
     write_text(out / "eval_summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
     text = _text(summary, {metric: getattr(grader.rules, metric) for metric in METRICS})
-    return Evaluation(summary, text, postgres_note(verdicts) if grader.dialect == "sqlite" else "")
+    return Evaluation(summary, text)
 
 
 def _versions() -> dict[str, str]:
@@ -224,7 +174,9 @@ def _versions() -> dict[str, str]:
 
 
 def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:
-    """One line of `details.jsonl`; the first seven fields are the reference's, whose `etm` is empty."""
+    """Return one line of `details.jsonl`; the first seven fields are the reference's, whose `etm` is
+    empty.
+    """
     return {
         "idx": pair.idx,
         "pred_sql": verdict.pred.sql,

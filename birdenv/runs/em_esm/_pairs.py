@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import zip_longest
 from pathlib import Path
@@ -31,7 +31,7 @@ class NewestRun(NamedTuple):
 
 
 def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
-    """The newest complete folder `run_*` in `root`.
+    """Return the newest complete folder `run_*` in `root`.
 
     Folders named `run_YYYYMMDD_HHMMSS` with a real date come first, the latest name first; then the others,
     by the time of their last change and then by name. Links out of `root` do not count. Raises
@@ -87,7 +87,10 @@ SOURCES: Final[tuple[Source, ...]] = get_args(Source)
 
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
-    """`idx` counts from 0. An empty `db_id`, `instance_id` or `difficulty` is not known."""
+    """`idx` counts from 0. An empty `db_id`, `instance_id` or `difficulty` is not known.
+
+    `golds` are all golds, of which `gold` is the first; `record` is what the file says of the pair.
+    """
 
     idx: int
     gold: str
@@ -95,15 +98,19 @@ class ScoredPair:
     db_id: str = ""
     instance_id: str = ""
     difficulty: str = ""
+    golds: tuple[str, ...] = field(default=(), compare=False)
+    record: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
 
 def holds_pairs(folder: Path) -> bool:
-    """Whether a folder has files of pairs."""
+    """Return whether a folder has files of pairs."""
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 
 def pairs_folder(path: Path) -> Path:
-    """The folder of pairs that a path names: itself, or a run of BIRD's (of a folder of runs, the latest)."""
+    """Return the folder of pairs that a path names: itself, or a run of BIRD's (of a folder of runs, the
+    latest).
+    """
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
@@ -113,8 +120,8 @@ def pairs_folder(path: Path) -> Path:
 
 
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
-    """The pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files; of the
-    folder of a run of BIRD, what its episodes submitted.
+    """Return the pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files;
+    of the folder of a run of BIRD, what its episodes submitted.
 
     By default it is an `InputError` if `pairs.jsonl` and the text files beside it say different things;
     `source` `pairs` or `lines` chooses. Only a line feed ends a line, so other separators may stand in a
@@ -125,7 +132,12 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
     if not is_directory(folder):
         raise InputError(f"{folder}: no such directory; --run-dir takes a folder with {_GOLD} and {_PREDS}")
     if source != "lines" and exists(folder / _PAIRS):
-        pairs = _from_records(folder / _PAIRS)
+        pairs = read_pair_records(folder / _PAIRS)
+        if several := next((pair for pair in pairs if len(pair.golds) > 1), None):
+            raise InputError(
+                f"{folder / _PAIRS}: record {several.idx + 1}: the field `gold_sql` must be text, or a list "
+                "of one text"
+            )
         if source == "auto":
             _check_agreement(folder, pairs)
         return pairs
@@ -230,7 +242,7 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 
 def export_folder(place: Path) -> Path:
-    """The folder that pairs are exported to: `place` if its name is `run_...`, else a new
+    """Return the folder that pairs are exported to: `place` if its name is `run_...`, else a new
     `run_YYYYMMDD_HHMMSS` in it."""
     if place.name.startswith("run_"):
         return place
@@ -243,7 +255,7 @@ def export_folder(place: Path) -> Path:
 def pairs_of_run(
     runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
 ) -> list[ScoredPair]:
-    """A pair for each episode with gold, in the order of `runs`; both by `instance_id`.
+    """Return a pair for each episode with gold, in the order of `runs`; both by `instance_id`.
 
     Of several golds it is the one that matched, else the first. Without a submission the prediction is
     `None`, so that it counts as an answer that is wrong.
@@ -256,8 +268,8 @@ def pairs_of_run(
             gold = golds[private[name].get("matched_gold") or 0]
             result = run["result"]
             pred = result.get("predicted_sql") or UNANSWERED
-            known = {field: result.get(field) or "" for field in ("db_id", "difficulty")}
-            pairs.append(ScoredPair(len(pairs), gold, pred, instance_id=name, **known))
+            db_id, difficulty = (str(result.get(field) or "") for field in ("db_id", "difficulty"))
+            pairs.append(ScoredPair(len(pairs), gold, pred, db_id, name, difficulty))
     return pairs
 
 
@@ -284,21 +296,25 @@ def _record(pair: ScoredPair) -> dict[str, Any]:
     }
 
 
-def _from_records(path: Path) -> list[ScoredPair]:
-    """What `write_pairs` or `birdenv score --out` wrote: a list of one gold is that gold, null no answer."""
+def read_pair_records(path: Path) -> list[ScoredPair]:
+    """Return the pairs of a file, as `write_pairs` or `birdenv score --out` writes it.
+
+    Raises:
+        InputError: the file cannot be read, or a record is no pair.
+    """
     pairs = []
     for idx, record in enumerate(read_records(path, "pairs")):
         where = f"{path}: record {idx + 1}"
-        gold = record.get("gold_sql")
-        if isinstance(gold, list) and len(gold) == 1:
-            gold = gold[0]
-        if not isinstance(gold, str):
-            raise InputError(f"{where}: the field `gold_sql` must be text, or a list of one text")
-        pred = record.get("predicted_sql", 0)
+        gold, pred = record.get("gold_sql"), record.get("predicted_sql", 0)
+        golds = [gold] if isinstance(gold, str) else gold
+        if not isinstance(golds, list) or not golds or not all(isinstance(sql, str) for sql in golds):
+            raise InputError(f"{where}: the field `gold_sql` must be text, or a list of texts")
         if not isinstance(pred, str | None):
             raise InputError(f"{where}: the field `predicted_sql` must be text or null")
         db_id, instance_id, difficulty = (record.get(name, "") for name in _NAMES)
         if not all(isinstance(value, str) for value in (db_id, instance_id, difficulty)):
             raise InputError(f"{where}: the fields {', '.join(f'`{name}`' for name in _NAMES)} must be text")
-        pairs.append(ScoredPair(idx, gold, pred or "", db_id, instance_id, difficulty))
+        pairs.append(
+            ScoredPair(idx, golds[0], pred or "", db_id, instance_id, difficulty, tuple(golds), record)
+        )
     return pairs

@@ -25,7 +25,7 @@ _TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DifferentRow:
-    """The cells of the gold and of the submission in a row that differs; empty where there is no such row."""
+    """The cells of the gold and of the submission in a row that differs; empty if one has no such row."""
 
     expected: tuple[str | None, ...]
     returned: tuple[str | None, ...]
@@ -109,7 +109,7 @@ def _left(rows: Sequence[Row], open_rows: Counter[Any]) -> list[Row]:
 
 
 def _paired(missing: list[Row], extra: list[Row]) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """The rows in pairs of which most cells agree, and those that are left."""
+    """Return the rows in pairs of which most cells agree, and those that are left."""
     scored = [
         (-agreed, place, other)
         for place, one in enumerate(missing[:_MOST_PAIRED])

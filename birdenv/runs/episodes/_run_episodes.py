@@ -10,9 +10,9 @@ from typing import Any, Final
 
 from birdenv.databases import QueryResult
 from birdenv.dialogue import Arena, Event
-from birdenv.dialogue.display import DIALOGUE_ONLY, JudgedSubmission, Phase
-from birdenv.dialogue.event import HOUSE
 from birdenv.dialogue.games import Game, find_game, game_names
+from birdenv.dialogue.measures import DIALOGUE_ONLY, JudgedSubmission, Phase
+from birdenv.dialogue.move import HOUSE
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader
 from birdenv.runs._run_folder import episode_name
@@ -66,7 +66,7 @@ class RunEpisodes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the episodes."""
+        """Return the names of the episodes."""
         return tuple(self._places)
 
     def named(self, instance: str) -> list[str]:
@@ -185,15 +185,18 @@ class RunEpisodes:
         if self._arena is None or record["instance_id"] not in self._arena.ids:
             return ()
         points = open_terms(self._arena, record, private)
+        is_right = any(each["phase"] == 1 and each["status"] == "passed" for each in record["attempts"])
         return tuple(
-            OpenTerm(point.term, point.state != "never asked", point.state == "told", point.used)
+            OpenTerm(point.term, point.state != "never asked", point.state == "told", point.used or is_right)
             for point in points
         )
 
     def _result(
         self, submission: JudgedSubmission
     ) -> tuple[ResultTable | None, str, ResultDifference | None]:
-        """The first rows of a submission, or why there are none, and how they differ from the gold's."""
+        """Return the first rows of a submission, or why there are none, and how they differ from the
+        gold's.
+        """
         submission = submission._replace(place=0)
         if submission not in self._results:
             self._results[submission] = self._executed(submission)
@@ -237,7 +240,7 @@ class RunEpisodes:
         return ExGrader(source, limits_of(config))
 
     def _make_arena(self) -> Arena | None:
-        """The game with its tasks, which know the open terms; None where there are none."""
+        """Return the game with its tasks, which know the open terms; None where there are none."""
         if self._game is None or self._display.notes is DIALOGUE_ONLY.notes:  # nobody answers questions
             return None
         try:

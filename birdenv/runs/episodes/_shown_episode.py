@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from birdenv.databases import QueryResult
-from birdenv.dialogue.display import Phase, Section
+from birdenv.dialogue.measures import Phase, Section
 from birdenv.runs.episodes._result_difference import ResultDifference, cell_text
 
 FIRST_ROWS = 8
@@ -70,7 +70,10 @@ class ShownEvent:
 
 
 class OpenTerm(NamedTuple):
-    """An ambiguous term of the request: whether the agent asked, was answered, and used it in its SQL."""
+    """An ambiguous term of the request: whether the agent asked, was answered, and used it in its SQL.
+
+    It used the term if the text of its SQL shows that, or if the result is right.
+    """
 
     term: str
     asked: bool

@@ -87,7 +87,8 @@ def _pairs(episodes: list[ExportedEpisode], min_reward: float) -> Iterator[dict[
 
 
 def _parting(one: ExportedEpisode, other: ExportedEpisode) -> int | None:
-    """The place of the first message of the agent that is another one; None if the prompts are no more equal.
+    """Return the place of the first message of the agent that is another one; None if the prompts are no more
+    equal.
 
     What both share before it says nothing about which is better. Ids of calls are new in every episode.
     """
@@ -110,7 +111,7 @@ def _about(episode: ExportedEpisode) -> dict[str, Any]:
 
 
 def _uniform(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The messages with the same keys everywhere, which tables of Arrow need."""
+    """Return the messages with the same keys everywhere, which tables of Arrow need."""
     return [
         {
             "role": message["role"],
@@ -148,7 +149,7 @@ class ExportedEpisode:
 
     @property
     def first(self) -> int:
-        """The place of the agent's first message."""
+        """Return the place of the agent's first message."""
         return next(n for n, message in enumerate(self.messages) if message["role"] == "assistant")
 
 
@@ -225,7 +226,9 @@ def _of_transcript(arena: Arena, task: str, record: Mapping[str, Any]) -> Record
 
 
 def _turn_rewards(messages: list[dict[str, Any]], record: Mapping[str, Any]) -> list[float]:
-    """What each message earned: the rewards of the attempts by their submissions, the rest by the last."""
+    """Return what each message earned: the rewards of the attempts by their submissions, the rest by the
+    last.
+    """
     rewards = [0.0] * len(messages)
     earned = [attempt["reward"] for attempt in record.get("attempts", ()) if attempt["status"] != "malformed"]
     submitted = [n for n, message in enumerate(messages) if _submits(message)]

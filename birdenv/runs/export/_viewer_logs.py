@@ -92,7 +92,7 @@ def atif_trajectories(run: RecordedRun, episodes: Iterable[ExportedEpisode]) -> 
 
 
 def _steps(messages: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """The messages as steps, numbered from 1; results of tools belong to the step that called them."""
+    """Yield the messages as steps, numbered from 1; results of tools belong to the step that called them."""
     made: list[dict[str, Any]] = []
     for message in messages:
         text = message.get("content") or ""
@@ -116,7 +116,7 @@ def _steps(messages: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _arguments(text: Any) -> dict[str, Any]:
-    """Arguments of a call as an object; what a model wrote that is none stands under one name."""
+    """Return arguments of a call as an object; what a model wrote that is none stands under one name."""
     try:
         found = json.loads(text) if isinstance(text, str) else text
     except ValueError:
@@ -178,7 +178,7 @@ def inspect_log(run: RecordedRun, episodes: Iterable[ExportedEpisode]) -> dict[s
 
 
 def _created(folder: Path) -> str:
-    """When the first episode began; a run without times has the oldest date there is."""
+    """Return when the first episode began; a run without times has the oldest date there is."""
     times = [
         record.get("time", {}).get("timestamp", 0) for record in RunDirectory(folder).read("timings").values()
     ]

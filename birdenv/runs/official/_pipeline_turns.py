@@ -25,7 +25,7 @@ _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 class StageExchange(NamedTuple):
-    """What one stage of the user was sent, and what came back."""
+    """The prompt that one stage of the user was sent, and its answer."""
 
     prompt: str
     response: str
@@ -128,7 +128,8 @@ def read_dialogue(
 def _exchanges(
     entry: Mapping[str, Any], calls: CallFile | None, seat: str, said: tuple[str, str]
 ) -> tuple[StageExchange, ...]:
-    """Both stages of an answer: as a model was asked, else in the pipeline's markup and with the seat's text.
+    """Return both stages of an answer: as a model was asked, else in the pipeline's markup and with the
+    seat's text.
 
     A user with a language model has no prompt for a stage in which no model was asked.
     """
@@ -151,7 +152,7 @@ def _used_an_attempt_up(move: Mapping[str, Any]) -> bool:
 
 
 def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, Any]]) -> list[int]:
-    """The index of the move that each attempt was.
+    """Return the index of the move that each attempt was.
 
     A refused move is an attempt (`malformed`) only where the reply to it says so.
     """
@@ -171,7 +172,7 @@ def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, 
 
 
 def _in_markup(move: Mapping[str, Any], fence: str) -> str:
-    """The move as the pipeline's model would have written it; a refused one as its raw text."""
+    """Return the move as the pipeline's model would have written it; a refused one as its raw text."""
     data = move["data"] if isinstance(move["data"], str) else ""
     if _is_submission(move):
         return f"<t>```{fence}\n{data}\n```</t>"

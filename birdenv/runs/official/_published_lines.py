@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class PublishedNotes:
-    """What a reader should know about the files that were read."""
+    """Notes that a reader should know about the files that were read."""
 
     lines: list[str] = field(default_factory=list)
 
@@ -65,19 +65,19 @@ class ResultRow:
 
 
 def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | None:
-    """A file with verdicts, by `instance_id`; None if it is not there."""
+    """Return a file with verdicts, by `instance_id`; None if it is not there."""
     return read_rows(path, notes, _result)
 
 
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
-    """What stage 1 of the user took each turn's question for, in our words ("" for anything else)."""
+    """Return what stage 1 of the user took each turn's question for, in our words ("" for anything else)."""
     return read_rows(path, notes, _calls)
 
 
 def read_rows(
     path: Path, notes: PublishedNotes, keep: Callable[[Mapping[str, Any]], _T]
 ) -> dict[str, _T] | None:
-    """What `keep` makes of each line, by `instance_id`; None if there is no such file.
+    """Return what `keep` makes of each line, by `instance_id`; None if there is no such file.
 
     A torn last line is left out, of a task that comes twice the last line counts; both are noted. Raises
     `InputError` naming the first other line that is no record, or that `keep` objects to (`ValueError`).
@@ -110,7 +110,7 @@ def read_rows(
 
 
 def record_groups(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The groups that a task is in, from its record; where it says nothing, from its id."""
+    """Return the groups that a task is in, from its record; where it says nothing, from its id."""
     name = str(record.get("instance_id", ""))
     by_id = "Management" if "_M_" in name else "Query"
     high_level = record.get("high_level")
@@ -150,7 +150,7 @@ def _result(record: Mapping[str, Any]) -> ResultRow:
 
 
 def _allowed(record: Mapping[str, Any]) -> int | None:
-    """How many questions were: the pipeline's first submission takes the last turn."""
+    """Return how many questions were: the pipeline's first submission takes the last turn."""
     ours, max_turn = record.get("birdenv_max_questions"), record.get("max_turn")
     if isinstance(ours, int):
         return ours

@@ -30,7 +30,7 @@ from birdenv.runs.official._published_lines import (
     record_groups,
 )
 from birdenv.runs.official.write import OFFICIAL_FOLDER, STAGES
-from birdenv.tasks.interact.phase_counts import EpisodeScore, FollowUpKind
+from birdenv.tasks.interact.official_score import EpisodeScore, FollowUpKind
 
 _ADK_FIRST: Final = "first"
 _ADK_DEBUG: Final = "debug"
@@ -47,7 +47,7 @@ _ATTEMPTS: Final = {
 
 
 def read_adk_file(path: Path) -> OfficialResults:
-    """The results of the file. Raises `InputError` naming the first result that cannot be read.
+    """Return the results of the file. Raises `InputError` naming the first result that cannot be read.
 
     A reward that fits no way of passing (a known fault of the service gives one phase's reward twice) is
     replaced by what the two flags earn at least: at once for a whole phase that was rewarded twice, else
@@ -118,7 +118,9 @@ _SUBMITTED = "sql_results.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class OfficialResults:
-    """What result files say; the means, and the user's `answers` by call, are None where they do not."""
+    """The contents of result files. The means, and the user's `answers` by call, are None if they are
+    missing.
+    """
 
     standings: tuple[EpisodeScore, ...]
     notes: tuple[str, ...]
@@ -153,7 +155,7 @@ class _Task:
 
     @property
     def status(self) -> str:
-        """Birdenv's own word for the episode, else a fault where the last verdict was one."""
+        """Return birdenv's own word for the episode, else a fault where the last verdict was one."""
         if not self.rows:
             return "infra_error"
         last = self.rows[-1]
@@ -165,7 +167,7 @@ def _passed(row: ResultRow | None) -> bool:
 
 
 def is_stage_folder(folder: Path) -> bool:
-    """Whether a result file of the pipeline is there."""
+    """Return whether a result file of the pipeline is there."""
     return any(exists(folder / name) for name in (*_FILES, _SUBMITTED))
 
 
@@ -177,7 +179,7 @@ def official_folder(path: Path) -> Path:
 
 
 def read_stage_folder(folder: Path) -> OfficialResults:
-    """The results of a folder `results/patience_<p>/<model>`, or of a run's `private_official`.
+    """Return the results of a folder `results/patience_<p>/<model>`, or of a run's `private_official`.
 
     Raises `InputError` where the first stage was not evaluated, and naming a line that is damaged (other than
     a torn last one) or has no verdict.
@@ -235,7 +237,7 @@ def _note(
 
 
 def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
-    """Asked and allowed, means over the tasks that were played."""
+    """Return asked and allowed, means over the tasks that were played."""
     played = [task.rows for task in tasks if task.rows and task.status != "skipped"]
     limits = [rows[0].allowed for rows in played]
     allowed = [limit for limit in limits if limit is not None]
@@ -246,7 +248,9 @@ def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
 
 
 def _answers(folder: Path, tasks: Mapping[str, _Task], notes: PublishedNotes) -> dict[str, int] | None:
-    """The user's calls. The pipeline also asks its user about the SQL of the last turn: not counted."""
+    """Return the user's calls. The pipeline also asks its user about the SQL of the last turn: not
+    counted.
+    """
     file = folder / "user_1_interaction.jsonl"
     calls = read_calls(file, notes)
     if calls is None:

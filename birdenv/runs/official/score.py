@@ -22,12 +22,14 @@ from birdenv.runs.official._read import (
     read_adk_file,
     read_stage_folder,
 )
-from birdenv.runs.report_lines import rule
+from birdenv.statistics import rule
 from birdenv.tasks.interact.measures import GROUPS, passed
-from birdenv.tasks.interact.phase_counts import EpisodeScore, group_figures, official_figures
-from birdenv.tasks.interact.score_text import (
+from birdenv.tasks.interact.official_score import (
+    EpisodeScore,
     answers_line,
+    group_figures,
     group_table,
+    official_figures,
     official_lines,
     questions_text,
     rate_lines,
@@ -68,13 +70,13 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
 
 @dataclass(frozen=True, slots=True)
 class OfficialScore:
-    """Result files and where they were found."""
+    """The results of official files, and the folder in which they were found."""
 
     path: Path
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """All figures, without the path, so that the same files give the same bytes.
+        """Return all figures, without the path, so that the same files give the same bytes.
 
         `official` is `official_figures`; a run of birdenv has the same in its `overall.json`. Groups are over
         all of their tasks, too.
@@ -91,7 +93,7 @@ class OfficialScore:
         }
 
     def text(self) -> str:
-        """The same for people."""
+        """Return the figures as text for people."""
         made = self.to_json()
         lines = [rule("="), "c-Interact, official score", rule("=")]
         lines += [*official_lines(made["official"]), *rate_lines(made["official"])]

@@ -69,7 +69,7 @@ _Rows = Iterator[dict[str, Any]]
 
 
 def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1) -> Path:
-    """Write the seventeen files of a finished run; the folder that they are in.
+    """Write the seventeen files of a finished run, and return their folder.
 
     They come from the stored records and the task file alone, the same bytes each time. Where every task was
     played several times, each repeat has a folder of its own in there. Raises `InputError` if an episode is
@@ -90,7 +90,7 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
         for instance_id in arena.ids:
             name = episode_name(instance_id, repeat)
             if name not in runs or name not in private:
-                raise InputError(f"{directory.path}: {name} is not finished; go on with --resume first")
+                raise InputError(f"{directory.path}: {name} is not finished; finish it with --resume first")
             run, where = runs[name], f"{directory.path}: {name}"
             dialogue = read_dialogue(
                 run,
@@ -113,7 +113,7 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
 
 
 def _state(episode: _Episode, turns: int) -> dict[str, Any]:
-    """The task's record with the first turns of its conversation."""
+    """Return the task's record with the first turns of its conversation."""
     state = dict(episode.task)
     for number, turn in enumerate(episode.dialogue.turns[:turns], 1):
         state |= {f"prompt_turn_{number}": turn.prompt, f"prediction_turn_{number}": turn.prediction}
@@ -138,7 +138,7 @@ def _system(episode: _Episode) -> _Rows:
 
 
 def _last_of_system(part: str) -> Callable[[_Episode], _Rows]:
-    """The last turn of each task, on its way to the model (`prompt`) or back (`response`)."""
+    """Return the last turn of each task, on its way to the model (`prompt`) or back (`response`)."""
 
     def rows(episode: _Episode) -> _Rows:
         turns = episode.dialogue.turns
@@ -198,7 +198,9 @@ def _results(stage: str, *, with_status: bool) -> Callable[[_Episode], _Rows]:
 
 
 def _outcome(episode: _Episode, phase: int, attempt: str) -> tuple[int, str, str, str]:
-    """Turns until then, the SQL, success or failed, and the message. What passed at first stands in debug."""
+    """Return turns until then, the SQL, success or failed, and the message. What passed at first stands in
+    debug.
+    """
     made = episode.dialogue.attempts
     if attempt == "debug" and (phase, attempt) not in made and passed(episode.run, phase, "first"):
         attempt = "first"

@@ -14,8 +14,7 @@ from birdenv.errors import InputError
 from birdenv.grading import ExGrader
 from birdenv.runs._run_folder import RunDirectory
 from birdenv.runs.regrade._data import check_unchanged, data_notes, limits_of, place_of, source_of
-from birdenv.runs.report_lines import rule
-from birdenv.statistics import rate_line
+from birdenv.statistics import rate_line, rule
 from birdenv.tasks.bird import BirdTask, load_tasks
 from birdenv.tasks.bird.measures import EX_BIRD_NOTE, EX_NOTE
 
@@ -36,7 +35,7 @@ class BirdRegrade:
 
     @property
     def different(self) -> list[str]:
-        """Episodes whose EX or EX by the set rule is another now."""
+        """Return episodes whose EX or EX by the set rule is another now."""
         return [
             name
             for name, now in self.now.items()
@@ -116,7 +115,7 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
-    """EX as played and now, the tasks that differ, and notes. Only `reasons` are private."""
+    """Return EX as played and now, the tasks that differ, and notes. Only `reasons` are private."""
     cleaned = ", cleaned" if regrade.clean else ""
     doubtful = ", with fail_doubtful" if regrade.fail_doubtful else ""
     lines = [rule("="), f"BIRD, graded again{doubtful}", rule("=")]
@@ -136,7 +135,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
 
 
 def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
-    """The same for `regraded.json`, without reasons."""
+    """Return the regrade of a run of BIRD as an object for `regraded.json`, without reasons."""
     return {
         "clean": regrade.clean,
         "fail_doubtful": regrade.fail_doubtful,

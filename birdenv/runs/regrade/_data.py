@@ -34,7 +34,7 @@ class Submission:
 
 
 def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]:
-    """The attempts of a record of `runs.jsonl`, in order, with their SQL.
+    """Return the attempts of a record of `runs.jsonl`, in order, with their SQL.
 
     Raises `InputError`, naming `where`, if its attempts and its transcript do not belong together.
     """
@@ -65,38 +65,39 @@ def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]
 
 
 def _overspent(run: Mapping[str, Any]) -> bool:
-    """Whether the calls of an a-Interact episode cost more than its budget, as only its end can."""
+    """Return whether the calls of an a-Interact episode cost more than its budget, as only its end can."""
     spent = sum(COSTS[kind] * count for kind, count in run["calls"].items())
     spent += MALFORMED_COST * run["malformed"]
     return bool(round(10 * spent) > 10 * run["budget"])
 
 
 def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | None) -> Path:
-    """The path that was given, or that the run was played with; `InputError` where there is nothing."""
+    """Return the path that was given, or that the run was played with; `InputError` where there is
+    nothing.
+    """
     if given is not None:
         return given
     path = Path(str(config.get(key, "")))
     if key not in config or not exists(path):
-        raise InputError(f"the run's {key} ({path}) is not there any more; say where it is with {option}")
+        raise InputError(f"the run's {key} ({path}) no longer exists; say where it is with {option}")
     return path
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:
-    """The limits that the run was graded under."""
+    """Return the limits that the run was graded under."""
     seconds = config.get("sql_timeout_s")
     return Limits(seconds=float(seconds)) if isinstance(seconds, int | float) else Limits()
 
 
 def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
-    """The databases of a folder on the engine of the run, and at its day, if it has one; on the server that
-    `open_source` finds."""
+    """Return the databases of a folder on the run's engine, with its reference date if it has one."""
     return open_source(folder, str(config.get("dialect", "sqlite")), today=config.get("today"))
 
 
 def check_unchanged(
     config: Mapping[str, Any], data_file: Path, source: DatabaseSource, names: Iterable[str], allowed: bool
 ) -> list[str]:
-    """What has changed since the run, in words; `InputError` that says so unless that is `allowed`."""
+    """Return what has changed since the run, in words; `InputError` that says so unless that is `allowed`."""
     changes = changes_since(config, data_file, source, names)
     if changes and not allowed:
         raise InputError(

@@ -27,7 +27,7 @@ from birdenv.runs.regrade._data import (
     submissions_of,
 )
 from birdenv.tasks.c_interact import AttemptName, CInteractTask, Profile, grading_job, load_benchmark
-from birdenv.tasks.interact.phase_counts import EpisodeScore, count_phases
+from birdenv.tasks.interact.official_score import EpisodeScore, count_phases
 
 AS_PLAYED: Final = "as played"
 _WITHOUT_SQL: Final = frozenset({"malformed", "no_submission"})
@@ -36,7 +36,7 @@ _NOBODYS: Final = frozenset({"infra_error", "test_error"})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What one profile says of one submission; `reason` is private."""
+    """The verdict of a profile on a submission; `reason` is private."""
 
     status: str
     reason: str = ""
@@ -74,7 +74,7 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """What grading again found."""
+    """The result of grading again."""
 
     figures: Mapping[str, Figures]
     disagreements: tuple[Disagreement, ...]
@@ -119,9 +119,9 @@ def regrade_interact(
 ) -> Regrade:
     """Grade a stored run of c-Interact or a-Interact again.
 
-    `folder` and `task_file` stand in for those that the run was played on. What is doubtful fails under the
-    profile `strict` if `fail_doubtful`, or if the run was played so. Raises `InputError` if data are missing
-    or, unless `allow_changed`, have changed.
+    `folder` and `task_file` replace those of the run. Doubtful passes fail under the profile `strict` if
+    `fail_doubtful` is given, or if the run had it. Raises `InputError` if data are missing or, unless
+    `allow_changed`, have changed.
     """
     config = directory.read_config(hint="")
     fail_doubtful = fail_doubtful or bool(config.get("fail_doubtful"))
@@ -180,7 +180,7 @@ def regrade_interact(
 
 
 def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission], judge: _Judge) -> _Replay:
-    """The episode's way under one profile, as far as it was played."""
+    """Return the episode's way under one profile, as far as it was played."""
     verdicts: dict[_Place, Verdict] = {}
     passes: dict[_Place, None] = {}
     accepted: str | None = None
@@ -211,7 +211,9 @@ def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission],
 
 
 def _missing(phase: int, submitted: Sequence[Submission], played: Sequence[Submission]) -> str:
-    """What the run never played because its own verdicts were others; empty if the agent had its chance."""
+    """Return what the run never played because its own verdicts were others; empty if the agent had its
+    chance.
+    """
     last = submitted[-1] if submitted else None
     if last is not None and last.passed and last.attempt == "first":
         return f"its first attempt in phase {phase} fails, and the debug attempt was never made"
@@ -253,7 +255,9 @@ def _figures(episodes: Iterable[tuple[Mapping[str, Any], _Replay]]) -> Figures:
 def _disagreements(
     played: Mapping[str, Sequence[Submission]], by_profile: Mapping[str, Mapping[str, _Replay]]
 ) -> Iterable[Disagreement]:
-    """Submissions that some pass and others do not, and those that pass only by a hole of the rules."""
+    """Return submissions that some pass and others do not, and those that pass only by a hole of the
+    rules.
+    """
     for name, submissions in played.items():
         for submission in submissions:
             place = (submission.phase, submission.attempt)

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from birdenv.runs.regrade._data import data_notes
 from birdenv.runs.regrade._interact import AS_PLAYED, Disagreement, Figures, Regrade, Verdict
-from birdenv.runs.report_lines import rule
+from birdenv.statistics import rule
 
 _NAME, _COLUMN = 24, 17
 _ROWS: Final = {
@@ -28,7 +28,9 @@ _CUT_SHORT: Final = (
 
 
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """The table, the submissions that are judged differently, and notes. Only `reasons` are private."""
+    """Return the table, the submissions that are judged differently, and notes. Only `reasons` are
+    private.
+    """
     columns = list(regrade.figures)
     title = f"{regrade.game}, graded again (played under {regrade.played_profile})"
     lines = [rule("="), title, *(["strict with fail_doubtful"] if regrade.fail_doubtful else []), rule("=")]
@@ -48,7 +50,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
 
 
 def regrade_record(regrade: Regrade) -> dict[str, Any]:
-    """The same for `regraded.json`, without reasons."""
+    """Return the regrade as an object for `regraded.json`, without reasons."""
     return {
         "game": regrade.game,
         "played_profile": regrade.played_profile,
@@ -70,7 +72,9 @@ def regrade_record(regrade: Regrade) -> dict[str, Any]:
 
 
 def _figures(regrade: Regrade, column: str) -> dict[str, Any]:
-    """Without first attempts in a-Interact, where they are worth no more than others."""
+    """Return the figures of a profile; in a-Interact without first attempts, which earn no more than
+    others.
+    """
     found = asdict(regrade.figures[column])
     if regrade.game == "a-interact":
         del found["phase_1_first"], found["phase_2_first"]

@@ -86,7 +86,7 @@ class RunComparison:
     differences: tuple[Difference, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """The comparison for machines; without paths and dates."""
+        """Return the comparison as a JSON object, without paths and dates."""
         differences: dict[str, dict[str, Any]] = defaultdict(dict)
         for difference in self.differences:
             name = f"{run_letter(difference.run)}-A"
@@ -113,7 +113,7 @@ class RunComparison:
 
 
 def run_letter(number: int) -> str:
-    """`A` for the first run; `A1` follows `Z`."""
+    """Return `A` for the first run; `A1` follows `Z`."""
     turns, letter = divmod(number, 26)
     return f"{chr(ord('A') + letter)}{turns or ''}"
 
@@ -150,7 +150,9 @@ def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> Ru
 
 
 def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
-    """What makes two runs of one game answers to different questions: data, databases, grader, tasks."""
+    """Return what makes two runs of one game answers to different questions: data, databases, grader,
+    tasks.
+    """
     differences = []
     if a.config.get("data_sha256") != b.config.get("data_sha256"):
         differences.append("the task file (data_sha256)")
@@ -168,7 +170,7 @@ def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
 
 
 def _changed(a: Any, b: Any) -> list[str]:
-    """Databases that both name, with other digests."""
+    """Return databases that both name, with other digests."""
     if not isinstance(a, dict) or not isinstance(b, dict):
         return [] if a == b else ["all databases"]
     return sorted(name for name in a.keys() & b.keys() if a[name] != b[name])
@@ -184,7 +186,7 @@ def _settings(a: RecordedRun, b: RecordedRun) -> list[str]:
 
 
 def _different_users(a: RecordedRun, b: RecordedRun, letter: str) -> list[str]:
-    """That two runs had different users, so that their scores are answers to different questions."""
+    """Return a line for each run that had another user than the first, which makes scores incomparable."""
     one, other = a.config.get("user_facts"), b.config.get("user_facts")
     if one == other:
         return []
@@ -195,7 +197,7 @@ def _different_users(a: RecordedRun, b: RecordedRun, letter: str) -> list[str]:
 
 
 def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[str]]:
-    """Tasks of the first run that every run rates, and what that leaves out."""
+    """Return tasks of the first run that every run rates, and what that leaves out."""
     rated = [{o.instance_id for o in run.outcomes if o.rated} for run in runs]
     everywhere = set[str].intersection(*(set(run.tasks) for run in runs))
     common = set[str].intersection(*rated)
@@ -204,7 +206,8 @@ def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[st
     notes = []
     if len(common) < len(everywhere):
         unrated = len(everywhere) - len(common)
-        notes.append(f"{unrated} common task(s) are left out: not rated (no gold, broken) in one of the runs")
+        why = "no gold, broken" if all(run.finished for run in runs) else "no gold, broken, not yet played"
+        notes.append(f"{unrated} common task(s) are left out: not rated ({why}) in one of the runs")
     return tuple(name for name in runs[0].tasks if name in common), notes
 
 
@@ -236,7 +239,9 @@ def _difference(
     tasks: Sequence[str],
     database: Mapping[str, str | None],
 ) -> Difference:
-    """Rates of tasks played once: Newcombe's interval and McNemar's test; everything else: the bootstrap."""
+    """Return rates of tasks played once: Newcombe's interval and McNemar's test; everything else: the
+    bootstrap.
+    """
     values_a, values_b = _by_task(a, measure), _by_task(b, measure)
     names = [name for name in tasks if name in values_a and name in values_b]
     gaps = [values_b[name] - values_a[name] for name in names]
@@ -269,7 +274,7 @@ def _difference(
 
 
 def _by_task(run: RecordedRun, measure: Measure) -> dict[str, float]:
-    """The mean of a measure over the episodes of each task that count for it."""
+    """Return the mean of a measure over the episodes of each task that count for it."""
     values: dict[str, list[float]] = defaultdict(list)
     for o, value in values_of(run.outcomes, measure):
         values[o.instance_id].append(value)

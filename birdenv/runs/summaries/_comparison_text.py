@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from birdenv.runs.report_lines import rule
 from birdenv.runs.summaries._comparison import MCNEMAR, Difference, RunComparison, run_letter
 from birdenv.runs.summaries._means_over_tasks import Estimate, figure_line
 from birdenv.runs.summaries._run_report import FEW_DATABASES, interval_heads, method_notes, on_databases
 from birdenv.runs.summaries.recorded_run import exclusions
-from birdenv.statistics import Interval, between, in_digits, percent
+from birdenv.statistics import Interval, between, in_digits, percent, rule
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False, everything: bool = False) -> str:
@@ -47,7 +46,7 @@ def _table(comparison: RunComparison, number: int) -> list[str]:
     """Hold run `number` against the first: both figures, the difference, its interval over tasks, its p."""
     letter = run_letter(number)
     gap = f"{letter} - A"
-    lines = ["", f"{'':<26}{'A':>8}{letter:>10}{gap:>10}   {'95 % over tasks':<18}       p"]
+    lines = ["", f"{'':<26}{'A':>8}{letter:>10}{gap:>10}   {'95 % interval':<18}       p"]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
         found = [d for d in comparison.differences if d.measure == measure and d.run == number]
@@ -72,14 +71,15 @@ def _end(comparison: RunComparison) -> list[str]:
     many = [f"Of {count} tests; the p values are not corrected for that."] if count > 1 else []
     return [
         "",
-        "p: the chance of a difference at least this large if the runs were equally good.",
+        "The interval is of the difference: how far other tasks could move it. p: the chance of a difference",
+        "at least this large if the runs were equally good.",
         *many,
         "Next: --all for intervals and tests over databases, --tasks for the tasks on which the runs differ.",
     ]
 
 
 def _blocks(comparison: RunComparison, tasks: bool) -> list[str]:
-    """Figures, differences and tests, a block for each measure."""
+    """Return figures, differences and tests, a block for each measure."""
     lines = ["", interval_heads(comparison.databases)]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
@@ -137,7 +137,7 @@ def _signed_between(interval: Interval | None, share: bool) -> str:
 
 
 def _foot(comparison: RunComparison) -> list[str]:
-    """How the numbers are made."""
+    """Return how the numbers are made."""
     lines = [
         *method_notes(comparison.databases),
         "Differences over tasks: of rates of tasks played once Newcombe's interval, else paired bootstrap.",

@@ -51,7 +51,7 @@ def model_figures(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def model_lines(figures: dict[str, Any]) -> list[str]:
-    """Return the same for people."""
+    """Return what models cost as lines of text."""
     lines = [
         f"Usage of the {seat}: " + ", ".join(f"{USAGE_TITLES[name].lower()} {n}" for name, n in used.items())
         for seat, used in figures.get("usage_of_others", {}).items()
@@ -65,7 +65,7 @@ def model_lines(figures: dict[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What an episode says about the agent: its figures by name of the measure, if it is rated at all.
+    """The outcome of an episode for the agent: its figures by name of the measure, if it is rated at all.
 
     `groups` holds the names of the groups that its task is in, by kind: none, one or several of each.
     `database` is the group whose tasks resemble each other; None in games that have no such groups.

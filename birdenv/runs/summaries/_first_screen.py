@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.dialogue.measures import UNRATED
 from birdenv.errors import InputError
+from birdenv.runs._run_folder import player_name
 from birdenv.runs.summaries._episode_figures import USAGE, model_figures
 from birdenv.runs.summaries._means_over_tasks import NAME_WIDTH, figure_line
 from birdenv.runs.summaries._run_report import RunReport, group_lines, over_databases
@@ -22,7 +23,7 @@ _WIDTH: Final = 100
 
 
 def first_screen(report: RunReport) -> str:
-    """Return what was played, on which data, the main figures, what they cost, and what to type next."""
+    """Return the first screen of a summary: game, data, main figures, cost, and the next commands."""
     run = report.run
     before = [f"{run.game}: {_players(run)}, seed {run.config.get('seed')}", _row("Data", _data(run))]
     settings = ", ".join(f"{name} {value}" for name, value in report.settings().items())
@@ -32,13 +33,13 @@ def first_screen(report: RunReport) -> str:
     after += [_row(name, text) for name, text in report.details.screen.items()]
     after += [_row(f"Cost, {seat}", text) for seat, text in _costs(report).items()]
     after += [_row("Note", _short(note)) for note in _notes(report)]
-    after += [_row("Next", command) for command in _next_commands(report)]
+    after += [_row(f"Next, {what}", command) for what, command in _next_commands(report).items()]
 
     has_intervals = any(of.method != "none" for of in report.figures)
     databases = len({o.database for o in run.outcomes if o.rated} - {None})
     if has_intervals:
         over = f"over {databases} databases" if databases > 1 else ""
-        before.append(f"{'':<46}{'95 % over tasks':<18}{over}".rstrip())
+        before.append(f"{'95 % intervals':<46}{'over tasks':<18}{over}".rstrip())
     main = [of for of in report.figures if of.measure.headline and of.measure not in USAGE.values()]
     room = max(_FEWEST_FIGURES, _LINES - len(before) - len(after))
     figures = [figure_line(of, last=over_databases(of) if databases > 1 else "") for of in main[:room]]
@@ -51,7 +52,7 @@ def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
     Raises:
         InputError: The game has no such groups.
     """
-    known = report.groups
+    known = report.run.measured.group_titles
     for kind in kinds:
         if kind not in known:
             there = f"known: {', '.join(known)}" if known else f"{report.run.game} has no groups of tasks"
@@ -81,22 +82,17 @@ def _row(name: str, text: str) -> str:
 
 
 def _players(run: RecordedRun) -> str:
-    """`asks-first with rule as the user`, and the models that options named."""
+    """Return `asks-first with rule as the user`, and the models that options named."""
     models = run.config.get("models")
     models = models if isinstance(models, dict) else {}
     seats = find_game(run.game).seat_names if run.game in game_names() else ()
     others = [
-        f"{_with_model(run.config[name], models.get(f'{name}_model'))} as the {name}"
+        f"{player_name(str(run.config[name]), models.get(f'{name}_model'))} as the {name}"
         for name in seats
         if name in run.config
     ]
-    agent = _with_model(run.agent, models.get("model"))
+    agent = player_name(run.agent, models.get("model"))
     return f"{agent} with {' and '.join(others)}" if others else agent
-
-
-def _with_model(player: Any, model: Any) -> str:
-    named = isinstance(model, str) and str(player) in ("llm", "llm-markup", "rule+llm")
-    return f"{player}:{model}" if named else str(player)
 
 
 def _data(run: RecordedRun) -> str:
@@ -105,7 +101,7 @@ def _data(run: RecordedRun) -> str:
     name = "the demo, " if demo else f"{path.parent.name}/{path.name}, ".lstrip("/") if path.name else ""
     databases = len({o.database for o in run.outcomes} - {None})
     text = name + _counted(len(run.tasks), "task")
-    text += f" on {_counted(databases, 'database')}" if databases else ""
+    text += f" on {_counted(databases, 'database')}" if databases and run.finished else ""
     engine, grader = run.config.get("engine"), run.config.get("grader")
     text += f"; {engine}" if isinstance(engine, str) else ""
     return text if grader is None else f"{text}; grader {grader}"
@@ -116,7 +112,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _episodes(run: RecordedRun) -> str:
-    """How many episodes there are, and the statuses that are not `completed`."""
+    """Return how many episodes there are, and the statuses that are not `completed`."""
     finished, rated = len(run.outcomes), sum(o.rated for o in run.outcomes)
     times = f" ({run.repeats} of each task)" if run.repeats > 1 else ""
     text = f"{finished:,} of {run.expected:,} finished{times}"
@@ -130,7 +126,7 @@ def _episodes(run: RecordedRun) -> str:
 
 
 def _costs(report: RunReport) -> dict[str, str]:
-    """What the models of each seat took; the agent's is what it reports."""
+    """Return what the models of each seat took; the agent's is what it reports."""
     used = {of.measure.name: of.total for of in report.figures if of.measure in USAGE.values()}
     others = model_figures(report.run.records).get("usage_of_others", {})
     return {seat: _cost(of) for seat, of in {"agent": used, **others}.items() if of}
@@ -145,7 +141,7 @@ def _cost(used: dict[str, float]) -> str:
 
 
 def _repeats(report: RunReport) -> str:
-    """pass^k and pass@k of the first rate, for the largest k."""
+    """Return pass^k and pass@k of the first rate, for the largest k."""
     measure, rates = next(iter(report.repeats.items()))
     last = rates[-1]
     return f"{measure.title}: {last.text()}"
@@ -161,14 +157,15 @@ def _short(text: str) -> str:
     return text if len(text) <= room else f"{text[: room - 3]}..."
 
 
-def _next_commands(report: RunReport) -> list[str]:
+def _next_commands(report: RunReport) -> dict[str, str]:
+    """Return the commands that a reader may want next, by what they are for."""
     run = report.run
-    by = [f" (or --by {kind})" for kind in report.groups][:1]
-    commands = [f"birdenv summary {run.path} --all{''.join(by)}"]
+    by = [f" (or --by {kind})" for kind in run.measured.group_titles][:1]
+    commands = {"all figures": f"birdenv summary {run.path} --all{''.join(by)}"}
     if not run.finished:
         started = run.config.get("command")
         name = started.get("name") if isinstance(started, dict) else None
-        commands.insert(0, f"birdenv {name or f'play {run.game}'} --resume {run.path}")
-    elif report.details.figures.get("failures"):
-        commands.append(f"birdenv blame {run.path}")
+        return {"to finish it": f"birdenv {name or f'play {run.game}'} --resume {run.path}", **commands}
+    if report.details.figures.get("failures"):
+        commands["whose fault"] = f"birdenv blame {run.path}"
     return commands

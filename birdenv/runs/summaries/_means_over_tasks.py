@@ -33,7 +33,7 @@ NAME_WIDTH = 24
 def figure_line(
     estimate: Estimate, name: str | None = None, last: str = "", *, width: int = NAME_WIDTH
 ) -> str:
-    """`EX    40/52   76.9 %    63.9 ..  86.3`: the figure, its interval over tasks, and a last column.
+    """Return `EX    40/52   76.9 %    63.9 ..  86.3`: the figure, its interval over tasks, and a last column.
 
     `width` is that of the name's column.
     """
@@ -47,7 +47,7 @@ def figure_line(
 
 
 def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
-    """What the agent reports: mean, total and the interval of the mean over tasks."""
+    """Return what the agent reports: mean, total and the interval of the mean over tasks."""
     lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
     for of in used:
         money = of.measure.name == "cost_usd"
@@ -74,7 +74,7 @@ class PassRates:
     at_interval: Interval | None
 
     def text(self) -> str:
-        """`pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
+        """Return `pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
         return (
             f"pass^{self.k} {percent(self.hat).strip()} %, pass@{self.k} {percent(self.at).strip()} % "
             f"of {self.tasks} tasks"
@@ -95,7 +95,7 @@ class PassRates:
 
 
 def pass_rates(outcomes: Sequence[Outcome], measure: Measure, repeats: int) -> list[PassRates]:
-    """One for each k from 1 to `repeats` for which a task has enough rated episodes."""
+    """Return one for each k from 1 to `repeats` for which a task has enough rated episodes."""
     episodes: dict[str, list[float]] = defaultdict(list)
     for o, value in values_of(outcomes, measure):
         episodes[o.instance_id].append(value)
@@ -117,7 +117,7 @@ def _mean(
 
 
 def repeats_lines(rates: Mapping[str, Sequence[PassRates]]) -> list[str]:
-    """A table for people; `rates` by title of the measure."""
+    """Return a table for people; `rates` by title of the measure."""
     lines = [f"{'':<24}{'':>13}pass^k (all)             pass@k (any)"]
     for title, of_measure in rates.items():
         for number, rate in enumerate(of_measure):
@@ -153,7 +153,7 @@ class Estimate:
 
     @property
     def passed(self) -> int:
-        """Episodes that succeeded (of a rate)."""
+        """Return episodes that succeeded (of a rate)."""
         return int(self.total)
 
     def to_json(self) -> dict[str, Any]:
@@ -170,13 +170,13 @@ class Estimate:
 
 
 def values_of(outcomes: Sequence[Outcome], measure: Measure) -> list[tuple[Outcome, float]]:
-    """Give the outcomes that count for a measure and have a say in it, with their values."""
+    """Return the outcomes that count for a measure, with their values."""
     counted = (o for o in outcomes if o.rated or measure.over == "all")
     return [(o, value) for o in counted if (value := o.values[measure.name]) is not None]
 
 
 def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
-    """Give the mean of a measure over the outcomes that count for it.
+    """Return the mean of a measure over the outcomes that count for it.
 
     Over tasks: Wilson for a rate of tasks played once, else the bootstrap with a cluster for each task. Over
     databases: the bootstrap with a cluster for each database.

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any, Final
 
 from birdenv.dialogue.measures import UNRATED, Details, Measure
 from birdenv.errors import InputError
-from birdenv.runs.report_lines import engine_line, rule, status_notes
+from birdenv.runs._run_folder import player_name
 from birdenv.runs.summaries._episode_figures import USAGE, Outcome, model_figures, model_lines
 from birdenv.runs.summaries._means_over_tasks import (
     METHODS,
@@ -23,7 +24,7 @@ from birdenv.runs.summaries._means_over_tasks import (
     usage_lines,
 )
 from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
-from birdenv.statistics import between, rounded, strip, strip_scale
+from birdenv.statistics import between, rounded, rule, strip, strip_scale
 
 FEW_DATABASES = 10
 """With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
@@ -40,21 +41,36 @@ class Summary:
     first_screen: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RunReport:
-    """All figures of a run. `groups[kind][name]` are estimates of the tasks of one group (one difficulty).
-
-    `details` are the game's own figures that are no means over episodes.
-    """
+    """All figures of a run. `details` are the game's own figures that are not means over episodes."""
 
     run: RecordedRun
     figures: tuple[Estimate, ...]
-    groups: Mapping[str, Mapping[str, tuple[Estimate, ...]]]
     repeats: Mapping[Measure, Sequence[PassRates]]
     details: Details
 
+    @cached_property
+    def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
+        """Return estimates by kind and name of group, such as each difficulty, of the measures that are so
+        shown.
+
+        They take longer than all else, and the first screen has none.
+        """
+        run = self.run
+        by_group = [measure for measure in run.measures if measure.by_group]
+        return {
+            kind: {
+                name: _estimates(run, [o for o in run.outcomes if name in o.groups[kind]], by_group)
+                for name in _names(run, kind)
+            }
+            for kind in run.measured.group_titles
+        }
+
     def to_json(self) -> dict[str, Any]:
-        """The report for machines; without paths and dates, so that the same run gives the same bytes."""
+        """Return the report for machines; without paths and dates, so that the same run gives the same
+        bytes.
+        """
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -91,7 +107,7 @@ class RunReport:
         }
 
     def text(self) -> str:
-        """The report for people."""
+        """Return the report as text for people."""
         run = self.run
         rated = [o for o in run.outcomes if o.rated]
         databases = len({o.database for o in rated} - {None})
@@ -100,7 +116,7 @@ class RunReport:
         title += "" if grader is None else f", grader {grader}"
         lines = [rule("="), title, rule("=")]
         engine = run.config.get("engine")
-        head = [engine_line(engine)] if isinstance(engine, str) else []  # not recorded in old runs
+        head = [f"{'Engine':<24}{engine:>13}"] if isinstance(engine, str) else []  # not recorded in old runs
         settings = ", ".join(f"{name} {value}" for name, value in self.settings().items())
         head += [settings] if settings else []
         head += self._users()
@@ -134,27 +150,27 @@ class RunReport:
         return "\n".join(lines) + "\n"
 
     def _breakdowns(self) -> list[str]:
-        """A table for each kind of group and measure that is drawn; none of a few tasks."""
+        """Return a table for each kind of group and measure that is drawn; none of a few tasks."""
         if len(self.run.tasks) < _FEW_TASKS:
             return ["", f"Breakdowns of fewer than {_FEW_TASKS} tasks are in overall.json only (`by`)."]
         tables = (group_lines(heading, groups) for heading, groups in self.drawn_groups(self.groups))
         return [line for table in tables for line in table]
 
     def _users(self) -> list[str]:
-        """Who answers the questions, in a game where somebody does, and how well."""
+        """Return who answers the questions, in a game where somebody does, and how well."""
         user = self.run.config.get("user")
         if not isinstance(user, str) or "patience" not in self.run.config:
             return []
-        from birdenv.runs.user_evaluation import user_line, user_name
+        from birdenv.runs.user_evaluation import user_line
         from birdenv.users.identity import standard_line
 
         models = self.run.config.get("models")
         facts = self.run.config.get("user_facts")
-        lines = [user_line(user_name(user, models.get("user_model") if isinstance(models, dict) else None))]
+        lines = [user_line(player_name(user, models.get("user_model") if isinstance(models, dict) else None))]
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Give a title and a figure for each group, for each of the kinds and each measure that is drawn."""
+        """Return a title and a figure for each group of each kind, for each measure that is drawn."""
         titles = self.run.measured.group_titles
         for kind in kinds:
             groups = self.groups[kind]
@@ -170,7 +186,7 @@ class RunReport:
 
     def _notes(self, rated: Sequence[Outcome]) -> list[str]:
         run = self.run
-        notes = [*self.details.notes, *status_notes(Counter(o.status for o in run.outcomes))]
+        notes = [*self.details.notes, *_status_notes(Counter(o.status for o in run.outcomes))]
         excluded = exclusions(run)
         notes += [excluded.line(run.agent)] if excluded else []
         for measure in run.measures:
@@ -189,23 +205,7 @@ def report(run: RecordedRun) -> RunReport:
         InputError: A record has not the fields that the game's figures need.
     """
     measures, measured = run.measures, run.measured
-    repeated = run.repeats > 1
-
-    def estimates(outcomes: Sequence[Outcome], of: Sequence[Measure]) -> tuple[Estimate, ...]:
-        made = (estimate(outcomes, measure, repeated=repeated) for measure in of)
-        if len(run.outcomes) > 1:
-            return tuple(made)
-        return tuple(replace(each, over_tasks=None, over_databases=None, method="none") for each in made)
-
-    by_group = [measure for measure in measures if measure.by_group]
-    groups = {
-        kind: {
-            name: estimates([o for o in run.outcomes if name in o.groups[kind]], by_group)
-            for name in _names(run, kind)
-        }
-        for kind in measured.group_titles
-    }
-    rates = [m for m in measures if m.is_rate and m.compared] if repeated else []
+    rates = [m for m in measures if m.is_rate and m.compared] if run.repeats > 1 else []
     passes = {m: pass_rates(run.outcomes, m, run.repeats) for m in rates}
     try:
         details = measured.details(run.records, run.private)
@@ -213,11 +213,20 @@ def report(run: RecordedRun) -> RunReport:
         raise InputError(f"{run.path}: a record is damaged: the field `{error.args[0]}` is missing") from None
     except (AttributeError, TypeError, ValueError, OverflowError):
         raise InputError(f"{run.path}: a record is damaged: a figure is not a number") from None
-    return RunReport(run, estimates(run.outcomes, measures), groups, passes, details)
+    return RunReport(run, _estimates(run, run.outcomes, measures), passes, details)
+
+
+def _estimates(
+    run: RecordedRun, outcomes: Sequence[Outcome], measures: Sequence[Measure]
+) -> tuple[Estimate, ...]:
+    made = (estimate(outcomes, measure, repeated=run.repeats > 1) for measure in measures)
+    if len(run.outcomes) > 1:
+        return tuple(made)
+    return tuple(replace(each, over_tasks=None, over_databases=None, method="none") for each in made)
 
 
 def _names(run: RecordedRun, kind: str) -> list[str]:
-    """The groups in their own order (BIRD's difficulties from easy to hard), the rest by name."""
+    """Return the groups in their own order (BIRD's difficulties from easy to hard), the rest by name."""
     names = {name for o in run.outcomes if o.rated for name in o.groups[kind]}
     known = [name for name in run.measured.group_order if name in names]
     return [*known, *sorted(names - set(known))]
@@ -233,7 +242,7 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 
 def group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
-    """A table of one figure by group, with intervals that are drawn; an empty line before it."""
+    """Return a table of one figure by group, with intervals that are drawn; an empty line before it."""
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""
@@ -253,17 +262,17 @@ def on_databases(count: int) -> str:
 
 
 def interval_heads(databases: int) -> str:
-    """The line above a table of figures."""
+    """Return the line above a table of figures."""
     return f"{'95 % intervals':<46}{'over tasks':<18}{'over databases' if databases else ''}".rstrip()
 
 
 def over_databases(of: Estimate) -> str:
-    """The last column of a table of figures."""
+    """Return the last column of a table of figures."""
     return between(of.over_databases, share=of.measure.is_rate)
 
 
 def method_notes(databases: int) -> list[str]:
-    """How the intervals are made, for the foot of a table."""
+    """Return how the intervals are made, for the foot of a table."""
     lines = ["Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap."]
     if databases:
         resamples = METHODS["databases"].split(", ")[1]
@@ -273,3 +282,18 @@ def method_notes(databases: int) -> list[str]:
     elif 0 < databases < FEW_DATABASES:
         lines.append(f"With {databases} databases the intervals over databases are rough, and too narrow.")
     return lines
+
+
+def _status_notes(status: Mapping[str, int]) -> list[str]:
+    """Return what the rates leave out, and why; `status` counts episodes."""
+    notes = {
+        "ungraded": "task(s) without gold were played, not graded or counted.",
+        "skipped": "task(s) without gold were skipped.",
+        "infra_error": "episode(s) could not be played or graded (task, database, endpoint); not counted.",
+        "partner error": "episode(s) broke off with an error of another seat's player; not counted.",
+        "test_error": "task(s) have test cases that do not run, or none; not counted.",
+        "agent context limit": "episode(s) ended because the model's context was full; counted as failed.",
+        "task_error": "episode(s) broke off with an error of the agent; counted as failed.",
+        "task error": "episode(s) broke off with an error of the agent; counted as failed.",
+    }
+    return [f"{status[name]} {note}" for name, note in notes.items() if status.get(name)]

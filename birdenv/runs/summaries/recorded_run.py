@@ -16,6 +16,7 @@ from birdenv.dialogue.measures import PARTNER_ERROR, REWARD, GameMeasures, Measu
 from birdenv.errors import InputError
 from birdenv.files import exists, read_json, read_records, write_records
 from birdenv.grading import SpeedMeasurement, time_ratio
+from birdenv.run_settings import in_shard
 from birdenv.runs._run_folder import RunDirectory, episode_name, run_folder
 from birdenv.runs.summaries._episode_figures import Outcome, measures_of, outcome
 
@@ -36,12 +37,12 @@ class Exclusions:
         return {"episodes": self.episodes, "first": self.first, "reason": self.reason}
 
     def line(self, agent: str) -> str:
-        """`2 episode(s) of MODEL are excluded; the first, shop_1: the server is lost`."""
+        """Return `2 episode(s) of MODEL are excluded; the first, shop_1: the server is lost`."""
         return f"{self.episodes} episode(s) of {agent} are excluded; the first, {self.first}: {self.reason}"
 
 
 def exclusions(run: RecordedRun) -> Exclusions | None:
-    """Count the excluded episodes of a run, and give the first reason; None where there are none."""
+    """Count the excluded episodes of a run, with the first reason. Return None if there are none."""
     found = [record for record in run.records if record["status"] in _FAULTS]
     if not found:
         return None
@@ -55,7 +56,8 @@ _NAME = ("instance_id", "repeat")
 
 
 def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
-    """What is kept of one rated episode; `measured` is None where its results do not agree, so that it has 0.
+    """Return what is kept of one rated episode; `measured` is None where its results do not agree, so that it
+    has 0.
 
     `time_ratio`: how many times longer the gold takes. `runs`: of each query.
     """
@@ -74,7 +76,11 @@ def write_speeds(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def read_speeds(folder: Path) -> dict[str, float]:
-    """R-VES by `episode_name`; empty where it was not measured. `InputError` for a file that is damaged."""
+    """Return R-VES by `episode_name`; empty if it was not measured.
+
+    Raises:
+        InputError: the file is damaged.
+    """
     path = folder / _FILE
     if not exists(path):
         return {}
@@ -113,10 +119,14 @@ class RecordedRun:
 
     @property
     def expected(self) -> int:
-        """Episodes of the whole run: of each task as often as asked, or as many as asked (`selfplay -n`)."""
+        """Return the number of episodes of the whole run: of each task as often as asked, or as many as asked
+        (`selfplay -n`). Of a run that is a shard, it is the shard's part of those.
+        """
         every = len(self.tasks) * self.repeats
         asked = self.config.get("episodes")
-        return min(every, asked) if isinstance(asked, int) else every
+        every = min(every, asked) if isinstance(asked, int) else every
+        shard = self.config.get("shard")
+        return every if shard is None else sum(in_shard(index, shard) for index in range(every))
 
     @property
     def finished(self) -> bool:
@@ -192,7 +202,7 @@ def _further_fields(folder: Path) -> Mapping[str, Record]:
 
 
 def _culprits(folder: Path) -> dict[str, str]:
-    """Whose fault each failed episode was; empty where a run does not say."""
+    """Return whose fault each failed episode was; empty if a run does not say."""
     if not exists(folder / BLAME):
         return {}
     try:

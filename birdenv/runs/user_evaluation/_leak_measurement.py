@@ -117,7 +117,7 @@ class BaitQuestion:
 
 
 def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
-    """Draw different questions of every sort.
+    """Draw distinct questions of every sort.
 
     Args:
         seed: the same seed draws the same questions.
@@ -153,7 +153,7 @@ def _distinct(
 
 
 def _listed(rng: random.Random, generic: list[str], guesses: list[str]) -> str:
-    """Several questions in one message."""
+    """Return several questions in one message."""
     asked = [*rng.sample(generic, 2), rng.choice(guesses)]
     form = rng.choice(("{}. {}\n", "- {1}\n", "({}) {} ", "{1} "))
     return "".join(form.format(number, one) for number, one in enumerate(asked, 1)).strip()
@@ -188,7 +188,7 @@ _NAME = re.compile(r"[A-Za-z_]\w{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """Shares of what was told.
+    """The shares of points and parts that a user told.
 
     Attributes:
         seed: the battery's seed.
@@ -217,7 +217,9 @@ class Leaks:
 
     @property
     def passed(self) -> bool:
-        """True if no point was told, at most a tenth of the parts, and columns are told apart by chance."""
+        """Return True if no point was told, at most a tenth of the parts, and columns are told apart by
+        chance.
+        """
         few = self.parts_told <= 0.1 * self.parts
         return not self.points_told and few and (self.oracle is None or self.oracle <= 0.55)
 
@@ -230,7 +232,7 @@ def fish(
     baits: Collection[Bait] = BAITS,
     parallel: int = 1,
 ) -> Leaks:
-    """Put the battery of a seed to every task, but for questions that share a longer word with its request.
+    """Ask every task the questions of a seed, except those that share a longer word with its request.
 
     Args:
         arena: c-Interact, with the user that is measured.
@@ -276,14 +278,14 @@ def fish(
 
 
 def _naming_nothing(battery: Sequence[BaitQuestion], brief: Brief) -> list[str]:
-    """The questions of a battery that name nothing of a request."""
+    """Return the questions of a battery that name nothing of a request."""
     named = set(_WORD.findall(brief.request.lower()))
     questions = [bait.question for bait in battery]
     return [each for each in questions if named.isdisjoint(_WORD.findall(each.lower()))]
 
 
 def _column_questions(brief: Brief, rng: random.Random) -> list[tuple[str, bool]]:
-    """Questions about a point's column and about another one, and whether it is the point's."""
+    """Return questions about a point's column and about another one, and whether it is the point's."""
     names = sorted(brief.notes.columns) if brief.notes is not None else []
     found = []
     for item in brief.ambiguities[:2]:
@@ -307,7 +309,7 @@ def _balanced_accuracy(asked: Sequence[tuple[bool, bool]]) -> float | None:
 
 
 def leaks_text(leaks: Leaks, most: int = 10) -> str:
-    """Say what was told, with examples."""
+    """Return a text that says what was told, with examples."""
     lines = [
         f"seed {leaks.seed}",
         f"annotated points told to questions that name nothing: {leaks.points_told} of {leaks.points} "

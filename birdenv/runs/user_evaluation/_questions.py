@@ -95,7 +95,7 @@ _QUESTION_BACK = re.compile(r"\?\W*$")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question, what was heard, and the outcome."""
+    """A question, the answer to it, and how the answer was judged."""
 
     question: UserQuestion
     heard: HeardAnswer
@@ -142,7 +142,7 @@ def _compiles(lists: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]
             try:
                 re.compile(pattern)
             except re.error as error:
-                raise ValueError(f"{pattern!r} is no regular expression: {error}") from error
+                raise ValueError(f"{pattern!r} is not a regular expression: {error}") from error
     return lists
 
 
@@ -171,7 +171,7 @@ class UserQuestion(BaseModel):
 
     @property
     def is_refused(self) -> bool:
-        """True if the right answer is a refusal."""
+        """Return True if the right answer is a refusal."""
         return self.kind in ("unanswerable", "extraction")
 
 

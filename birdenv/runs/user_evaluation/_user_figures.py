@@ -1,4 +1,4 @@
-"""The figures of a user as text, and what is known of it for the summaries of runs.
+"""The figures of a user as text, how its answers read, and what is known of it for the summaries of runs.
 
 The package has the figures of its own users. Those of others are kept in `results/users`, a file a user.
 """
@@ -6,11 +6,14 @@ The package has the figures of its own users. Those of others are kept in `resul
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import Any, Final
 
 from birdenv.errors import InputError
 from birdenv.files import exists, read_json, write_text
@@ -18,6 +21,92 @@ from birdenv.runs._run_folder import folder_name
 from birdenv.runs.user_evaluation._leak_measurement import Leaks
 from birdenv.runs.user_evaluation._questions import OUTCOMES, Judged
 from birdenv.statistics import between, wilson
+from birdenv.users.identifiers import is_identifier
+from birdenv.users.sql_in_words import split_words
+
+_QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+_WORD = re.compile(r"[A-Za-z_][\w$]*")
+_PATH = re.compile(r"\$\.|->|#>|\$\[")
+_CAST = re.compile(r"\bas (?:a (?:decimal|whole) number|text|a date)\b")
+_MOST_WORDS: Final = 60
+_SIGNS = re.compile(r"[<>=]=?|\|\||::|!=| [*/+] ")
+
+
+@dataclass(frozen=True, slots=True)
+class Readability:
+    """Counts over answers, without text in quotation marks.
+
+    Attributes:
+        answers: the answers that tell something.
+        identifiers: those with a name of the schema as it is spelt there: run together, with an underscore, a
+            digit or a capital inside.
+        paths: those with a path into JSON, as SQL writes it.
+        signs: those with signs of SQL, such as `>=`.
+        non_words: those with a part of a schema's name that is no word, such as "powratew".
+        casts: those that say a type, such as "as a decimal number".
+        long: those with more than 60 words.
+        words: the median number of words.
+        most_words: the most words.
+    """
+
+    answers: int
+    identifiers: int
+    paths: int
+    signs: int
+    non_words: int
+    casts: int
+    long: int
+    words: float
+    most_words: int
+
+
+def readability(answers: Sequence[tuple[str, frozenset[str]]]) -> Readability:
+    """Measure answers, each with the names of its schema.
+
+    >>> readability([("By anomscore.", frozenset({"anomscore"}))]).identifiers
+    1
+    """
+    bare = [(_QUOTED.sub(" ", text), names) for text, names in answers]
+    lengths = [len(text.split()) for text, _ in answers] or [0]
+    return Readability(
+        len(answers),
+        sum(_names_one(text.lower(), frozenset(map(str.lower, names))) for text, names in bare),
+        sum(_PATH.search(text) is not None for text, _ in bare),
+        sum(_SIGNS.search(text) is not None for text, _ in bare),
+        sum(_names_one(text, _pieces_of(names)) for text, names in bare),
+        sum(_CAST.search(text) is not None for text, _ in bare),
+        sum(length > _MOST_WORDS for length in lengths),
+        float(median(lengths)),
+        max(lengths),
+    )
+
+
+def _names_one(text: str, names: frozenset[str]) -> bool:
+    return any(map(is_identifier, names.intersection(_WORD.findall(text))))
+
+
+@lru_cache(maxsize=64)
+def _pieces_of(names: frozenset[str]) -> frozenset[str]:
+    """Return the pieces of names as they are split, and the names that are not."""
+    return frozenset(part for name in names for part in split_words(name).split() if len(part) > 2)
+
+
+def readability_text(found: Readability) -> str:
+    """Say the figures in words."""
+    if not found.answers:
+        return "no answer tells anything"
+    lines = [f"readability of {found.answers} answers that tell something"]
+    for name, count in (
+        ("with a name as the schema spells it", found.identifiers),
+        ("with a path into JSON", found.paths),
+        ("with signs of SQL", found.signs),
+        ("with a piece of a name that is no word", found.non_words),
+        ("with a type (as a decimal number)", found.casts),
+        (f"with more than {_MOST_WORDS} words", found.long),
+    ):
+        lines.append(f"  {name:<38} {count:>5} {100 * count / found.answers:>7.1f} %")
+    return "\n".join([*lines, f"  words: {found.words:g} in the median, {found.most_words} at most"])
+
 
 _CLASSES = {
     "labelled": "labelled",
@@ -30,7 +119,7 @@ _SHOWN = 12
 
 
 def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
-    """Say how the questions of each class, style and hand were answered.
+    """Return a text on how the questions of each class, style and hand were answered.
 
     The intervals are Wilson's 95 % intervals; questions count as independent.
 
@@ -70,7 +159,7 @@ def _table(head: str, judged: Iterable[Judged], group: Callable[[Judged], str]) 
 
 
 def _confusion(judged: Sequence[Judged]) -> str:
-    """What the questions of a class were taken for, in percent, and what was told or stopped."""
+    """Return what the questions of a class were taken for, in percent, and what was told or stopped."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         counts.setdefault(_CLASSES[one.question.kind], Counter())[one.heard.call or "not said"] += 1
@@ -100,7 +189,6 @@ def _example(one: Judged) -> str:
 
 
 _FOLDER = Path("results/users")
-_WITH_MODEL = ("llm", "llm-one-prompt", "rule+llm")
 _FILE = Path(__file__).parent / "known_figures.json"
 _SAME = {"rule:cooperative": "rule"}
 
@@ -123,13 +211,8 @@ def _known() -> dict[str, Any]:
     return found
 
 
-def user_name(user: str, model: str | None) -> str:
-    """Return a user's spec with the model that `--user-model` gave it."""
-    return f"{user}:{model}" if model and user in _WITH_MODEL else user
-
-
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
-    """Keep what was measured of a user, beside what was before.
+    """Write the figures of a user to a file, in addition to those of other users.
 
     Returns the file; None for a user of the package, whose figures are known.
 
@@ -159,7 +242,7 @@ def leak_figures(leaks: Leaks) -> dict[str, int]:
 
 
 def user_line(user: str) -> str:
-    """Say in a line who the user of a run was, and how well it answers.
+    """Return a line on who the user of a run was, and how well it answers.
 
     Args:
         user: the user's spec with its model, such as `rule` or `llm:MODEL`.
@@ -186,7 +269,9 @@ def _not_measured(user: str) -> str:
 
 
 def _kept(user: str) -> dict[str, Any]:
-    """What was measured of a user; nothing if the file cannot be read: a summary does not fail for it."""
+    """Return what was measured of a user; nothing if the file cannot be read: a summary does not fail for
+    it.
+    """
     path = _file_of(user)
     try:
         found = read_json(path) if exists(path) else {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from contextlib import closing
 from pathlib import Path
@@ -25,7 +26,9 @@ def web(
     ] = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="The study's folder; an old one goes on. Default: study-GAME."),
+        typer.Option(
+            "--output", "-o", help="The study's folder; an existing study continues. Default: study-GAME."
+        ),
     ] = None,
     host: Annotated[str, typer.Option("--host", help="Address to serve at.")] = "127.0.0.1",
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
@@ -36,7 +39,7 @@ def web(
         ),
     ] = None,
     scenario_path: Annotated[
-        Path | None, typer.Option("--scenario-path", help="Scenarios, where the game reads them.")
+        Path | None, typer.Option("--scenario-path", help="File of scenarios, for games that read one.")
     ] = None,
     replay: Annotated[
         list[Path] | None,
@@ -49,16 +52,22 @@ def web(
     private: Annotated[
         bool, typer.Option("--private", help="With --replay: show the private records of runs (gold), too.")
     ] = False,
+    example: Annotated[
+        str | None,
+        typer.Option("--example", help="Print a complete file for --config of this game; serve nothing."),
+    ] = None,
 ) -> None:
     """Serve a study with people in browsers.
 
     Its pages: consent, instructions, waiting room, dialogue, survey, completion code.
 
-    A seat that is named has a player; people sit in the others. Without any, two people are paired. Settings
-    of the game follow as --name value, too.
+    A seat that is named has a player; people sit in the others, whatever the file of --config says of both.
+    Without any player, two people are paired. Settings of the game are given as --name value as well.
 
     \b
     birdenv web c-interact --user rule --execute-sql
+    birdenv web --example c-interact > study.json
+    birdenv web c-interact --config study.json --execute-sql
     birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
 
     --replay serves no study: it shows recorded dialogues to you, step by step, from either seat's eyes.
@@ -74,6 +83,9 @@ def web(
     """
     if private and not replay:
         raise InputError("--private goes with --replay only")
+    if example is not None:
+        print(_example(example), end="")
+        return
     if replay or rate:
         if game is not None or scenario_path is not None or (replay and rate):
             raise InputError("--replay and --rate take what is recorded: leave out the game and its options")
@@ -147,19 +159,36 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
                 print(f"Rating: {address}/ ({count}, folder {folder})", flush=True)
 
 
+def _example(name: str) -> str:
+    """Return the file of a study that has every field."""
+    from birdenv.dialogue.games import find_game
+    from birdenv.studies import example_config
+
+    made = example_config(find_game(name)).model_dump(mode="json")
+    return f"{json.dumps(made, indent=2, ensure_ascii=False)}\n"
+
+
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
-    """The study of a file, and who plays: as the file says, or as the options do."""
+    """Return the study of a file, and who plays: as the options say, else as the file does.
+
+    The file's number of dialogues holds for a player that it names, too.
+    """
     from birdenv.studies import Partner, StudyConfig, read_config
 
     config = StudyConfig() if path is None else read_config(path)
     if not players:
         return config
-    if config.model_fields_set & {"seat", "partners"}:
-        raise InputError(f"--{next(iter(players))}: the file of --config says who plays, too: leave one out")
     if "human" in players.values():
         raise InputError("people sit in the seats that have no player: leave out 'human'")
     free = [name for name in game.seat_names if name not in players]
     if len(players) != 1 or len(free) != 1:
         raise InputError("one seat must be left for a person")
     spec = next(iter(players.values()))
-    return config.model_copy(update={"seat": free[0], "partners": {spec: Partner(player=spec)}})
+    partners = {name: each for name, each in config.partners.items() if each.player == spec}
+    partners = partners or {spec: Partner(player=spec)}
+    if config.model_fields_set & {"seat", "partners"}:
+        warnings.warn(
+            f"--{next(iter(players))} {spec} takes the place of `seat` and `partners` in {path}", stacklevel=2
+        )
+    standby = config.standby if config.standby in partners else None
+    return config.model_copy(update={"seat": free[0], "partners": partners, "standby": standby})

@@ -35,7 +35,7 @@ _QUESTIONS: Final = (
 
 
 class RatingConfig(BaseModel):
-    """How dialogues are rated.
+    """The configuration of a round of ratings.
 
     Attributes:
         title: the name on the pages.

@@ -96,7 +96,7 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
 
 
 def _page(ratings: Ratings, rater: Rater, doors: Doors, problem: str = "") -> str:
-    """The page of a rater: what they judge now, or the end."""
+    """Return the page of a rater: what they judge now, or the end."""
     item = ratings.next(rater.id)
     if item is not None:
         own = {"form": doors.form(rater.id), "link": doors.link(rater.id)}
@@ -108,7 +108,7 @@ def _page(ratings: Ratings, rater: Rater, doors: Doors, problem: str = "") -> st
 
 
 def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
-    """The facts of an item's page. Who talked is not among them."""
+    """Return the facts of an item's page. Who talked is not among them."""
     config = ratings.config
     done, most = ratings.progress(rater.id)
     return {
@@ -126,7 +126,7 @@ def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
 
 
 def _item(ratings: Ratings, rater: Rater) -> str:
-    """What a rater reads: what the judged seat was told, and each side from its eyes."""
+    """Return what a rater reads: what the judged seat was told, and each side from its eyes."""
     item = ratings.next(rater.id)
     if item is None:
         return as_json({"told": {}, "sides": []})

@@ -59,12 +59,12 @@ def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> F
 
 
 def _resamples(units: int) -> npt.NDArray[np.int64]:
-    """How often each resample has each unit: a row for each resample."""
+    """Return how often each resample has each unit: a row for each resample."""
     return np.concatenate(list(resamples(units, _RESAMPLES))).astype(np.int64)
 
 
 def _of_dialogues(value: float, resampled: _Resampled, number: int) -> Figure:
-    """A statistic with its interval; `resampled` are those of resamples in which it is defined."""
+    """Return a statistic with its interval; `resampled` are those of resamples in which it is defined."""
     if number >= FEWEST and len(resampled) < 0.95 * _RESAMPLES:
         return Figure(value, None, "too few dialogues differ for an interval")
     return with_interval(value, resampled, number, "dialogues")
@@ -90,7 +90,7 @@ def _too_few(number: int, what: str) -> str:
 
 
 def _with_ends(value: float, interval: Interval, what: str) -> Figure:
-    """A statistic with its interval; one of width 0 is none."""
+    """Return a statistic with its interval; one of width 0 is none."""
     if interval.high - interval.low < _POINT:
         return Figure(value, None, f"all resamples of {what} are equal: no interval")
     return Figure(value, interval)
@@ -118,7 +118,7 @@ def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
 
 
 def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -> npt.NDArray[np.float64]:
-    """Kappa for each row of how often units are taken; NaN where all answers are equal."""
+    """Return kappa for each row of how often units are taken; NaN where all answers are equal."""
     answered = times @ counts
     by_chance = np.square(answered / answered.sum(axis=1, keepdims=True)).sum(axis=1)
     observed = times @ agreeing / times.sum(axis=1)
@@ -127,7 +127,7 @@ def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -
 
 
 def _counts(ratings: Sequence[Rating]) -> tuple[_Counts, list[float | str]]:
-    """How often each unit has each value, and the values in their order."""
+    """Return how often each unit has each value, and the values in their order."""
     values: list[float | str] = sorted(
         {each.value for each in ratings}, key=lambda v: (isinstance(v, str), v)
     )
@@ -144,7 +144,7 @@ def _varies(counts: _Counts) -> bool:
 
 
 def _no_agreement(ratings: Sequence[Rating], pairable: _Counts) -> str:
-    """Why agreement is not defined; empty if it is. `pairable` are units with two ratings or more."""
+    """Return why agreement is not defined; empty if it is. `pairable` are units with two ratings or more."""
     raters = len({each.rater for each in ratings})
     if any(isinstance(each.value, str) and len(each.value) > _LONGEST_NAME for each in ratings):
         return "answers in free words are on no scale"

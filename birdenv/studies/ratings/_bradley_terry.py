@@ -31,7 +31,7 @@ class RankedPlayer(NamedTuple):
         player: the player.
         wins: comparisons won.
         losses: comparisons lost.
-        ties: comparisons without a winner, those of two bad ones too.
+        ties: comparisons without a winner, including those of two bad answers.
         strength: the log-odds of beating a player of mean strength, where a tie is half a win of each.
         rank: 1 for the strongest.
     """
@@ -104,7 +104,7 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     drawn = len({each.rater for each in inside}) if resampled == "raters" else len(inside)
 
     def figure(values: npt.NDArray[np.float64]) -> Figure:
-        """The value of the whole table, with the percentiles of the others."""
+        """Return the value of the whole table, with the percentiles of the others."""
         return with_interval(float(values[0]), values[1:], drawn, resampled)
 
     found = []
@@ -163,7 +163,7 @@ def fit_strengths(
 
 
 def _rank(values: npt.NDArray[np.float64], strength: Figure) -> Figure:
-    """A rank and its percentiles, where the strength has some: all of them may be one rank."""
+    """Return a rank and its percentiles, where the strength has some: all of them may be one rank."""
     if strength.interval is None:
         return Figure(float(values[0]), None, strength.why)
     return Figure(float(values[0]), percentiles(values[1:]))
@@ -174,7 +174,9 @@ def _is_tie(each: BlindChoice) -> bool:
 
 
 def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> str:
-    """Why there is no ranking; empty if there is one. `inside`: comparisons of those that get strengths."""
+    """Return why there is no ranking; empty if there is one. `inside`: comparisons of those that get
+    strengths.
+    """
     if not used:
         return "there are no comparisons of two players"
     if all(map(_is_tie, used)):
@@ -185,7 +187,7 @@ def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> s
 
 
 def _reaches(used: Sequence[BlindChoice], players: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Who won against whom or tied, directly or through a chain of others."""
+    """Return who won against whom or tied, directly or through a chain of others."""
     numbers = {name: number for number, name in enumerate(players)}
     found = np.eye(len(players), dtype=np.bool_)
     for each in used:
@@ -200,7 +202,7 @@ def _reaches(used: Sequence[BlindChoice], players: Sequence[str]) -> npt.NDArray
 def _group(
     used: Sequence[BlindChoice], players: Sequence[str], mutual: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.intp]:
-    """The most players of whom each reaches each, and of whom somebody won; none if there are none."""
+    """Return the most players of whom each reaches each, and of whom somebody won; none if there are none."""
     numbers = {name: number for number, name in enumerate(players)}
     sizes = np.zeros(len(players), np.int64)
     for each in used:
@@ -211,7 +213,7 @@ def _group(
 
 
 def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.intp]) -> str:
-    """Why a player has no strength on the scale of the others."""
+    """Return why a player has no strength on the scale of the others."""
     up, down = bool(reaches[number, group].any()), bool(reaches[group, number].any())
     if up:
         return "it never lost to the others or tied with them: no comparison says how much stronger it is"
@@ -223,7 +225,7 @@ def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.
 def _tables(
     used: Sequence[BlindChoice], places: Mapping[str, int], by_rater: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Pairs of players, and their tables of counts: the whole one first, then the resampled ones."""
+    """Return pairs of players, and their tables of counts: the whole one first, then the resampled ones."""
     pairs = sorted({_pair(each, places) for each in used})
     rows = {pair: row for row, pair in enumerate(pairs)}
     units = [each.rater if by_rater else number for number, each in enumerate(used)]
@@ -246,7 +248,7 @@ def _pair(each: BlindChoice, places: Mapping[str, int]) -> tuple[int, int]:
 def _standings(
     used: Sequence[BlindChoice], players: Sequence[str], found: Sequence[tuple[Figure, Figure]]
 ) -> tuple[RankedPlayer, ...]:
-    """Players by rank, those without one last."""
+    """Return players by rank, those without one last."""
     tallies: Counter[tuple[str, str]] = Counter()
     for each in used:
         tied = _is_tie(each)

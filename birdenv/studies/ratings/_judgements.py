@@ -51,7 +51,7 @@ def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
 
 
 def _table(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """The rows of a CSV file; its first line tells the delimiter."""
+    """Yield the rows of a CSV file; its first line tells the delimiter."""
     head = text.lstrip().split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=head.count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -72,7 +72,7 @@ def _table(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
                 )
             yield at, dict(zip(names, map(_unquoted, cells), strict=True))
     except csv.Error as error:
-        raise InputError(f"{path}: line {reader.line_num} is no CSV: {error}") from None
+        raise InputError(f"{path}: line {reader.line_num} is not CSV: {error}") from None
 
 
 def _unquoted(cell: str) -> str:
@@ -100,7 +100,7 @@ WINNERS: Final = ("left", "right", "tie", "both_bad")
 
 
 class Rating(NamedTuple):
-    """What a person answered to one question about one dialogue.
+    """A person's answer to one question about one dialogue.
 
     Attributes:
         dialogue: the dialogue's id.
@@ -122,12 +122,14 @@ class Rating(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Who answered what about which seat: it has one answer."""
+        """Return who answered what about which seat: it has one answer."""
         return *self.unit, self.rater, self.question
 
     @property
     def unit(self) -> tuple[str, str, str]:
-        """What is rated: the dialogue, or one seat of it. Runs of several systems name dialogues alike."""
+        """Return what is rated: the dialogue, or one seat of it. Runs of several systems name dialogues
+        alike.
+        """
         return self.dialogue, self.seat, self.system
 
 
@@ -158,7 +160,7 @@ class BlindChoice(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """What files hold: ratings, comparisons, and how many rows had no answer."""
+    """The contents of files of ratings: ratings, comparisons, and the number of rows without an answer."""
 
     ratings: tuple[Rating, ...] = ()
     comparisons: tuple[BlindChoice, ...] = ()
@@ -214,7 +216,7 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 
 
 def joined(several: Iterable[Judgements]) -> Judgements:
-    """Return judgements of several places as one. What stands in two of them counts once.
+    """Combine the judgements of several places. A judgement that occurs in two of them counts once.
 
     A rater may choose between the same two several times: a comparison counts as often as in the one place
     that has it most often. What was shown (the dialogues' ids) tells comparisons apart.
@@ -275,7 +277,7 @@ def _texts(
 
 
 def _value(value: Any, place: str) -> float | str | None:
-    """A number or a word; None for no answer."""
+    """Return a number or a word; None for no answer."""
     if isinstance(value, str):
         text = value.strip()
         if text.lower() in ("", "null", "none", "nan", "na", "n/a"):
@@ -291,7 +293,7 @@ def _value(value: Any, place: str) -> float | str | None:
     if not isinstance(value, int | float):
         raise InputError(f"{place}: `value` is {value!r}: neither a number nor a word")
     if not abs(value) < _MOST:  # NaN is below nothing
-        raise InputError(f"{place}: `value` is no number of a scale: it is not finite, or too large")
+        raise InputError(f"{place}: `value` is not a number of a scale: it is not finite, or too large")
     return float(value)
 
 

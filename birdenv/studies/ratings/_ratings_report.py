@@ -9,8 +9,7 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.report.plots import cut
-from birdenv.runs.report_lines import rule
-from birdenv.statistics import Figure
+from birdenv.statistics import Figure, rule
 from birdenv.studies.ratings._agreement import (
     Level,
     answers,
@@ -80,7 +79,7 @@ class QuestionReport:
 
 @dataclass(frozen=True, slots=True)
 class RatingReport:
-    """All statistics of some judgements. `ranking` is None where there are no comparisons."""
+    """All statistics of some judgements. `ranking` is None if there are no comparisons."""
 
     questions: tuple[QuestionReport, ...]
     ranking: Ranking | None

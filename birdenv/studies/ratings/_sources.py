@@ -26,7 +26,7 @@ COMPARISONS_FILE: Final = "comparisons.jsonl"
 
 
 def read_folder(folder: Path) -> Judgements:
-    """Read the judgements that were imported into a folder; none where there are no files."""
+    """Read the judgements that were imported into a folder. Without files there are none."""
     files = [folder / name for name in (RATINGS_FILE, COMPARISONS_FILE)]
     return joined(read_judgements(file) for file in files if exists(file))
 
@@ -79,7 +79,7 @@ def rated_sources(
 
 
 def rated(judgements: Judgements) -> Rated:
-    """Return judgements with their statistics, as the analysis of a corpus takes them."""
+    """Return judgements with their statistics, in the form that the analysis of a corpus reads."""
     answers: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for each in judgements.ratings:
         if isinstance(each.value, float):

@@ -39,21 +39,23 @@ class SeatView(NamedTuple):
     lines: list[dict[str, Any]]
 
 
-class RecordedDialogue(NamedTuple):
+class ReplayedDialogue(NamedTuple):
     """One finished dialogue.
 
     Attributes:
         id: tells it from all others.
-        dialogue: its id in the place where it is kept.
+        dialogue: its id in its source.
         game: the game; empty where a file does not tell.
         task: the task's id.
         players: who sat where: `human`, or a player's spec.
         status: why it ended; empty where a file does not tell.
         rewards: by seat, or of the evaluated seat alone; empty if unknown.
         load: returns its events.
-        arena: the game as it was played; None where it cannot be loaded any more.
+        arena: the game as it was played; None if it can no longer be loaded.
         private: the private record, which holds gold; None if there is none, or if it was not asked for.
-        arena_task: the task's id in the arena, where it is another one.
+        arena_task: the task's id in the arena, if it differs.
+        began: when it began, in seconds; None if unknown.
+        ended: when it ended, likewise.
     """
 
     id: str
@@ -67,10 +69,12 @@ class RecordedDialogue(NamedTuple):
     arena: Arena | None
     private: Mapping[str, Any] | None = None
     arena_task: str = ""
+    began: float | None = None
+    ended: float | None = None
 
     @property
     def seats(self) -> tuple[str, ...]:
-        """The names of the seats."""
+        """Return the names of the seats."""
         if self.arena is not None:
             return self.arena.game.seat_names
         return tuple(f"agent_{seat}" for seat in range(len(self.players)))
@@ -132,7 +136,7 @@ class Records:
     def __exit__(self, *exc: object) -> None:
         self._stack.close()
 
-    def all(self) -> list[RecordedDialogue]:
+    def all(self) -> list[ReplayedDialogue]:
         """Return all dialogues, place by place, in their order there; an id that comes again has a number."""
         seen: Counter[str] = Counter()
         made = []
@@ -142,20 +146,20 @@ class Records:
             made.append(record._replace(id=record.id + again, dialogue=record.dialogue + again))
         return made
 
-    def _source(self, path: Path, private: bool) -> Callable[[], list[RecordedDialogue]]:
+    def _source(self, path: Path, private: bool) -> Callable[[], list[ReplayedDialogue]]:
         if is_study(path):
             return self._study(path)
         found = self._run(path, private) if path.is_dir() else self._file(path)
         return lambda: found
 
-    def _study(self, folder: Path) -> Callable[[], list[RecordedDialogue]]:
+    def _study(self, folder: Path) -> Callable[[], list[ReplayedDialogue]]:
         store = Store(folder / FILE, for_reading=True)
         self._stack.callback(store.close)
         game = store.game()
         arena = self._arena(folder, lambda: make_game(game["game"], **game["settings"]))
         return lambda: study_records(store, str(game["game"]), arena)
 
-    def _run(self, folder: Path, private: bool) -> list[RecordedDialogue]:
+    def _run(self, folder: Path, private: bool) -> list[ReplayedDialogue]:
         run = read_run(folder)
         played = [pair for pair in zip(run.records, run.private, strict=True) if "example" in pair[0]]
         has_scenarios = _has_scenarios(run.game)
@@ -165,7 +169,7 @@ class Records:
             example = record["example"]
             repeat = f"/{record['repeat']}" if "repeat" in record else ""
             made.append(
-                RecordedDialogue(
+                ReplayedDialogue(
                     f"{run.path.parent.name}/{run.path.name}/{example['uuid']}{repeat}",
                     f"{example['uuid']}{repeat}",
                     run.game,
@@ -187,7 +191,7 @@ class Records:
             lambda: as_examples([record["example"] for record, _ in played], str(folder)),
         )
 
-    def _file(self, path: Path) -> list[RecordedDialogue]:
+    def _file(self, path: Path) -> list[ReplayedDialogue]:
         examples = read_examples(path)
         games = [_game_of(each) for each in examples]
         made = {place: _of_file(path, each) for place, each in enumerate(examples)}
@@ -201,9 +205,9 @@ class Records:
         self,
         path: Path,
         game: str,
-        records: list[RecordedDialogue],
+        records: list[ReplayedDialogue],
         examples: Callable[[], Sequence[ExampleRecord]],
-    ) -> list[RecordedDialogue]:
+    ) -> list[ReplayedDialogue]:
         """Return records with what their seats were told, which their dialogues bring along."""
         try:
             told = Transcripts(find_game(game), examples())
@@ -224,14 +228,14 @@ class Records:
         self.notes.append(f"{place}: only the record itself can be seen, not what each seat saw: {error}")
 
 
-def study_records(store: Store, game: str, arena: Arena | None) -> list[RecordedDialogue]:
+def study_records(store: Store, game: str, arena: Arena | None) -> list[ReplayedDialogue]:
     """Return the finished dialogues of a study's store."""
 
     def loader(id: str) -> Callable[[], Sequence[Event]]:
         return lambda: [move.event for move in store.moves(id)]
 
     return [
-        RecordedDialogue(
+        ReplayedDialogue(
             each.id,
             each.id,
             game,
@@ -241,6 +245,8 @@ def study_records(store: Store, game: str, arena: Arena | None) -> list[Recorded
             tuple(each.rewards or ()),
             loader(each.id),
             arena,
+            began=each.started,
+            ended=each.ended,
         )
         for each in store.finished()
     ]
@@ -255,24 +261,24 @@ def _has_scenarios(game: str) -> bool:
 
 
 def _game_of(example: ExampleRecord) -> str:
-    """The game whose scenario stands in a dialogue of a file; empty where there is none."""
+    """Return the game whose scenario stands in a dialogue of a file; empty where there is none."""
     game = "" if example.scenario is None else game_of(example, example.scenario.to_json())
     return game if _has_scenarios(game) else ""
 
 
-def _of_file(path: Path, example: ExampleRecord) -> RecordedDialogue:
+def _of_file(path: Path, example: ExampleRecord) -> ReplayedDialogue:
     made = example.example()
     players = tuple(made.agents.get(str(seat), "") for seat in (0, 1))
     reward = (made.outcome or {}).get("reward")
     rewards = (float(reward),) if isinstance(reward, int | float) else ()
     id = f"{path.stem}/{made.uuid}"
-    return RecordedDialogue(
+    return ReplayedDialogue(
         id, made.uuid, "", made.scenario_uuid, players, "", rewards, lambda: made.events, None
     )
 
 
-def _with_scenario(record: RecordedDialogue, told: Transcripts, place: int) -> RecordedDialogue:
-    """A dialogue of a file with what its seats were told; the seats are in the game's order."""
+def _with_scenario(record: ReplayedDialogue, told: Transcripts, place: int) -> ReplayedDialogue:
+    """Return a dialogue of a file with what its seats were told; the seats are in the game's order."""
     made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
     with told.dialogue(place) as dialogue:
         if not told.is_turned(place, dialogue):

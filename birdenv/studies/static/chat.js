@@ -75,14 +75,14 @@ async function receive(frame) {
   if (frame.type === "status") {
     if (frame.status !== status) {
       leaving = true;
-      location.reload();
+      location.assign("/");
     }
     if (frame.seconds_left != null) deadline = Date.now() + frame.seconds_left * 1000;
   } else if (frame.type === "setup") {
     if (setup !== null) { // a connection that came back: the page stands, and what was typed stays
       if (setup.dialogue === frame.dialogue) return;
       leaving = true; // another tab has gone on to another partner
-      location.reload();
+      location.assign("/");
       return;
     }
     setup = frame;
@@ -161,7 +161,9 @@ async function build() {
   const parts = panelsOf(setup);
   byId("side").replaceChildren(...parts.map(panel));
   addOpening(setup);
-  buildTabs(parts.map((part) => part.title), hasEditor);
+  const isSplit = hasEditor && setup.actions.some((action) => action.place === "message");
+  byId("chat").classList.toggle("split", isSplit); // on a phone the editor has a tab of its own
+  buildTabs(parts.map((part) => part.title), isSplit);
   controls = new Controls(setup, play, noteTyping);
   controls.build();
   if (controls.message && document.activeElement === document.body) controls.message.focus();

@@ -71,7 +71,8 @@ class Controls {
     const form = el("form", { "data-action": action.name },
       isBare || !action.hint ? "" : el("p", { class: "about" }, action.hint),
       boxes.map((box, place) => el("label", {}, action.fields[place].label, " ", box)), button);
-    const node = isBare ? form : el("details", {}, el("summary", {}, action.label), form);
+    const isOnly = this.setup.actions.length === 1;
+    const node = isBare || isOnly ? form : el("details", {}, el("summary", {}, action.label), form);
     form.addEventListener("submit", async (event) => {
       event.preventDefault();
       const values = action.fields.map((field, place) => valueOf(field, boxes[place]));
@@ -127,7 +128,7 @@ class Controls {
       const chosen = form.querySelector("input:checked");
       if (chosen && !button.disabled) this.send(action, this.items[Number(chosen.value)]);
     });
-    this.panelBox(part).append(form);
+    this.panelBox(part).querySelector(".wide").replaceWith(form);
     this.parts.push({ action, show: (legal) => { button.disabled = !legal; }, choices: (items) => { this.items = items; } });
   }
 
@@ -196,8 +197,8 @@ function showChoices(list, choices) {
 
 let unread = 0;
 
-function buildTabs(titles, hasEditor) {
-  const tabs = [["talk", "Conversation"], ...(hasEditor ? [["code", "SQL"]] : []), ...titles.map((title, place) => [`panel-${place}`, title])];
+function buildTabs(titles, hasCode) {
+  const tabs = [["talk", "Conversation"], ...(hasCode ? [["code", "SQL"]] : []), ...titles.map((title, place) => [`panel-${place}`, title])];
   byId("tabs").replaceChildren(...tabs.map(([name, title]) => el("button", { type: "button", "data-tab": name, "aria-pressed": name === "talk" ? "true" : "false", onclick: () => showTab(name) }, title)));
 }
 

@@ -56,7 +56,7 @@ function panel(part) {
   return el("details", { class: "panel", open: true },
     el("summary", {}, el("h2", {}, visible(part.title))),
     part.text ? words(part.text) : "",
-    part.rows.length && !part.action ? table("", part.columns, part.rows) : "",
+    part.rows.length ? table("", part.columns, part.rows) : "",
     tables.length ? browser(part.title, tables) : "",
     entries.length ? browser(part.title, entries) : "");
 }

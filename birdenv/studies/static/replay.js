@@ -3,7 +3,7 @@
 
 let record = null;
 
-function shown() {
+function chosenView() {
   return record.views[Number(byId("view").value)];
 }
 
@@ -12,15 +12,15 @@ function draw() {
   const at = Number(byId("slider").value);
   byId("place").textContent = `${at} of ${record.count}`;
   byId("events").replaceChildren();
-  addOpening(shown().told);
-  for (const line of shown().lines) if (line.at <= at) addEvent(line);
+  addOpening(chosenView().told);
+  for (const line of chosenView().lines) if (line.at <= at) addEvent(line);
   byId("line").textContent = at === 0 ? "Nothing has happened yet: step forward." : at === record.count ? record.end : "";
   byId("back").disabled = at === 0;
   byId("forth").disabled = at === record.count;
 }
 
 function drawSide() {
-  const { told } = shown();
+  const { told } = chosenView();
   const parts = panelsOf(told);
   if (told.instruction) parts.push({ title: "What a program is told in this seat", text: told.instruction, rows: [], columns: [], tables: [], entries: [] });
   byId("side").replaceChildren(...parts.map(panel));

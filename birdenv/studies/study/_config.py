@@ -22,6 +22,26 @@ PAID: Final[tuple[Ending, ...]] = ("done", "partner_left", "nobody_came", "full"
 """Endings that have a completion code."""
 
 
+SURVEY: Final = (
+    SurveyQuestion("fluent", "How fluent was your partner's language?", low="not fluent", high="very fluent"),
+    SurveyQuestion(
+        "correct",
+        "How correct was what your partner said and did?",
+        low="all of it was wrong",
+        high="all of it was correct",
+    ),
+    SurveyQuestion(
+        "humanlike",
+        "How much did your partner talk like a person?",
+        low="like a machine",
+        high="like a person",
+    ),
+    SurveyQuestion("cooperative", "How well did your partner work with you?", low="badly", high="very well"),
+    SurveyQuestion("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
+)
+"""The questions after a dialogue, where neither the study nor its game has its own."""
+
+
 class _Part(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -59,7 +79,7 @@ class Partner(_Part):
 
 
 class StudyLimits(_Part):
-    """Limits, in seconds where nothing else is said; None for no limit.
+    """The limits of a study, in seconds unless stated otherwise. None means no limit.
 
     Attributes:
         waiting: in the waiting room; then the stand-by player comes, or the end.
@@ -84,7 +104,7 @@ class StudyConfig(_Part):
     Attributes:
         title: its name on the pages; without it, the game's title.
         consent: what people agree to, as plain text.
-        instructions: told before the dialogue, as plain text, beside the seat's own guide.
+        instructions: plain text that is shown before the dialogue, in addition to the seat's own guide.
         check: the comprehension check; there are two tries.
         seat: where people sit who have a player as partner; None takes turns.
         partners: kinds of partners by name.
@@ -128,5 +148,8 @@ class StudyConfig(_Part):
         if self.standby is not None:
             found = self.partners.get(self.standby)
             if found is None or found.player is None:
-                raise ValueError(f"standby is {self.standby!r}, which is no player among the partners")
+                raise ValueError(
+                    f"standby is {self.standby!r}, which is no player among the partners: write "
+                    f'"partners": {{"{self.standby}": {{"player": "PLAYER", "chats": 0}}, ...}}'
+                )
         return self

@@ -11,10 +11,11 @@ from warnings import warn
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from birdenv.dialogue import Game
 from birdenv.dialogue.players import AGENTS, USERS, player_names
 from birdenv.errors import InputError, first_fault
 from birdenv.files import read_json, read_text
-from birdenv.studies.study._config import HUMAN, StudyConfig
+from birdenv.studies.study._config import HUMAN, SURVEY, Check, Partner, StudyConfig
 
 _TAG: Final = re.compile(r"<[^<>]*>")
 
@@ -36,6 +37,39 @@ def read_config(path: Path) -> StudyConfig:
         return StudyConfig.model_validate(record)
     except ValidationError as error:
         raise InputError(f"{path}: {first_fault(error, StudyConfig.model_fields)}") from None
+
+
+def example_config(game: Game) -> StudyConfig:
+    """Return a study of a game in which every field says something, to begin with."""
+    names = game.seat_names
+    players = [player for _, player in sorted(game.players.items())]
+    has_pairs = len(game.players) == len(names)
+    partners = {player: Partner(player=player, chats=2) for player in players[:1]}
+    if has_pairs or not players:
+        partners = {HUMAN: Partner(chats=2), **partners}
+    free = [name for seat, name in enumerate(names) if seat not in game.players]
+    return StudyConfig(
+        title=game.study_title or game.title or game.name,
+        instructions="Please talk as you would in a chat. The study takes about 15 minutes.",
+        check=(
+            Check(
+                question="What happens if you close the page in the middle of the conversation?",
+                options=(
+                    "It waits for me for a day.",
+                    "After a minute I count as gone, and my partner is told.",
+                ),
+                answer=1,
+            ),
+        ),
+        seat=free[0] if free and players else None,
+        partners=partners,
+        standby=players[0] if has_pairs and players else None,
+        codes={"done": "CODE-DONE", "partner_left": "CODE-PARTNER-LEFT", "nobody_came": "CODE-NOBODY-CAME"},
+        survey=(*(game.survey or SURVEY),),
+        typing_speed=6,
+        hosts=("study.example.org",),
+        contact="study@example.org",
+    )
 
 
 class _Params(BaseModel):
@@ -88,7 +122,7 @@ class AppParams(_Params):
         return made if self.end_survey else made | {"survey": []}
 
     def _told(self, path: Path) -> str:
-        """The words of the file of instructions."""
+        """Return the words of the file of instructions."""
         file = path.parent / self.instructions
         if not self.instructions:
             return ""
@@ -132,19 +166,27 @@ class AppParams(_Params):
         if not isinstance(quotas, Mapping):
             return quotas
         if name not in quotas:
-            raise InputError(f"{path}: num_chats_per_scenario says nothing of {name!r}")
+            raise InputError(
+                f"{path}: num_chats_per_scenario does not mention {name!r}: write "
+                f'"num_chats_per_scenario": {{"{name}": 1, ...}}'
+            )
         return quotas[name]
 
     def _seconds(self, status: str, path: Path) -> float | None:
         if status not in self.status_params:
-            raise InputError(f"{path}: status_params.{status}.num_seconds is missing")
+            raise InputError(
+                f"{path}: status_params.{status}.num_seconds is missing: write "
+                f'"status_params": {{"{status}": {{"num_seconds": 300}}, ...}}, or -1 for no limit'
+            )
         return _limit(self.status_params[status].num_seconds)
 
 
 def _name_unused(path: Path, record: Mapping[str, Any]) -> None:
     unused = sorted(record.keys() - AppParams.model_fields.keys())
     if unused:
-        own = "; the pages are birdenv's own" if "templates_dir" in unused else ""
+        own = ""
+        if "templates_dir" in unused:
+            own = ". The pages are birdenv's own: put what people should read into `instructions`"
         warn(f"{path}: not used: {', '.join(unused)}{own}", stacklevel=4)
 
 

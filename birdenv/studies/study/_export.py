@@ -8,7 +8,7 @@ from typing import Any
 
 from birdenv.dialogue import Arena, make_game, replay
 from birdenv.dialogue.chat import chat_messages, tool_schemas
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
 from birdenv.files import exists
 from birdenv.studies.study._config import HUMAN
@@ -68,7 +68,7 @@ def _earned(example: Example, least: float | None) -> bool:
 
 
 def examples(store: Store, arena: Arena) -> Iterator[Example]:
-    """Yield the finished dialogues. A person's answers stand under the seat of the partner they rate."""
+    """Yield the finished dialogues. A person's answers are listed under the seat of the partner they rate."""
     for stored in store.finished():
         surveys = {str(1 - seat): answers for seat, answers in store.surveys(stored.id).items()}
         yield Example(

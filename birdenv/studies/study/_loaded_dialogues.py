@@ -43,7 +43,7 @@ class LoadedDialogues:
             return found
 
     def all(self) -> list[RunningDialogue]:
-        """Return those that are in memory as they are stored."""
+        """Return the dialogues that are in memory, as they are stored."""
         return [each for each in list(self._loaded.values()) if not each.is_lost]
 
     def drop(self, id: str) -> None:

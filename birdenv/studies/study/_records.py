@@ -51,7 +51,7 @@ class StoredDialogue(NamedTuple):
 
 
 class ProblemReport(NamedTuple):
-    """What a person told the study's owner, and where they were then."""
+    """A problem that a person reported to the study's owner, and the page on which they were."""
 
     person: str
     dialogue: str | None

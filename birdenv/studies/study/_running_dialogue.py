@@ -35,7 +35,7 @@ def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
 
 
 class LostDialogueError(RuntimeError):
-    """A dialogue could not keep a move: it must be made again from what is stored."""
+    """A dialogue could not store a move, so it must be restored from the database."""
 
 
 class RunningDialogue:
@@ -76,32 +76,32 @@ class RunningDialogue:
 
     @property
     def people(self) -> tuple[int, ...]:
-        """The seats of people."""
+        """Return the seats in which people sit."""
         return tuple(seat for seat, who in enumerate(self.stored.seats) if who == HUMAN)
 
     @property
     def has_players(self) -> bool:
-        """True if not only people sit here."""
+        """Return True if not only people sit here."""
         return len(self.people) < len(self.stored.seats)
 
     @property
     def is_over(self) -> bool:
-        """True when nobody may act any more."""
+        """Return whether the dialogue is over: no seat may act."""
         return self._dialogue.is_over
 
     @property
     def status(self) -> str:
-        """Why the dialogue is over."""
+        """Return why the dialogue is over."""
         return self._dialogue.status
 
     @property
     def outcome(self) -> dict[str, Any]:
-        """The public result."""
+        """Return the public result."""
         return self._dialogue.outcome()
 
     @property
     def rewards(self) -> tuple[float, ...]:
-        """The rewards by seat."""
+        """Return the rewards by seat."""
         return self._dialogue.rewards
 
     def setup(self, seat: int) -> dict[str, Any]:
@@ -124,7 +124,7 @@ class RunningDialogue:
 
     @property
     def thinking_since(self) -> float | None:
-        """Since when a player has been asked and has not answered."""
+        """Return since when a player has been asked and has not answered."""
         return self._thinking
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
@@ -203,7 +203,7 @@ class RunningDialogue:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """The dialogue is nobody else's; after that it ends if the house wished so meanwhile."""
+        """Hold the dialogue against all others. Afterwards it ends if the house asked for that meanwhile."""
         with self._lock:
             if self.is_lost:
                 raise LostDialogueError(f"{self.stored.id} is not what is stored")
@@ -307,7 +307,7 @@ class RunningDialogue:
 
 
 def steady_clock() -> Callable[[], float]:
-    """Return a clock that shows the time of day, and goes on steadily when somebody sets the machine's."""
+    """Return a clock that shows the time of day and does not jump when the machine's clock is set."""
     ahead = time.time() - time.monotonic()
     return lambda: ahead + time.monotonic()
 
@@ -315,7 +315,7 @@ def steady_clock() -> Callable[[], float]:
 def people_gone(
     room: RunningDialogue, people: Mapping[int, str], presence: Presence, limits: StudyLimits, now: float
 ) -> list[str]:
-    """Return those of a dialogue's people who count as gone: away, or idle, for too long."""
+    """Return the people of a dialogue who count as gone, because they were away or idle for too long."""
     return [
         id
         for seat, id in people.items()

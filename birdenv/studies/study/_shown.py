@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 
 from birdenv.dialogue import Action, Dialogue, Event, Game, Rules, Seat
-from birdenv.dialogue.event import HOUSE
+from birdenv.dialogue.move import HOUSE
 from birdenv.dialogue.people import ActionWords, Panel, table_panel
 
 _VOICES: Final = {"judge": "Study", "database": "Database"}
@@ -73,7 +73,9 @@ def show(
 
 
 def left(rules: Rules, seat: int) -> str:
-    """Return what a seat is told of what runs out, with the part of the conversation that it is in."""
+    """Return what a seat is told about its remaining turns and the like, and the phase of the
+    conversation.
+    """
     words, seats = rules.left_in_words(seat), rules.seats
     has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
     return f"Part {rules.phase()}. {words}" if has_parts else words
@@ -94,7 +96,7 @@ def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
 
 
 def _plain_panels(rules: Rules, seat: int) -> tuple[Panel, ...]:
-    """The knowledge and the instruction, for people in a game that declares no panels."""
+    """Return the knowledge and the instruction, for people in a game that declares no panels."""
     known, instruction = rules.knowledge(seat), Panel("What you are told", rules.instruction(seat))
     if isinstance(known, Sequence) and known and all(isinstance(each, Mapping) for each in known):
         return table_panel("What you know", [dict(each) for each in known]), instruction
@@ -131,7 +133,7 @@ def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
 
 
 def _words(seat: Seat, action: Action) -> ActionWords:
-    """The words for an action, with its place; made of its names where the game says none."""
+    """Return the words for an action, with its place; made of its names where the game says none."""
     words = seat.words.actions.get(action.name) or ActionWords(_spelt(action.name), action.about)
     if words.place:
         return words
@@ -166,12 +168,12 @@ def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
     made["name"] = "You" if event.agent == seat else _partner(seats, seat)
     if reply is not None and seat < len(seats):
         made |= {"reply": seats[seat].words.reply(str(reply)), "voice": _voice(seats[seat], made["voice"])}
-    mover = seats[event.agent] if event.agent < len(seats) else None
+    mover = seats[event.agent] if 0 <= event.agent < len(seats) else None
     action = None if mover is None else mover.by_name.get(event.action)
     words = ActionWords("") if mover is None or action is None else _words(mover, action)
     if not isinstance(event.data, str):
-        given = {} if action is None else action.arguments_of(event.data)
-        return made | {"said": _filled(words.done, given) or _raw(event)}
+        given = {} if action is None or event.data is None else action.arguments_of(event.data)
+        return made | {"said": _filled(words.done, given) or _raw(event, given)}
     plain = event.action == "message" or words.place == "message"
     is_code = action is not None and [each.kind for each in action.fields] == ["code"]
     return made | {"done": words.done or ("" if plain else _spelt(event.action).lower()), "is_code": is_code}
@@ -184,7 +186,7 @@ def ended(status: str, seat: Seat | None = None) -> str:
 
 
 def _partner(seats: Sequence[Seat], seat: int) -> str:
-    """What a seat calls the other one."""
+    """Return what a seat calls the other one."""
     others = [each.name for place, each in enumerate(seats) if place != seat]
     has_other = others and seat < len(seats)
     return seats[seat].words.voices.get(others[0], _PARTNER) if has_other else _PARTNER
@@ -195,12 +197,16 @@ def _voice(seat: Seat, voice: str) -> str:
 
 
 def _filled(done: str, given: Mapping[str, Any]) -> str:
-    """What was done in words; a field that was left out, or is not shown to this seat, is left out."""
+    """Return what was done in words; what stands before a colon where the seat is not shown the rest."""
+    if not given and _SLOT.search(done):
+        return done.partition(":")[0]
     return _SLOT.sub(lambda slot: named(given.get(slot[1], "")), done).strip()
 
 
-def _raw(event: Event) -> str:
+def _raw(event: Event, given: Mapping[str, Any]) -> str:
     said = _spelt(event.action)
+    if len(given) > 1:
+        return f"{said}: {'; '.join(f'{name}: {named(value)}' for name, value in given.items())}"
     return said if event.data is None else f"{said}: {named(event.data)}"
 
 

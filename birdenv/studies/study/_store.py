@@ -68,7 +68,7 @@ class Store(Database):
         return told
 
     def setting(self, name: str, value: str) -> str:
-        """Return what is kept under a name; keep `value` where there is nothing yet."""
+        """Return the value that is stored under a name. If there is none yet, store `value`."""
         self.rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
         return str(self.rows("SELECT value FROM study WHERE name = ?", name)[0][0])
 
@@ -273,7 +273,7 @@ class Store(Database):
 
 
 def open_store(folder: Path) -> Store:
-    """Open the database of a study's folder; both are made if they are not there.
+    """Open the database of a study's folder. Both are created if they do not exist.
 
     Raises:
         InputError: the folder or the file cannot be used.
@@ -297,7 +297,7 @@ def held_study(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"{folder}: another server serves it; end that one first") from None
+            raise InputError(f"{folder}: another server serves it; stop that one first") from None
         yield
     finally:
         os.close(descriptor)

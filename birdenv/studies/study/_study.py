@@ -15,7 +15,7 @@ from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError
 from birdenv.studies._platform import TAKEN, is_same_visit
 from birdenv.studies._questions import read_answer, read_words
-from birdenv.studies.study._config import PAID, Ending, StudyConfig
+from birdenv.studies.study._config import PAID, SURVEY, Ending, StudyConfig
 from birdenv.studies.study._deletion import DELETED
 from birdenv.studies.study._loaded_dialogues import LoadedDialogues
 from birdenv.studies.study._records import Person, ProblemReport
@@ -39,24 +39,6 @@ _MOST_REPORTS: Final = 20  # of one person
 LEFT: Final = "left"
 BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
 """Ends of dialogues that leave a person alone, and that fill no quota."""
-
-_QUESTIONS: Final = (
-    SurveyQuestion("fluent", "How fluent was your partner's language?", low="not fluent", high="very fluent"),
-    SurveyQuestion(
-        "correct",
-        "How correct was what your partner said and did?",
-        low="all of it was wrong",
-        high="all of it was correct",
-    ),
-    SurveyQuestion(
-        "humanlike",
-        "How much did your partner talk like a person?",
-        low="like a machine",
-        high="like a person",
-    ),
-    SurveyQuestion("cooperative", "How well did your partner work with you?", low="badly", high="very well"),
-    SurveyQuestion("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
-)
 
 
 class Study:
@@ -97,15 +79,15 @@ class Study:
 
     @property
     def title(self) -> str:
-        """The study's name on the pages."""
+        """Return the study's name on the pages."""
         game = self.arena.game
         return self.config.title or game.study_title or game.title or game.name
 
     @property
     def questions(self) -> tuple[SurveyQuestion, ...]:
-        """The questions after a dialogue."""
+        """Return the questions after a dialogue."""
         own = self.config.survey
-        return own if own is not None else self.arena.game.survey or _QUESTIONS
+        return own if own is not None else self.arena.game.survey or SURVEY
 
     def new_id(self) -> str:
         """Return a random id."""
@@ -173,7 +155,7 @@ class Study:
         self.settle(room)
 
     def leave(self, id: str) -> None:
-        """Let a person leave for good. A partner is told, and may go on."""
+        """Let a person leave for good. A partner is told, and may continue."""
         with self._lock:
             person = self.store.person(id)
             if person is None or person.status in ("finished", "survey"):
@@ -239,7 +221,7 @@ class Study:
         return [each.id for each in self.store.running() if self.loaded(each.id) is None]
 
     def room(self, dialogue: str) -> RunningDialogue:
-        """Return a running dialogue; after a restart it is made from what is stored."""
+        """Return a running dialogue. After a restart, it is restored from the database."""
         return self._rooms.get(dialogue)
 
     def _make(self, dialogue: str) -> RunningDialogue:
@@ -277,7 +259,7 @@ class Study:
                     self._finish(person, "done")
 
     def _people_in(self, dialogue: str) -> dict[int, str]:
-        """The people who have not gone on from a dialogue, by seat."""
+        """Return the people who have not gone on from a dialogue, by seat."""
         seated = self.store.seated(dialogue).items()
         found = {seat: self._in_status(id, "chat") for seat, id in seated}
         return {seat: each.id for seat, each in found.items() if each and each.dialogue == dialogue}

@@ -42,11 +42,26 @@ def check_players(game: Game, config: StudyConfig) -> None:
         InputError: one does not exist.
     """
     for seat, spec in _players(game, config):
-        seat_factory(game, seat, spec)
+        try:
+            seat_factory(game, seat, spec)
+        except InputError as error:
+            raise InputError(f"{error}{_missing_seat(game, config, seat, spec)}") from None
+
+
+def _missing_seat(game: Game, config: StudyConfig, seat: int, spec: str) -> str:
+    """Return what is missing in the study's file where a player can sit in the other seat only."""
+    if config.seat is not None or len(game.seats) != 2:
+        return ""
+    try:
+        seat_factory(game, 1 - seat, spec)
+    except InputError:
+        return ""
+    name, other = game.seat_names[seat], game.seat_names[1 - seat]
+    return f'. {spec!r} can be the {other} only, so people must be the {name}: write "seat": "{name}"'
 
 
 def _players(game: Game, config: StudyConfig) -> Iterator[tuple[int, str]]:
-    """The players of a study with the seats in which they may sit."""
+    """Yield the players of a study with the seats in which they may sit."""
     taken = None if config.seat is None else game.seat_index(config.seat)
     for partner in config.partners.values():
         for seat in range(len(game.seats)):
@@ -76,7 +91,7 @@ def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
 
 
 def keep_settings(arena: Arena, store: Store) -> None:
-    """Keep with which game and settings a study was begun.
+    """Store the game and the settings with which a study was begun.
 
     Raises:
         InputError: it was begun with others.
@@ -93,4 +108,4 @@ def keep_settings(arena: Arena, store: Store) -> None:
         why = ", ".join(f"{name} {before.get(name)!r} (now {settings.get(name)!r})" for name in names)
     else:
         return
-    raise InputError(f"this study was begun with {why}: go on as it was begun, or name another folder")
+    raise InputError(f"this study was begun with {why}: continue it as it was begun, or name another folder")

@@ -34,7 +34,7 @@ class Presence:
             self._since[id] = self._clock()
 
     def disconnect(self, id: str) -> None:
-        """Count one less."""
+        """Note that one of a person's connections has ended."""
         self._tabs[id] -= 1
         if self._tabs[id] == 0:
             del self._tabs[id], self._since[id]
@@ -131,7 +131,7 @@ class WaitingRoom:
     def _overdue(
         self, people: Sequence[Person], used: Counter[tuple[str, str]], now: float, presence: Presence
     ) -> Iterator[Begin | End]:
-        """The end of waiting: the stand-by player, or nobody; one who is not there has left."""
+        """End the waiting of people: with the stand-by player, with nobody, or because they have left."""
         standby = self._config.standby
         for person in people:
             if self.seconds_left(person, now) != 0.0:
@@ -153,7 +153,7 @@ class WaitingRoom:
         return [task for task in self._arena.ids if task not in seen]
 
     def _wanted(self, person: Person, used: Counter[tuple[str, str]]) -> tuple[str | None, list[str]]:
-        """The kind of partner for a person, and the tasks in question, least used first."""
+        """Return the kind of partner for a person, and the tasks in question, least used first."""
         unseen = self._unseen(person)
         best: tuple[float, str, list[str]] | None = None
         for name, partner in self._config.partners.items():
@@ -166,7 +166,7 @@ class WaitingRoom:
         return (None, []) if best is None else best[1:]
 
     def _partner(self, tasks: list[str], alone: list[tuple[Person, list[str]]]) -> tuple[Person, str] | None:
-        """The one who has waited longest and has not had one of the tasks, with that task."""
+        """Return the one who has waited longest and has not had one of the tasks, with that task."""
         for other, others in alone:
             known = set(others)
             for task in tasks:
@@ -191,7 +191,7 @@ class WaitingRoom:
         return Begin(made, dict(zip(seats, (person.id for person in people), strict=True)))
 
     def _seats(self, people: int) -> list[int]:
-        """The seats of the people of a dialogue."""
+        """Return the seats of the people of a dialogue."""
         game = self._arena.game
         if people == 1 and self._config.seat is not None:
             return [game.seat_index(self._config.seat)]

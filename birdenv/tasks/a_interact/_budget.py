@@ -30,11 +30,11 @@ COSTS: Final[Mapping[Kind, float]] = MappingProxyType({kind: _TENTHS[kind] / 10 
 """The price of each tool, in the order of `TOOLS`."""
 
 MALFORMED_COST: Final = _MALFORMED / 10
-"""What an action costs that is none."""
+"""The price of an invalid action."""
 
 
 def budget_for(counted_ambiguities: int, patience: int) -> int:
-    """`6 + 2 m + 2 patience`, where `m` counts critical and knowledge ambiguities.
+    """Return `6 + 2 m + 2 patience`, where `m` counts critical and knowledge ambiguities.
 
     >>> budget_for(3, 3)
     18
@@ -43,7 +43,7 @@ def budget_for(counted_ambiguities: int, patience: int) -> int:
 
 
 class Budget:
-    """What is left of `total`; counted in tenths, so that sums are exact. It never falls below 0."""
+    """The rest of `total`, counted in tenths so that sums are exact. It never falls below 0."""
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -59,19 +59,19 @@ class Budget:
 
     @property
     def is_spent(self) -> bool:
-        """Whether it pays for no tool at all."""
+        """Return whether the budget does not pay for any tool."""
         return self._left < _CHEAPEST
 
     @property
     def questions(self) -> int:
-        """How many questions it would pay for."""
+        """Return the number of questions that the budget would pay for."""
         return self._left // _TENTHS["clarify"]
 
     def pays_for(self, kind: Kind) -> bool:
         return self._left >= _TENTHS[kind]
 
     def pay(self, kind: Kind) -> bool:
-        """Take the price of a tool; where it is not enough, take the rest and say False."""
+        """Take the price of a tool. If the budget does not cover it, take the rest and return False."""
         return self._take(_TENTHS[kind])
 
     def pay_malformed(self) -> None:

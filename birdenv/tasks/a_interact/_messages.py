@@ -1,14 +1,84 @@
-"""The words in which a-Interact speaks to the system."""
+"""The words in which a-Interact speaks to the system, and what its six reading tools answer."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from birdenv.databases import QueryError
 from birdenv.tasks.a_interact._budget import COSTS, MALFORMED_COST, Budget
+from birdenv.tasks.interact._knowledge import DatabaseNotes, shown_knowledge
 from birdenv.tasks.interact._task import PublicTask
 from birdenv.tasks.sql._actions import ARGUMENTS, TOOLS, Kind
 from birdenv.tasks.sql._result_text import not_executed
+
+LONGEST = 60_000
+"""Characters of one answer; the notes of the public benchmarks are shorter."""
+
+
+def look_up(
+    kind: Kind, argument: Any, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
+) -> str:
+    """Return the answer of one reading tool, cut to `LONGEST`. Entries in `deleted` do not exist for it.
+
+    `argument` is `{"table", "column"}` for a column meaning, and an entry's name or shown id for a
+    definition; case does not matter. With `renumber`, ids count the visible entries, so that no gap tells of
+    a deleted one. Raises `ValueError` for a tool that reads nothing.
+    """
+    entries = shown_knowledge(notes, deleted, renumber=renumber)
+    match kind:
+        case "get_schema":
+            text = notes.schema
+        case "get_all_column_meanings":
+            text = _all_meanings(notes.column_meanings)
+        case "get_column_meaning":
+            text = _meaning(notes.column_meanings, argument)
+        case "get_all_external_knowledge_names":
+            text = _lines({"id": entry["id"], "knowledge": entry["knowledge"]} for entry in entries)
+        case "get_knowledge_definition":
+            text = _definition(entries, argument)
+        case "get_all_knowledge_definitions":
+            text = _lines(entries)
+        case _:
+            raise ValueError(f"{kind} reads no notes")
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text) - LONGEST} more characters)"
+
+
+def _lines(entries: Iterable[Mapping[str, Any]]) -> str:
+    lines = [json.dumps(entry, ensure_ascii=False) for entry in entries]
+    return "\n".join(lines) or "There is no knowledge about this database."
+
+
+def _definition(entries: Iterable[Mapping[str, Any]], wanted: str) -> str:
+    """Return every entry of that name: names may come twice."""
+    name = wanted.strip().casefold()
+    found = [entry for entry in entries if name in (entry["knowledge"].strip().casefold(), str(entry["id"]))]
+    return _lines(found) if found else "There is no knowledge of that name."
+
+
+def _all_meanings(meanings: Mapping[str, Any]) -> str:
+    lines = [f"{_column(key)}: {_text(meaning)}" for key, meaning in meanings.items()]
+    return "\n".join(lines) or "No column meanings are recorded for this database."
+
+
+def _meaning(meanings: Mapping[str, Any], wanted: Mapping[str, str]) -> str:
+    parts = [wanted[name].strip().lower() for name in ("table", "column")]
+    for key, meaning in meanings.items():
+        if _column(key).lower().split("|") == parts:
+            return f"{_column(key)}: {_text(meaning)}"
+    return "No meaning is recorded for that column."
+
+
+def _column(key: str) -> str:
+    """Return `table|column` of a key `database|table|column`."""
+    return key.partition("|")[2]
+
+
+def _text(meaning: Any) -> str:
+    """Return a meaning as text; the meaning of a column that holds JSON is an object with its fields."""
+    return meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
+
 
 LEFT = "You left the task."
 DONE_AND_SPENT = "Your SQL is correct. Your budget is used up; the episode ends."
@@ -38,7 +108,7 @@ _WHAT: dict[Kind, str] = {
 
 
 def instruction(task: PublicTask, engine: str, total: int) -> str:
-    """Rules, tools and request: the part of the observation that never changes."""
+    """Return rules, tools and request: the part of the observation that never changes."""
     rules = _RULES.format(
         engine=engine, budget=total, tools="\n".join(map(_tool, TOOLS)), malformed=MALFORMED_COST
     )
@@ -50,7 +120,7 @@ def budget_left(budget: Budget) -> str:
 
 
 def malformed(action: str, legal: Sequence[Kind]) -> str:
-    """Why an action was none, and what would be one."""
+    """Return why an action is not valid, and which actions are."""
     arguments = ARGUMENTS.get(action) if action in TOOLS else None
     if not arguments:
         return f"That is not a valid action; possible: {', '.join(legal)}."
@@ -62,7 +132,7 @@ def over_budget(kind: Kind) -> str:
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """The answer to a submission that failed: what the database said, never what was expected."""
+    """Return the reply to a failed submission: the message of the database, never the expected result."""
     if error is not None:
         why = not_executed(error, error_text)
     elif status == "no_submission":

@@ -1,34 +1,44 @@
-"""The rules of an a-Interact episode."""
+"""The rules of an a-Interact episode, its settings, and a-Interact as a registered game."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from birdenv.dialogue import Move, Reply, Seat
+from pydantic import Field
+
+from birdenv.dialogue import Game, Move, Reply, Seat
 from birdenv.dialogue.people import ActionWords, Panel, SeatWords
 from birdenv.grading.interact import Grade
 from birdenv.tasks.a_interact import _messages as messages
 from birdenv.tasks.a_interact._budget import COSTS, Budget, budget_for
-from birdenv.tasks.a_interact._lookups import look_up
+from birdenv.tasks.a_interact._messages import look_up
+from birdenv.tasks.interact._record import TaskRecord
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName
+from birdenv.tasks.interact._task_list import InteractSettings, InteractTasks, load_interact
+from birdenv.tasks.interact.display import DISPLAY
+from birdenv.tasks.interact.measures import A_INTERACT
+from birdenv.tasks.interact.profile import MAX_PATIENCE, PATIENCE
 from birdenv.tasks.interact.profile import PROFILES as ALL_PROFILES
 from birdenv.tasks.sql._actions import (
     ASKING_GUIDE,
+    BUDGET,
     CLARIFY,
     EXECUTE_SQL,
     READING_TOOLS,
+    SENDERS,
     SUBMIT_ANY_SQL,
     SYSTEM,
     TOOLS,
+    TURNS,
     USER,
     Kind,
 )
-from birdenv.tasks.sql._view import BUDGET, SENDERS, TURNS
 from birdenv.tasks.sql._words import ASKING_WORDS
+from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 
 PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
 """By name. The original pipeline (`shell`) has no a-Interact."""
@@ -49,7 +59,7 @@ _FIELDS: Final = {"table": "Table", "column": "Column", "name": "Its name"}
 
 
 def _words() -> SeatWords:
-    """The words of c-Interact with the prices, and with the tools that read."""
+    """Return the words of c-Interact with the prices, and with the reading tools."""
     actions = {
         name: replace(each, label=f"{each.label} ({_price(name)})")
         for name, each in ASKING_WORDS.actions.items()
@@ -93,16 +103,16 @@ class AInteractRules(InteractRules):
       that pays for a tool, only `submit_sql` is possible; any other action ends the episode.
     * `submit_sql` is always possible. What it costs above what is left is waived, but it is the last: the
       episode ends, passed or not, without a follow-up.
-    * An action that is none (unknown, too long, without the text it needs) costs 0.2.
-    * A failed submission is told that it failed, or the database's message if it did not run; nothing of what
-      was expected.
+    * Any other action (unknown, too long, without the text that it needs) costs 0.2.
+    * The reply to a failed submission says that it failed, or has the database's message if it did not run.
+    It never says what was expected.
 
-    `profile` says how submissions are judged and where a follow-up starts; its turns of c-Interact mean
-    nothing here.
+    `profile` says how submissions are judged and where a follow-up starts; its rules about turns have no
+    effect here.
 
     Attributes:
         calls: calls by tool.
-        malformed: actions that were none.
+        malformed: number of invalid actions.
         budget: what is left to spend.
     """
 
@@ -205,7 +215,7 @@ class AInteractRules(InteractRules):
         return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:
-        """Every attempt earns what the first would."""
+        """Return the number of the attempt, and the attempt by which it is paid, always the first."""
         return 1 + sum(a.phase == self._phase for a in self.attempts), 1
 
     def _left_words(self) -> str:
@@ -213,7 +223,7 @@ class AInteractRules(InteractRules):
 
 
 def _is_none(move: Move) -> bool:
-    """True if a move names no tool, or gives it other arguments than it takes.
+    """Return True if a move names no tool, or has other arguments than the tool takes.
 
     No table and no column has the separator in its name, which stands between them in a text.
     """
@@ -221,3 +231,42 @@ def _is_none(move: Move) -> bool:
     if action is None or action.fault(move.data) is not None:
         return True
     return move.action == "get_column_meaning" and any("|" in name for name in move.data.values())
+
+
+class AInteractSettings(InteractSettings):
+    """Settings of a-Interact."""
+
+    profile: Literal["strict", "adk"] = Field(
+        "strict",
+        description="How submissions are judged: strict (ours) or adk (as in the reference implementation).",
+    )
+    patience: int = Field(
+        PATIENCE,
+        ge=0,
+        le=MAX_PATIENCE,
+        strict=True,
+        description="Each adds 2 to the budget of 6 and 2 an ambiguity.",
+    )
+
+
+def load(settings: AInteractSettings) -> InteractTasks:
+    """Load the tasks of a-Interact."""
+    idle = {"budget": 0, "budget_used": 0.0, "calls": {}, "malformed": 0}
+    return load_interact(settings, AInteractRules, idle)
+
+
+GAME = Game(
+    "a-interact",
+    SEATS,
+    AInteractSettings,
+    load,
+    title="Ambiguous question -> tools on a budget -> SQL (BIRD-Interact)",
+    study_title="A question to a database, on a budget",
+    players={1: "rule"},
+    read_text=read_markup,
+    markup_help=markup_help(SEATS[0].kinds),
+    record_model=TaskRecord,
+    measures=A_INTERACT,
+    display=DISPLAY,
+    with_people={"user": {"leak_guard": "log"}},
+)

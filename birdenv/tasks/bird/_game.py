@@ -16,14 +16,12 @@ from birdenv.dialogue.games import Option
 from birdenv.errors import InputError
 from birdenv.files import file_identity
 from birdenv.grading import ExGrader, Metric
-from birdenv.tasks.bird._display import DISPLAY
-from birdenv.tasks.bird._loader import BirdRecord, load_tasks
 from birdenv.tasks.bird._rules import SEATS, BirdRules, task_fields
-from birdenv.tasks.bird._task import BirdTask
-from birdenv.tasks.bird.measures import BIRD
+from birdenv.tasks.bird._task import BirdRecord, BirdTask, load_tasks
+from birdenv.tasks.bird.measures import BIRD, DISPLAY
+from birdenv.tasks.sql._actions import TURNS
 from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
 from birdenv.tasks.sql._sql_task_list import SqlTasks
-from birdenv.tasks.sql._view import TURNS
 from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 
 _logger = logging.getLogger("birdenv")

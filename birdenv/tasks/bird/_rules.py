@@ -14,11 +14,10 @@ from birdenv.dialogue.chat import chat_messages
 from birdenv.dialogue.people import Panel
 from birdenv.grading import LEAST_FETCHED, ExGrader, ExVerdict
 from birdenv.tasks.bird._task import BirdTask
-from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SUBMIT_SQL, SYSTEM, Kind
+from birdenv.tasks.sql._actions import CLARIFY, EXECUTE_SQL, SENDERS, SUBMIT_SQL, SYSTEM, TURNS, Kind
 from birdenv.tasks.sql._past_statements import PastStatements
-from birdenv.tasks.sql._reference_date import today_words
 from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
-from birdenv.tasks.sql._view import SENDERS, TURNS
+from birdenv.tasks.sql._settings import today_words
 from birdenv.tasks.sql._words import ASKING_WORDS, counted, tables_panel
 
 _OPEN: Final = (SYSTEM,)
@@ -221,7 +220,7 @@ class BirdRules(Rules):
         self._finish("completed")
 
     def _used(self, text: str, sender: str = "judge") -> Reply:
-        """A reply after an action was used up; the last one that is no submission ends the episode."""
+        """Return a reply after an action was used up; the last one that is no submission ends the episode."""
         self._turns_left -= 1
         if self._turns_left <= 0 and not self.status:
             self.truncated = True
@@ -246,7 +245,7 @@ def _refusal(action: str) -> str:
 
 
 def _shown(result: QueryResult) -> str:
-    """The result as an agent would see it. What a grader fetched beyond would tell of the gold."""
+    """Return the result as an agent would see it. What a grader fetched beyond would tell of the gold."""
     rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated
     return result_text(QueryResult(result.columns, rows, truncated))
 

@@ -1,4 +1,4 @@
-"""How BIRD is measured: EX, the metrics that were asked for, and the official table."""
+"""How BIRD is measured and shown: EX, the metrics that were asked for, the official table; its episodes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,48 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, sqrt
 from typing import Any, Final
 
-from birdenv.dialogue.measures import UNRATED, Details, GameMeasures, Measure, Record
-from birdenv.tasks.bird._loader import DIFFICULTIES
+from birdenv.dialogue.measures import (
+    UNRATED,
+    Details,
+    GameDisplay,
+    GameMeasures,
+    JudgedSubmission,
+    Measure,
+    Phase,
+    Record,
+    Section,
+)
+from birdenv.tasks.bird._task import DIFFICULTIES
 from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.tasks.sql._settings import REPORTED
+
+
+def _phases(record: Record) -> Sequence[Phase]:
+    result = record.get("result", {})
+    return [Phase("Submission", str(result.get("verdict") or record["status"]), record["reward"])]
+
+
+def _submissions(record: Record, private: Record) -> Sequence[JudgedSubmission]:
+    result = record.get("result", {})
+    golds = tuple(map(str, private.get("gold_sql", ())))
+    return [
+        JudgedSubmission(
+            place, event["data"], str(result.get("db_id", "")), golds, str(result.get("verdict"))
+        )
+        for place, event in enumerate(record["example"]["events"])
+        if event["action"] == "submit_sql" and event["data"] == result.get("predicted_sql")
+    ]
+
+
+def _secrets(record: Record, private: Record) -> Sequence[Section]:
+    golds = [str(sql) for sql in private.get("gold_sql", ())]
+    made = [Section("Gold SQL", "sql", ";\n\n".join(golds))] if golds else []
+    reason = str(private.get("reason") or private.get("gold_error") or "")
+    return [*made, Section("Why it was judged so", text=reason)] if reason else made
+
+
+DISPLAY: Final = GameDisplay(phases=_phases, submissions=_submissions, secrets=_secrets)
+
 
 METRIC_TITLES: Final[Mapping[str, str]] = {
     "ex": "EX",
@@ -64,7 +102,7 @@ def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
 
 
 def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Say the same in sentences; none where the two rules agree."""
+    """Return sentences on where the two rules differ; none if they agree."""
     notes = []
     for name, rule, other in (("only_ex", "EX", "EX (BIRD set)"), ("only_ex_bird", "EX (BIRD set)", "EX")):
         reasons = {reason.replace("_", " "): n for reason, n in differences[name].items() if n}
@@ -75,7 +113,9 @@ def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[st
 
 
 def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
-    """The figures and the console block of the reference harness, in which every graded task counts."""
+    """Return the figures and the console block of the reference harness, in which every graded task
+    counts.
+    """
     graded = [run for run in records if run["status"] not in ("ungraded", "skipped")]
     results = [run["result"] for run in graded]
 
@@ -115,14 +155,14 @@ def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
 
 
 def is_rated(run: Record) -> bool:
-    """Tell if a record says anything about the agent."""
+    """Return whether a record says anything about the agent."""
     return run["status"] not in UNRATED
 
 
 def difficulty_means(
     difficulties: Sequence[str], scores: Mapping[str, Sequence[float]]
 ) -> dict[str, dict[str, float | int | None]]:
-    """Give the official table (mini_dev `print_data`): means times 100 by difficulty and in total.
+    """Return the official table (mini_dev `print_data`): means times 100, by difficulty and in total.
 
     `difficulties` and each metric's `scores` (0 to 1, by name) have an entry for every episode. Episodes of
     another difficulty count in the total only. A mean of none is None.
@@ -142,7 +182,7 @@ def difficulty_means(
 def difficulty_table(
     means: Mapping[str, Mapping[str, float | int | None]], titles: Mapping[str, str]
 ) -> list[str]:
-    """Give the official table as lines; `means` as from `difficulty_means`, `titles` of its metrics."""
+    """Return the official table as lines, from the result of `difficulty_means` and titles of the metrics."""
     lines = ["".join([" " * 15, *(f"{name:>{width}}" for name, width in _COLUMNS.items())])]
     for metric, of in means.items():
         cells = [f"{_figure(of[name]):>{width}}" for name, width in _COLUMNS.items()]
@@ -163,7 +203,7 @@ def _has_broken_gold(run: Record) -> bool:
 
 
 def _of_gradable(value: Callable[[Record], float | None]) -> Callable[[Record], float | None]:
-    """The value of an episode whose gold runs; others have no say in a rate."""
+    """Return the value of an episode whose gold runs; other episodes do not count in a rate."""
     return lambda run: None if is_rated(run) and _has_broken_gold(run) else value(run)
 
 
@@ -172,7 +212,7 @@ def _ex(name: str) -> Callable[[Record], float]:
 
 
 def _metric(name: str) -> Callable[[Record], float]:
-    """One that was asked for. An episode without a submission has none of it, which counts 0."""
+    """Return the measure of a metric that was asked for; an episode without a submission counts as 0."""
     return lambda run: float(run["result"].get("metrics", {}).get(name, 0.0))
 
 
@@ -193,7 +233,7 @@ _R_VES: Final = Measure(
 
 
 def _asked_for(records: Sequence[Record]) -> tuple[Measure, ...]:
-    """The measures of `result.metrics`, and R-VES, as far as any record has them."""
+    """Return the measures of `result.metrics`, and R-VES, as far as any record has them."""
     found: set[str] = set()
     for record in records:
         result = record.get("result")
@@ -209,7 +249,7 @@ def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
 
 
 def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """The official table, how long the dialogues were, and golds that return nothing or do not run."""
+    """Return the official table, how long the dialogues were, and golds that return nothing or do not run."""
     rated = list(filter(is_rated, records))
     lengths = [len(run.get("history", ())) for run in records] or [0]
     empty = _once(of["instance_id"] for of in private if of.get("gold_empty"))
@@ -258,12 +298,12 @@ def _by_difficulty(table: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _once(names: Iterable[str]) -> list[str]:
-    """Each name once: a task may be played several times."""
+    """Return each name once, because a task may be played several times."""
     return list(dict.fromkeys(names))
 
 
 def _table(runs: Sequence[Record]) -> dict[str, Any]:
-    """Metrics that were not asked for, and R-VES, which has a table of its own, are not there."""
+    """Return the means by difficulty of EX and the metrics that were asked for, without R-VES."""
     measures = [measure for measure in (*BIRD.measures, *_asked_for(runs)) if measure is not _R_VES]
     scores = {measure.name: [measure.value(run) or 0.0 for run in runs] for measure in measures}
     return difficulty_means([run["result"]["difficulty"] for run in runs], scores)

@@ -1,12 +1,9 @@
 """c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
 
-from birdenv.tasks.c_interact._game import GAME, CInteractSettings
 from birdenv.tasks.c_interact._messages import USED_UP
-from birdenv.tasks.c_interact._rules import CInteractRules
-from birdenv.tasks.interact._grading_job import grading_job
-from birdenv.tasks.interact._interact_task_list import InteractSettings, InteractTasks
+from birdenv.tasks.c_interact._rules import GAME, CInteractRules, CInteractSettings
+from birdenv.tasks.interact._databases import grading_job
 from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
-from birdenv.tasks.interact._loader import Benchmark, find_task_file, load_benchmark, read_task_records
 from birdenv.tasks.interact._record import TaskRecord, misspelt_fields, parse_record
 from birdenv.tasks.interact._shared_rules import DONE, InteractRules
 from birdenv.tasks.interact._task import (
@@ -17,6 +14,14 @@ from birdenv.tasks.interact._task import (
     PrivateTask,
     PublicTask,
     split_record,
+)
+from birdenv.tasks.interact._task_list import (
+    Benchmark,
+    InteractSettings,
+    InteractTasks,
+    find_task_file,
+    load_benchmark,
+    read_task_records,
 )
 from birdenv.tasks.interact.profile import PROFILES, Profile
 

@@ -37,7 +37,7 @@ _EXECUTE = """
 
 
 def instruction(task: CInteractTask, profile: Profile, engine: str, questions: int, execute_sql: bool) -> str:
-    """Rules, request, schema and visible knowledge: the part of the observation that never changes."""
+    """Return rules, request, schema and visible knowledge: the part of the observation that never changes."""
     notes = task.private.notes
     knowledge = knowledge_text(
         notes,
@@ -66,17 +66,17 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 
 def cost(left: int) -> str:
-    """What a refused action cost."""
+    """Return the sentence on what a refused action cost."""
     return f"That cost you one question; you have {_count(left, 'question')} left."
 
 
 def free_refusal(free: int) -> str:
-    """What a refused action cost where it cost nothing."""
+    """Return the sentence for a refused action that cost nothing."""
     return f"That is free {_times(free)} in a phase; the next one uses up the attempt."
 
 
 def used_up(profile: Profile, *, has_submitted: bool) -> str:
-    """Why a refused action was taken for a submission."""
+    """Return the sentence on why a refused action counts as a submission."""
     if has_submitted and profile.free_refusals:
         free = f"It was free {_times(profile.free_refusals)} in this phase"
         return f"{free}; this one uses up the attempt: it {USED_UP}."
@@ -87,24 +87,24 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
 
 
 def free(left: int) -> str:
-    """What follows a question back that cost nothing."""
+    """Return the sentence after an answer that asks back and costs nothing."""
     return f"That cost you no question; you have {_count(left, 'question')} left."
 
 
 def left(left: int, most: int) -> str:
-    """What follows every answer where the profile says so."""
+    """Return the sentence after every answer, for profiles that say how many questions are left."""
     return f"({left} of {_count(most, 'question')} left)"
 
 
 def refusal(action: str, legal: Sequence[Kind]) -> str:
-    """Why an action was not accepted, and what is."""
+    """Return why an action was not accepted, and which actions are."""
     if action not in KINDS:
         return f"That is not a valid action; possible: {', '.join(legal)}."
     return f"{action} is not possible now; possible: {', '.join(legal)}."
 
 
 def debug(status: str, error: QueryError | None, error_text: bool) -> str:
-    """Feedback on a failed first attempt: what the database said, never what was expected."""
+    """Return feedback on a failed first attempt: the message of the database, never the expected result."""
     if status in ("malformed", "no_submission"):
         return f"That was not a SQL submission. {ONE_MORE}"
     if error is None:
@@ -113,7 +113,7 @@ def debug(status: str, error: QueryError | None, error_text: bool) -> str:
 
 
 def failed(status: str, error: QueryError | None, error_text: bool) -> str:
-    """The last word on a failed debug attempt."""
+    """Return the last sentence after a failed debug attempt."""
     if status in ("malformed", "no_submission"):
         return "That was not a SQL submission. The episode ends."
     if error is None:

@@ -38,7 +38,7 @@ class DatabaseNotes:
 
     @property
     def identifiers(self) -> frozenset[str]:
-        """Every table and column name that the schema text or the column meanings mention."""
+        """Return every table and column name that the schema text or the column meanings mention."""
         names = set(_schema_names(self.schema))
         for key in self.column_meanings:
             names.update(key.split("|")[1:])
@@ -82,7 +82,7 @@ def user_notes(notes: DatabaseNotes) -> BriefNotes:
 
 @lru_cache(maxsize=1024)
 def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields: bool, renumber: bool) -> str:
-    """The entries of the knowledge base without the deleted ones, one JSON object a line.
+    """Return the entries of the knowledge base without the deleted ones, one JSON object a line.
 
     With `all_fields` each line stands as in the file, `children_knowledge` and all. Otherwise as
     `shown_knowledge` gives them.
@@ -96,7 +96,7 @@ def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields:
 def shown_knowledge(
     notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> list[dict[str, Any]]:
-    """The entries without the deleted ones, by their four public fields.
+    """Return the entries without the deleted ones, by their four public fields.
 
     With `renumber` their ids count from 0 again, so that no gap tells that something was removed.
     """

@@ -18,13 +18,15 @@ from pydantic import (
 from birdenv.errors import InputError
 from birdenv.files import check_text, parse_json
 from birdenv.grading.interact import Category
-from birdenv.tasks.sql._record_checks import Filled, parsed
+from birdenv.tasks.sql._records import Filled, parsed
 
 _ALIKE: Final = 0.8  # of `get_close_matches`: "difficulty" and "difficulty_tier"
 
 
 def _as_list(value: Any) -> Any:
-    """A list as it is, text that holds a JSON list as that list, other text as one item, null as empty."""
+    """Return a list as it is, text that holds a JSON list as that list, other text as one item, null as
+    empty.
+    """
     if value is None:
         return []
     if not isinstance(value, str):
@@ -90,7 +92,7 @@ class FollowUpRecord(_Solution):
     candidates: tuple[str, ...] = ()
 
     def category_below(self, parent: Category) -> Category:
-        """The follow-up's category: its own, else seen from how it is graded, else the parent's."""
+        """Return the follow-up's category: its own, else seen from how it is graded, else the parent's."""
         return self.category or ("Management" if self.test_cases or self.grading == "state" else parent)
 
 
@@ -152,7 +154,7 @@ def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskReco
 
 
 def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel] | None]]:
-    """The names that each field may have in a file, with the model of the objects that it holds."""
+    """Yield the names that each field may have in a file, with the model of the objects that it holds."""
     for name, field in model.model_fields.items():
         held = [field.annotation, *get_args(field.annotation)]
         inner = next((each for each in held if isinstance(each, type) and issubclass(each, BaseModel)), None)
@@ -162,6 +164,6 @@ def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]
 
 
 def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
-    """The record with types checked; `InputError` names `where` and the first field at fault."""
+    """Return the record with types checked; `InputError` names `where` and the first field at fault."""
     annotated = {name: record.get(name) for name in ("user_query_ambiguity", "knowledge_ambiguity")}
     return parsed(TaskRecord, {**record, "annotated": annotated}, where)

@@ -11,10 +11,9 @@ from birdenv.databases import Checkpoint, DatabaseSource, Limits
 from birdenv.dialogue import Event, Move, Reply, Rules, Seat
 from birdenv.dialogue.people import Panel
 from birdenv.errors import BenchmarkError
-from birdenv.grading import InteractGrader, reward
+from birdenv.grading import InteractGrader
 from birdenv.grading.interact import Grade
-from birdenv.tasks.interact._agent_database import AgentDatabase
-from birdenv.tasks.interact._grading_job import grading_job
+from birdenv.tasks.interact._databases import AgentDatabase, grading_job
 from birdenv.tasks.interact._task import Attempt, AttemptName, CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import (
     LeakGuard,
@@ -26,9 +25,9 @@ from birdenv.tasks.interact._user_seat import (
     user_panels,
 )
 from birdenv.tasks.interact.profile import PATIENCE, PROFILES, Profile
-from birdenv.tasks.interact.reward_scheme import RewardScheme, told_points
+from birdenv.tasks.interact.rewards import RewardScheme, reward, told_points
 from birdenv.tasks.sql._actions import ANSWER, ANSWERING_GUIDE, SYSTEM, USER, Kind
-from birdenv.tasks.sql._reference_date import today_words
+from birdenv.tasks.sql._settings import today_words
 from birdenv.tasks.sql._words import ANSWERING_WORDS
 from birdenv.tasks.sql.markup_reading import NO_SQL, expected_sql
 from birdenv.users import UserStyle
@@ -101,11 +100,11 @@ class InteractRules(Rules):
 
     @abstractmethod
     def _legal(self) -> tuple[Kind, ...]:
-        """The system's actions that are possible now."""
+        """Return the system's actions that are possible now."""
 
     @abstractmethod
     def _judged(self, sql: str, grade: Grade) -> Reply:
-        """Act on a verdict that says something about the SQL, and log the attempt."""
+        """Log the attempt, and act on a verdict that says something about the SQL."""
 
     @abstractmethod
     def _next_attempt(self) -> tuple[AttemptName, int]:
@@ -163,7 +162,7 @@ class InteractRules(Rules):
         )
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """The user hears words only, unless `user_sees` says more; the house's replies are the system's."""
+        """Return an event as a seat hears it: the user hears words only, unless `user_sees` says more."""
         if seat == SYSTEM or event.agent < 0:
             return event
         if event.agent == USER:  # what follows an answer is said to the system
@@ -200,7 +199,7 @@ class InteractRules(Rules):
         return {**private_task_fields(self.task), "log": list(self.private_log)}
 
     def progress_fields(self) -> dict[str, Any]:
-        """Return the public record's fields about the way to the attempts."""
+        """Return the public record's fields about questions and other moves before the attempts."""
         return {}
 
     def points(self) -> tuple[int, int]:
@@ -253,7 +252,7 @@ class InteractRules(Rules):
         return reply
 
     def _follow_up_query(self) -> str | None:
-        """The request after a pass of phase 1; None where none comes that could be graded."""
+        """Return the request after a pass of phase 1; None where none comes that could be graded."""
         follow_up = self.task.private.follow_up
         return follow_up.query if self._phase == 1 and follow_up is not None and follow_up.gold else None
 
@@ -275,7 +274,7 @@ class InteractRules(Rules):
         self.private_log.append(made.private(grade))
 
     def _paid(self) -> dict[str, Any]:
-        """The SQL's reward; where the seats are paid otherwise, their rewards, too."""
+        """Return the SQL's reward; where the seats are paid otherwise, their rewards, too."""
         seats = zip(("system", "user"), self.rewards, strict=True)
         paid = {} if self._scheme == _SHARED else {"rewards": dict(seats)}
         return {"reward": round(self._earned, 10), **paid}
@@ -300,17 +299,17 @@ class InteractRules(Rules):
     # --- replies
 
     def _reply(self, text: str, sender: str = "judge") -> Reply:
-        """A reply after which the episode goes on."""
+        """Return a reply after which the episode goes on."""
         standing = self._standing()
         return Reply(f"{text}\n{standing}" if standing else text, sender)
 
     def _end(self, text: str, status: str = "") -> Reply:
-        """A reply with which the protocol comes to its end."""
+        """Return a reply with which the protocol comes to its end."""
         self._finish(status or ("completed" if self.attempts else "no_submission"))
         return Reply(text)
 
     def _break(self, status: str) -> Reply:
-        """A reply with which the episode ends because the benchmark is at fault."""
+        """Return a reply with which the episode ends because the benchmark is at fault."""
         self._truncate(status)
         return Reply(_INFRASTRUCTURE)
 

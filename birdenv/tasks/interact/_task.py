@@ -39,7 +39,7 @@ class Attempt:
         }
 
     def private(self, grade: Grade | None) -> dict[str, Any]:
-        """With what grading found, if it came to that; some of it tells of the gold."""
+        """Return the attempt with the findings of its grading, some of which reveal the gold."""
         entry: dict[str, Any] = {
             "kind": "submission",
             "phase": self.phase,
@@ -54,7 +54,7 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class PublicTask:
-    """What the system may know: the ambiguous question, and how many questions it may ask.
+    """The half of a task that the system may know: the ambiguous question, and the number of questions.
 
     `counted_ambiguities` is the number that the turn budget is made of (critical plus knowledge); the system
     learns it from `turns_left` in any case.
@@ -91,7 +91,7 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True)
 class PrivateTask:
-    """What the system must not see: the clear question, the ambiguities, the gold, the follow-up.
+    """The half of a task that the system must not see: clear question, ambiguities, gold, follow-up.
 
     `notes` is here because it still holds the knowledge that the task deletes; the rules show the rest.
     """
@@ -119,7 +119,7 @@ class CInteractTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """The SQL that comes with the task, and its test cases, of both phases."""
+        """Return the SQL that comes with the task, and its test cases, of both phases."""
         private, follow_up = self.private, self.private.follow_up
         gold, tests = (follow_up.gold, follow_up.test_cases) if follow_up else ((), ())
         sqls = (*private.preprocess, *private.gold, *gold, *private.cleanup)
@@ -234,7 +234,7 @@ def private_task_fields(task: CInteractTask, *, played: bool = True) -> dict[str
 
 
 def _follow_up_kind(task: CInteractTask) -> Literal["none", "graded", "ungraded"]:
-    """`none`, `graded`, or `ungraded` where its gold is withheld, so that it is never asked."""
+    """Return `none`, `graded`, or `ungraded` where its gold is withheld, so that it is never asked."""
     if task.private.follow_up is None:
         return "none"
     return "graded" if task.private.follow_up.gold else "ungraded"

@@ -28,7 +28,7 @@ words, one question at a time. Do not write SQL, and tell only what you are aske
 
 
 class FilteredAnswer(NamedTuple):
-    """What the system hears of an answer, and the entry for the private log."""
+    """An answer as the system hears it, and its entry for the private log."""
 
     text: str
     entry: dict[str, Any]
@@ -65,12 +65,12 @@ def brief_of(task: CInteractTask, phase: int) -> Brief:
 
 
 def user_instruction(task: CInteractTask) -> str:
-    """Return what the user is told, in words: the request, its meaning, and its open points."""
+    """Return the user's instruction in words: the request, its meaning, and its open points."""
     return _instruction(task.public.question, task.private.brief)
 
 
 def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
-    """Return the same for a person, beside the conversation."""
+    """Return the panels that a person in the user's seat sees beside the conversation."""
     brief = task.private.brief
     meant = Panel("Your words", entries=tuple(_meanings(brief).items()))
     wanted = f"You asked: {task.public.question}\n\nWhat you want: {brief.clear_query}"
@@ -78,7 +78,7 @@ def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
 
 
 def _meanings(brief: Brief) -> dict[str, str]:
-    """What the user means by each open term, in words."""
+    """Return what the user means by each open term, in words."""
     said = {point.term: in_words(point.snippet, brief).text for point in brief.ambiguities}
     return {term: " ".join(meaning.split()) for term, meaning in said.items()}
 

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue import Event
-from birdenv.dialogue.display import GameDisplay, JudgedSubmission, Phase, Section
-from birdenv.dialogue.measures import Record
+from birdenv.dialogue.measures import GameDisplay, JudgedSubmission, Phase, Record, Section
 
 _SUBJECT: Final = re.compile(r"By '([^']{1,200})' I mean\b")
 _USER: Final = 1
@@ -23,7 +22,7 @@ def _phases(record: Record) -> Sequence[Phase]:
 
 
 def _subject(event: Event) -> str:
-    """The words of the request that an answer of the rule-based user quotes."""
+    """Return the words of the request that an answer of the rule-based user quotes."""
     if event.agent != _USER or not isinstance(event.data, str):
         return ""
     return "; ".join(_SUBJECT.findall(event.data))
@@ -54,7 +53,7 @@ def _submissions(record: Record, private: Record) -> Sequence[JudgedSubmission]:
 
 
 def _notes(record: Record, private: Record) -> Mapping[int, str]:
-    """What the user took each question to be about, and why each submission was judged as it was."""
+    """Return what the user took each question to be about, and why each submission was judged as it was."""
     log = private.get("log", ())
     answers = (entry for entry in log if entry["kind"] == "answer")
     events = enumerate(record["example"]["events"])

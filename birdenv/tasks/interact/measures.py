@@ -11,8 +11,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
-from birdenv.tasks.interact.phase_counts import EpisodeScore, official_figures
-from birdenv.tasks.interact.score_text import answers_line, official_lines, questions_text, rate_lines
+from birdenv.tasks.interact.official_score import (
+    EpisodeScore,
+    answers_line,
+    official_figures,
+    official_lines,
+    questions_text,
+    rate_lines,
+)
 from birdenv.tasks.sql._actions import TOOLS
 from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.tasks.sql._settings import REPORTED
@@ -37,7 +43,7 @@ _DEBUG: Final = frozenset(
 def task_groups(
     *, category: str, difficulty: str, database: str, high_level: bool | None, ambiguity: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Give the groups of a task, by kind, from its fields; `ambiguity` are the types of its ambiguities."""
+    """Return the groups of a task by kind, from its fields; `ambiguity` are the types of its ambiguities."""
     level = "unknown" if high_level is None else "high level" if high_level else "detailed"
     return {
         "category": (category,),
@@ -49,15 +55,16 @@ def task_groups(
 
 
 def passed(run: Record, phase: int, attempt: str | None = None) -> bool:
-    """Tell if a record has a phase passed: at that attempt (`first`, `debug`), or at any."""
+    """Return whether a phase was passed: at one attempt (`first`, `debug`), or at any."""
     return any(
         a["reward"] > 0 and a["phase"] == phase and attempt in (None, a["attempt"]) for a in run["attempts"]
     )
 
 
 def _phase(phase: int, attempt: str | None = None) -> Callable[[Record], float | None]:
-    """Success in a phase. A follow-up that is not there, or whose gold is withheld, is never asked: such a
-    task has no say in phase 2."""
+    """Return success in a phase. A follow-up that is not there, or whose gold is withheld, is never asked:
+    such a task has no say in phase 2.
+    """
 
     def value(run: Record) -> float | None:
         if phase == 2 and run["follow_up"] != "graded":
@@ -68,12 +75,12 @@ def _phase(phase: int, attempt: str | None = None) -> Callable[[Record], float |
 
 
 def _of_reached(run: Record) -> float | None:
-    """Success in phase 2 of an episode that got there."""
+    """Return success in phase 2 of an episode that got there."""
     return float(passed(run, 2)) if run["follow_up"] == "graded" and passed(run, 1) else None
 
 
 def _solved(run: Record) -> float:
-    """Every phase that is asked and graded is passed, the first time or after debug."""
+    """Return 1 if every phase that was asked and graded was passed, at once or after debug."""
     return float(passed(run, 1) and (run["follow_up"] != "graded" or passed(run, 2)))
 
 
@@ -100,12 +107,14 @@ _SEAT_REWARDS: Final = (_seat_reward("system"), _seat_reward("user"))
 
 
 def _of_paid_seats(records: Sequence[Record]) -> Sequence[Measure]:
-    """What each seat earned, where questions or disclosures had a price, or the seats were paid apart."""
+    """Return what each seat earned, where questions or disclosures had a price, or the seats were paid
+    apart.
+    """
     return _SEAT_REWARDS if any("rewards" in record for record in records) else ()
 
 
 def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
-    """The types of a task's ambiguities are private."""
+    """Return the groups of a task, for which the private record has the types of its ambiguities."""
     return task_groups(
         category=record["category"],
         difficulty=record["difficulty"],
@@ -123,7 +132,7 @@ def _details(
     *,
     tells_first: bool,
 ) -> Details:
-    """The figures that both games have, with the game's own."""
+    """Return the figures that both games have, with the game's own."""
     scores = [
         EpisodeScore(run["instance_id"], run["status"], passes(run), run["follow_up"]) for run in records
     ]
@@ -179,7 +188,7 @@ _CULPRITS: Final = ("agent", "user", "benchmark")
 
 
 def _course(run: Record) -> str:
-    """What happened in an episode, in words."""
+    """Return what happened in an episode, in words."""
     if run["status"] not in ("completed", "task limit reached"):
         return str(run["status"]).replace("_", " ")
     told = []
@@ -203,7 +212,7 @@ _PLACES: Final = [(phase, attempt) for phase in (1, 2) for attempt in ("first", 
 
 
 def _c_interact_details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """Questions asked and allowed are means over the episodes that were played."""
+    """Return the mean numbers of questions asked and allowed, over the episodes that were played."""
     played = [run for run in records if "example" in run]
     asked = _mean([run["questions"] for run in played])
     allowed = _mean([run["max_questions"] for run in played])
@@ -219,7 +228,7 @@ def _passes_by_attempt(run: Record) -> frozenset[tuple[int, str]]:
 
 
 def _a_interact_details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """Submissions, budget and calls of each tool are means over the episodes that were played."""
+    """Return the mean submissions, budget and calls of each tool, over the episodes that were played."""
     played = [run for run in records if "example" in run]
     calls = {kind: _mean([run["calls"].get(kind, 0) for run in played]) for kind in TOOLS}
     spent: dict[str, Any] = {
@@ -247,7 +256,9 @@ def _a_interact_details(records: Sequence[Record], private: Sequence[Record]) ->
 
 
 def _passes(run: Record) -> frozenset[tuple[int, str]]:
-    """A pass counts as one at the first try, whenever it came: later submissions earn no less."""
+    """Return the passed phases, each as if passed at the first try, because later submissions earn no
+    less.
+    """
     return frozenset((phase, "first") for phase in (1, 2) if passed(run, phase))
 
 

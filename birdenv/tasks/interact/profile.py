@@ -29,7 +29,7 @@ class Profile:
         free_submission: the first submission lies outside the turn budget (paper), or takes its last turn.
         enforced: a question beyond the budget is refused, or answered all the same.
         max_actions: actions after which an episode is truncated, where the budget is not enforced.
-        clarify_later: questions are allowed in the debug attempt and in the follow-up, too.
+        clarify_later: questions are also allowed in the debug attempt and in the follow-up.
         free_refusals: moves that are not possible and cost nothing, in each phase after the first submission;
             the next one is an empty submission, as every one is where there are none.
         no_call_ends_attempt: a message without a tool call ends the attempt without a submission, and the
@@ -71,7 +71,7 @@ class Profile:
     grading: GradingRules = STRICT_RULES
 
     def questions(self, counted_ambiguities: int, patience: int) -> int:
-        """How many clarification questions the budget `max_turn = ambiguities + patience` holds."""
+        """Return how many clarification questions the budget `max_turn = ambiguities + patience` holds."""
         max_turn = counted_ambiguities + patience
         return max_turn if self.free_submission else max(max_turn - 1, 0)
 

@@ -1,4 +1,4 @@
-"""The seats and actions of the SQL games, and builders of moves."""
+"""The seats and actions of the SQL games, builders of moves, and names that views and observations share."""
 
 from __future__ import annotations
 
@@ -7,6 +7,16 @@ from types import MappingProxyType
 from typing import Any, Final, Literal, TypeAlias, get_args
 
 from birdenv.dialogue import Action, Field
+
+SENDERS: Final = ("user", "database", "judge")
+"""Voices that the system hears."""
+
+TURNS: Final = 1000
+"""`turns_left` is below this."""
+
+BUDGET: Final = 1000.0
+"""`budget` is at most this."""
+
 
 SYSTEM, USER = 0, 1
 """Seat indices: the evaluated agent, and the simulated (or human) user."""
@@ -108,13 +118,13 @@ class SqlMove(dict[str, Any]):
 
     @property
     def action(self) -> str:
-        """The name of the action."""
+        """Return the name of the action."""
         name: str = TOOLS[self["kind"]]
         return name
 
     @property
     def data(self) -> Any:
-        """The data of the action."""
+        """Return the data of the action."""
         return self._data
 
 

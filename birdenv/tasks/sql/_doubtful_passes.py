@@ -32,12 +32,12 @@ def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dic
 
 
 def doubtful_notes(counts: dict[str, int]) -> list[str]:
-    """Say the same for people."""
+    """Return the doubtful passes as lines for people."""
     return [f"{count} submission(s) {_WORDS[name]}." for name, count in counts.items()]
 
 
 def _passed(record: Record) -> Iterator[str]:
-    """The SQL of the submissions that passed, where each can be told from the others."""
+    """Yield the SQL of the submissions that passed, where each can be told from the others."""
     result = record.get("result", {})
     if result.get("ex") and isinstance(result.get("predicted_sql"), str):
         yield result["predicted_sql"]  # BIRD

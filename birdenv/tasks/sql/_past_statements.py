@@ -12,9 +12,9 @@ _LEAVES_NOTHING: Final = ("timeout", "too_large", "denied", "syntax")
 
 
 class PastStatements:
-    """Remembers what must run again to bring a database back, and how much of it there is after each move.
+    """Remembers the statements that must run again to restore a database, and their number after each move.
 
-    As long as an episode has no image of its own, its statements have left nothing, and none is remembered.
+    As long as an episode has no image of its own, its statements have changed nothing, so none is remembered.
     """
 
     def __init__(self) -> None:
@@ -34,7 +34,7 @@ class PastStatements:
         del self._past[count:]
 
     def set_aside(self) -> None:
-        """Remember that what was committed was put aside."""
+        """Remember that the committed state was set aside."""
         if self._past:
             self._past.append(None)
 

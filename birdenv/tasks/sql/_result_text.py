@@ -34,7 +34,7 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
 def result_text(result: Result) -> str:
-    """The result as the system reads it: header, rule, rows, and a last line with the count."""
+    """Return the result as the system reads it: header, rule, rows, and a last line with the count."""
     if isinstance(result, QueryError):
         return f"SQL error ({result.kind}): {escaped(_cut(result.message, SHOWN_TEXT // 4))}"
     columns, rows = result.columns, result.rows
@@ -50,7 +50,8 @@ def result_text(result: Result) -> str:
 
 
 def _plain_lines(rows: Sequence[Row], width: int) -> str | None:
-    """All rows, each after a line break, written in one go; of a long text no more than is shown is copied.
+    """Return all rows, each after a line break, written in one go; of a long text no more than is shown is
+    copied.
 
     None if any cell might need what `cell_text` does.
     """
@@ -80,13 +81,14 @@ def _plain_lines(rows: Sequence[Row], width: int) -> str | None:
 
 @lru_cache(maxsize=256)
 def _plain_form(height: int, width: int) -> str:
-    """What the cells are put into: each line after a line break. One more character than is shown tells that
-    a text is too long."""
+    """Return what the cells are put into: each line after a line break. One more character than is shown
+    tells that a text is too long.
+    """
     return ("\n" + " | ".join([f"%.{SHOWN_CHARACTERS + 1}s"] * width)) * height
 
 
 def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
-    """The lines of as many rows as fit, each after a line break, and how many those are."""
+    """Return the lines of as many rows as fit, each after a line break, and how many those are."""
     lines = [""]
     for row in rows[:SHOWN_ROWS]:
         line = " | ".join([repr(cell) if type(cell) in _NUMBERS else cell_text(cell) for cell in row])
@@ -98,7 +100,7 @@ def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
 
 
 def cell_text(cell: Cell) -> str:
-    """One value. Text is quoted where bare text could be read as something else."""
+    """Return one value as text, quoted if it could be read as something else without quotes."""
     if isinstance(cell, str):
         is_plain = (  # as most texts are: `_marked` would change nothing
             0 < len(cell) <= SHOWN_CHARACTERS
@@ -117,7 +119,7 @@ def cell_text(cell: Cell) -> str:
 
 
 def _head(columns: tuple[str, ...]) -> str:
-    """The header and the rule below it; remembered if it is short."""
+    """Return the header and the rule below it; remembered if it is short."""
     known = _known_heads.get(columns)
     if known is not None:
         return known
@@ -141,7 +143,7 @@ def _count_line(result: QueryResult, shown: int) -> str:
 
 
 def _marked(text: str) -> str:
-    """A text cut, quoted or escaped, as it needs."""
+    """Return a text cut, quoted or escaped, as it needs."""
     length = len(text)
     if length > SHOWN_CHARACTERS:
         return f"{escaped(text[:SHOWN_CHARACTERS])}… ({length - SHOWN_CHARACTERS} more characters)"
@@ -159,12 +161,12 @@ def _cut(text: str, limit: int, length: int | None = None) -> str:
 
 
 def escaped(text: str) -> str:
-    """The text with everything unprintable, and backslashes, written as escapes."""
+    """Return the text with everything unprintable, and backslashes, written as escapes."""
     return text if _is_plain(text) else _UNPRINTABLE.sub(_escape, text)
 
 
 def _is_plain(text: str) -> bool:
-    """Whether nothing in a text is unprintable or a backslash."""
+    """Return whether nothing in a text is unprintable or a backslash."""
     if text.isascii():  # as most are: `isprintable` takes four times as long
         return len(text.encode().translate(None, _TO_ESCAPE)) == len(text)
     return text.isprintable() and "\\" not in text
@@ -185,7 +187,7 @@ _SHOWN = 300
 
 
 def not_executed(error: QueryError, error_text: bool = True) -> str:
-    """With the database's own words where they are about the statement, not about the data."""
+    """Return the sentence for a statement that failed, with the database's words if they concern the SQL."""
     if not error_text:
         return "Your SQL could not be executed."
     if error.kind == "engine":

@@ -1,4 +1,4 @@
-"""Settings that all SQL games share, and the selection of tasks by them."""
+"""Settings that all SQL games share, and the selection of tasks by them; tasks at a reference date."""
 
 from __future__ import annotations
 
@@ -9,18 +9,34 @@ from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
-from birdenv.databases import DatabaseSource, Limits
+from birdenv.databases import DatabaseSource, DatedSource, Limits
 from birdenv.databases.sqlite import is_database_name
 from birdenv.dialogue.arena import listed
 from birdenv.dialogue.games import Option, Settings
 from birdenv.errors import InputError, SettingError
 from birdenv.files import exists
-from birdenv.tasks.sql._known_defects import read_defects
-from birdenv.tasks.sql._reference_date import clock_fault
+from birdenv.grading.sandbox import reads_clock
+from birdenv.sql import ClockError, at_date
+from birdenv.tasks.sql._records import read_defects
+
+
+def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
+    """Return why a fixed day cannot replace the clock in a task's SQL and test cases; empty if it can."""
+    try:
+        for sql in sqls:
+            at_date(sql, today, dialect)
+    except ClockError as error:
+        return str(error)
+    return "a test case reads the clock of Python" if any(map(reads_clock, tests)) else ""
+
+
+def today_words(source: DatabaseSource) -> str:
+    """Return what an agent is told about the day, for the end of its instruction."""
+    return f"\n\nToday is {source.today}, also for SQL." if isinstance(source, DatedSource) else ""
 
 
 class SqlSettings(Settings):
-    """Which tasks are played, and on which databases."""
+    """Settings that decide which tasks are played, and on which databases."""
 
     limit: Annotated[int | None, Option(("--limit", "-n"))] = Field(
         None, ge=1, description="Play at most this many of the playable tasks."
@@ -89,17 +105,17 @@ class SqlSettings(Settings):
 
     @property
     def limits(self) -> Limits:
-        """The limits of one statement."""
+        """Return the limits of one statement."""
         return Limits(seconds=self.sql_timeout)
 
     @property
     def defects_file(self) -> Path | None:
-        """The list of tasks that are left out."""
+        """Return the list of tasks that are left out."""
         return Path(self.leave_out) if self.leave_out else None
 
     @property
     def names_tasks(self) -> bool:
-        """True if tasks or databases were asked for by name."""
+        """Return True if tasks or databases were asked for by name."""
         return bool(self.instances or self.databases)
 
     def selection(self) -> dict[str, Any]:
@@ -146,7 +162,7 @@ T = TypeVar("T", bound=SqlTask)
 
 PUBLISHED: Final = (
     "BIRD mini-dev is published at https://github.com/bird-bench/mini_dev, BIRD-Interact and Mini-Interact "
-    "at https://github.com/bird-bench/BIRD-Interact"
+    "at https://github.com/bird-bench/BIRD-Interact; `birdenv data fetch` gets them"
 )
 """Where the data of the benchmarks are, for errors about missing ones."""
 
@@ -213,7 +229,7 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
 
 
 def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> tuple[list[T], list[str]]:
-    """The chosen tasks that the list `leave_out` does not name, and a line on the others."""
+    """Return the chosen tasks that the list `leave_out` does not name, and a line on the others."""
     file = settings.defects_file
     if file is None:
         return chosen, []

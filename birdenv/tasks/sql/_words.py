@@ -78,7 +78,7 @@ def _tables(schema: str, meanings: tuple[tuple[str, str], ...], dialect: str) ->
 
 
 def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) -> TableNote:
-    """One table. A statement that cannot be parsed is shown as it is."""
+    """Return one table. A statement that cannot be parsed is shown as it is."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -105,7 +105,7 @@ def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) ->
 
 
 def _meaning(value: Any) -> str:
-    """What a column holds; of one that holds JSON, what each field holds, too."""
+    """Return what a column holds; of one that holds JSON, what each field holds, too."""
     if not isinstance(value, Mapping):
         return str(value)
     fields = value.get("fields_meaning", {})

@@ -20,7 +20,7 @@ _TOOLS: Final = {action.name: action for action in (EXECUTE_SQL, *READING_TOOLS)
 
 
 def markup_help(names: Iterable[str], fence: str = "sql") -> str:
-    """Tell a model how to write these actions."""
+    """Return the text that tells a model how to write these actions."""
     names = tuple(names)
     question = (
         "Write a question as <s>your question</s>, one question a turn.\n" if "clarify" in names else ""
@@ -73,7 +73,7 @@ class Output(NamedTuple):
 
 
 def read_output(text: str) -> Output:
-    """Tell question from submission: `</s>` anywhere is a question, else `</t>` anywhere a submission.
+    """Read an output: it is a question if it has `</s>` anywhere, or else a submission if it has `</t>`.
 
     The utterance is what stands before the first such closing tag, from the first opening tag on, without
     opening tags. An output with neither tag counts as it is.

@@ -35,7 +35,7 @@ _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", 
 
 
 class GuardedAnswer(NamedTuple):
-    """What may be said; `reason` tells why the answer was replaced, and is "" if it was not."""
+    """The answer that may be said. `reason` says why it replaces another one, and is "" if it does not."""
 
     text: str
     reason: str = ""
@@ -133,12 +133,12 @@ def _named(said: list[str], names: frozenset[str]) -> str:
 
 
 def _repeats(said: list[str], run: str, secrets: Secrets) -> str:
-    """Whether words or letters in a row are those of what is secret."""
+    """Return whether words or letters in a row are those of what is secret."""
     return secrets.words.reason(tuple(said)) or secrets.letters.reason(run)
 
 
 def _may_be_disguised(text: str, bare: str, said: list[str], run: str, secrets: Secrets) -> bool:
-    """Whether `_disguised` can find something: one look for all disguises, cheaper than they are.
+    """Return whether `_disguised` can find something: one look for all disguises, cheaper than they are.
 
     What mirrors a secret, or is its rot13, is looked up in mirrored and turned secrets, compiled once.
     """
@@ -159,7 +159,7 @@ def _may_be_disguised(text: str, bare: str, said: list[str], run: str, secrets: 
 
 
 def _disguised(text: str, bare: str, said: list[str], run: str, secrets: Secrets) -> str:
-    """Whether `text` says something secret once a disguise is taken off."""
+    """Return whether `text` says something secret once a disguise is taken off."""
     long = [word for word in said if len(word) > 5 and word not in secrets.spelt]
     forms = leet(" ".join(long)).replace("_", "")
     if not secrets.names_as_letters.isdisjoint([*forms.split(), *forms[::-1].split()]):

@@ -79,7 +79,7 @@ class Runs(Generic[_Run]):
 
 
 def _disguises(run: _Run) -> tuple[_Run, ...]:
-    """A stretch mirrored, and words in rot13 too: letters are read before they are turned."""
+    """Return a stretch mirrored, and words in rot13 too: letters are read before they are turned."""
     if isinstance(run, str):
         return (run[::-1],)
     return tuple(word[::-1] for word in reversed(run)), tuple(map(rot13, run))
@@ -87,7 +87,7 @@ def _disguises(run: _Run) -> tuple[_Run, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """What one answer must not say: words of the schema, and pieces of SQL and of the clear question.
+    """The secrets of an answer: words of the schema, and pieces of SQL and of the clear question.
 
     `own_world` are words that mean no reference here.
     """
@@ -105,7 +105,7 @@ class Secrets:
 
 
 class Protected:
-    """What a brief's answers must not say, less what each was granted."""
+    """The secrets of a brief, from which each answer may say what it was granted."""
 
     def __init__(self, brief: Brief) -> None:
         self._brief = brief
@@ -125,7 +125,7 @@ class Protected:
         self._by_grant: dict[tuple[str, ...], Secrets] = {}
 
     def secrets(self, granted: tuple[str, ...]) -> Secrets:
-        """Return what is secret in an answer that was granted these snippets."""
+        """Return the words that would leak in an answer that was granted these snippets."""
         found = self._by_grant.get(granted)
         if found is None:
             if len(self._by_grant) >= _MOST_GRANTS:
@@ -196,7 +196,9 @@ def _vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset(
 
 @lru_cache(maxsize=256)
 def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, ...]:
-    """What the granted snippets and the terms put in quotation marks, in every form; the longest first."""
+    """Return what the granted snippets and the terms put in quotation marks, in every form; the longest
+    first.
+    """
     strings = {
         t.text
         for part in granted
@@ -209,7 +211,7 @@ def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, 
 
 
 def signs(text: str) -> Iterable[tuple[str, ...]]:
-    """The comparisons and divisions that are written in signs."""
+    """Return the comparisons and divisions that are written in signs."""
     if _COMPARED.search(text) is None:
         return
     said = _SIGN.findall(_QUOTES.sub(" ", text))

@@ -38,7 +38,7 @@ def plain(text: str) -> str:
 
 
 def visible(text: str) -> str:
-    """`text` without characters that are not seen: format signs, tags, variation selectors, unassigned."""
+    """Return `text` without invisible characters: format signs, tags, variation selectors and the like."""
     if text.isascii() and text.isprintable():
         return text
     return "".join(c for c in text if c in "\n\t" or not _unseen(c))
@@ -50,19 +50,21 @@ def _unseen(character: str) -> bool:
 
 
 def letters(text: str) -> str:
-    """`text` (plain) without separators, digits read as letters they look like; i and l are one letter."""
+    """Return `text` (plain) without separators, digits read as letters they look like; i and l are one
+    letter.
+    """
     if text.isascii():
         return text.translate(_ONLY_LETTERS)
     return _NO_LETTER.sub("", leet(text).replace(" ", ""))
 
 
 def leet(text: str) -> str:
-    """`text` with digits and signs read as the letters that they look like."""
+    """Return `text` with digits and signs read as the letters that they look like."""
     return text.translate(_LEET)
 
 
 def backwards(text: str) -> tuple[str, str]:
-    """`text` with its letters, and with its words, in reverse order."""
+    """Return `text` with its letters, and with its words, in reverse order."""
     return text[::-1], " ".join(reversed(text.split()))
 
 
@@ -71,7 +73,7 @@ def rot13(text: str) -> str:
 
 
 def decoded(text: str) -> str:
-    """What the codes in `text` stand for, one after another; "" where nothing decodes to readable text."""
+    """Return the decoded contents of all codes in `text`, or "" if none decodes to readable text."""
     tokens = _TOKEN.findall(text)
     found = []
     if sum(map(text.count, "0123456789")) >= _FEWEST_DIGITS:
@@ -118,7 +120,7 @@ def _readable(data: bytes) -> str:
 
 
 def mirrored_and_turned(word: str) -> tuple[str, str]:
-    """`word` backwards and in rot13."""
+    """Return `word` backwards and in rot13."""
     return word[::-1], rot13(word)
 
 

@@ -69,7 +69,9 @@ def _read(path: Path) -> str:
         raise InputError(f"{path}: there is no variable [[{name}]]; known: {', '.join(known)}")
     for name in _NEEDED[path.name]:
         if name not in used:
-            raise InputError(f"{path} lacks the variable [[{name}]]: nothing would depend on it")
+            raise InputError(
+                f"{path} lacks the variable [[{name}]]: without it, the prompt would always be the same"
+            )
     return text
 
 
@@ -106,7 +108,7 @@ def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[st
 
 
 def _slices(gold: Sequence[str], between: str) -> str:
-    """The slices of the gold SQL, each below the name of its clause."""
+    """Return the slices of the gold SQL, each below the name of its clause."""
     return between.join(
         "\n\n".join(f"{_clause(part.clause)}:\n{part.sql}" for part in token_segments([sql])) for sql in gold
     )
@@ -158,7 +160,7 @@ class PublishedUser:
         """Keep nothing: the view tells all."""
 
     def _read(self, action: str, question: str, brief: Brief) -> ModelReading:
-        """What the records say of the encoder's choice, and which SQL the leak guard lets through."""
+        """Return what the records say of the encoder's choice, and which SQL the leak guard lets through."""
         reading = read_published_choice(action, annotated_points(brief), other_points(brief))
         if reading is None:
             self._seat.fault("no such choice")

@@ -160,6 +160,8 @@ class UserSeat:
 
 
 def _one_line(asked: str) -> str:
-    """A question cut to what a person would read, and on one line: it passes for nothing else in a prompt."""
+    """Return a question cut to what a person would read, and on one line: it passes for nothing else in a
+    prompt.
+    """
     shown = "".join(each if each.isprintable() else " " for each in asked[:_MOST_QUESTION])
     return " ".join(shown.split())

@@ -37,7 +37,7 @@ _WHOLE_NUMBERS = ("INT", "SERIAL")
 
 @says("Case", "If")
 def _case(speaker: Speaker, node: Node) -> Phrase:
-    """CASE, also one of which a fragment has only a WHEN, THEN or ELSE."""
+    """Return CASE, also one of which a fragment has only a WHEN, THEN or ELSE."""
     subject = speaker.say(node.this).inside(LOOSE) if kind_of(node) == "Case" else ""
     parts: list[str] = []
     branches, default = branches_of(node)
@@ -56,7 +56,7 @@ def _case(speaker: Speaker, node: Node) -> Phrase:
 
 
 def branches_of(node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
-    """Return the conditions of CASE, IF or IIF with what they lead to, and what is otherwise."""
+    """Return the conditions of CASE, IF or IIF with their results, and the result otherwise."""
     if call_name(node) in ("IIF", "IF"):
         test, *outcomes = node.expressions
         return [(test, outcomes[0])], outcomes[1] if len(outcomes) > 1 else None
@@ -67,7 +67,7 @@ def branches_of(node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
 
 @says("Anonymous")
 def _call(speaker: Speaker, node: Node) -> Phrase:
-    """A function by its name: the dialect of fragments knows none but CAST and EXTRACT."""
+    """Return a function by its name: the dialect of fragments knows none but CAST and EXTRACT."""
     name, arguments = call_name(node), list(node.expressions)
     if is_filler(node):
         return Phrase("")
@@ -105,7 +105,7 @@ def _function(speaker: Speaker, name: str, arguments: Sequence[Phrase], extra: s
 
 
 def _entry(speaker: Speaker, column: Node, paths: Sequence[Node]) -> Phrase:
-    """An entry of a JSON object, called by the names in its path: the column is where it is kept."""
+    """Return an entry of a JSON object, called by the names in its path: the column is where it is kept."""
     outer = ""
     while call_name(column) == "JSON_EXTRACT" and len(column.expressions) == 2:
         column, outer = column.expressions[0], f"{column.expressions[1].name}.{outer}"
@@ -122,7 +122,7 @@ def _json(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _counted_condition(name: str, node: Node) -> Node | None:
-    """The condition of SUM(CASE WHEN .. THEN 1 ELSE 0 END), or of COUNT without the ELSE."""
+    """Return the condition of SUM(CASE WHEN .. THEN 1 ELSE 0 END), or of COUNT without the ELSE."""
     if kind_of(node) not in ("Case", "If") and call_name(node) not in ("IIF", "IF"):
         return None
     if kind_of(node) == "Case" and node.this is not None:
@@ -143,7 +143,7 @@ def _cases_where(speaker: Speaker, call: Node, condition: Node) -> Phrase:
 
 
 def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
-    """COUNT(..) in words: trips, different titles, those with a rating."""
+    """Return COUNT(..) in words: trips, different titles, those with a rating."""
     argument = speaker.say(what)
     if kind_of(what) == "Star":
         things = source_noun(speaker, call)
@@ -171,7 +171,7 @@ def source_noun(speaker: Speaker, node: Node) -> str:
 
 
 def _looks_up(join: Node) -> bool:
-    """Whether a JOIN adds one row to each: it is by the other table's own id."""
+    """Return whether a JOIN adds one row to each: it is by the other table's own id."""
     name, condition = join.this.name.lower(), join.args.get("on")
     stem = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
     if condition is None or kind_of(condition) != "EQ":
@@ -188,7 +188,7 @@ def _distinct(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Cast", "TryCast")
 def _cast(speaker: Speaker, node: Node) -> Phrase:
-    """What is cast: nobody says types. Only a figure that is worked out may lose its fraction."""
+    """Return what is cast: nobody says types. Only a figure that is worked out may lose its fraction."""
     inner = speaker.say(node.this)
     whole = any(part in str(node.to.this).upper() for part in _WHOLE_NUMBERS)
     if not whole or (inner.bond == ATOM and kind_of(node.this) != "Paren"):
@@ -232,7 +232,7 @@ def _window(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _frame(speaker: Speaker, spec: Node | None) -> str:
-    """A window frame, such as ROWS BETWEEN 6 PRECEDING AND CURRENT ROW."""
+    """Return a window frame, such as ROWS BETWEEN 6 PRECEDING AND CURRENT ROW."""
     if spec is None:
         return ""
     ends = []

@@ -49,7 +49,7 @@ def _select(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
-    """What is shown; within brackets it is a noun."""
+    """Return what is shown; within brackets it is a noun."""
     show, distinct = "" if speaker.nested else "show ", node.args.get("distinct")
     items = [speaker.say(item).inside(LOOSE) for item in node.expressions if not is_filler(item)]
     lead = show + "{}"
@@ -65,7 +65,7 @@ def _shown(speaker: Speaker, node: Node) -> str:
 
 
 def _from(speaker: Speaker, node: Node) -> str:
-    """The subqueries that a query reads, and the table where a fragment says nothing else."""
+    """Return the subqueries that a query reads, and the table where a fragment says nothing else."""
     source = part_of(node, "from")
     if source is None or is_filler(source.this):
         return ""
@@ -79,7 +79,7 @@ def _from(speaker: Speaker, node: Node) -> str:
 
 
 def _source(speaker: Speaker, node: Node) -> str:
-    """A subquery or table function in words; nothing for a table."""
+    """Return a subquery or table function in words; nothing for a table."""
     if kind_of(node) == "Lateral":
         node = node.this
     if kind_of(node) == "Subquery":
@@ -134,7 +134,9 @@ def _group(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Order")
 def _order(speaker: Speaker, node: Node) -> Phrase:
-    """The sort keys; one that only says where missing values go is said with the key that it is for."""
+    """Return the sort keys; one that only says where missing values go is said with the key that it is
+    for.
+    """
     say, places, keys = speaker.wording.say, dict[str, str](), list[tuple[Node, str]]()
     for key in node.expressions:
         found = _place_of_missing(key) if kind_of(key) == "Ordered" else None
@@ -168,7 +170,9 @@ def _ordered(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _place_of_missing(key: Node) -> tuple[Node, str] | None:
-    """What `x IS NULL` or `CASE WHEN x IS NULL THEN 1 ELSE 0 END` as a sort key is about, and the place."""
+    """Return what `x IS NULL` or `CASE WHEN x IS NULL THEN 1 ELSE 0 END` as a sort key is about, and the
+    place.
+    """
     test, last = key.this, not key.args.get("desc")
     while kind_of(test) == "Paren":
         test = test.this
@@ -226,7 +230,7 @@ def _quantified(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _with(speaker: Speaker, node: Node) -> str:
-    """The CTEs, whose names are kept back."""
+    """Return the CTEs, whose names are kept back."""
     found = part_of(node, "with")
     parts = []
     for cte in found.expressions if found is not None else ():

@@ -127,22 +127,22 @@ _ARTICLE_OF_ITS_OWN = frozenset({"MIN", "MAX", "FIRST_VALUE", "LAST_VALUE", "LAG
 
 
 def needs_brackets(name: str, arguments: int) -> bool:
-    """Whether the phrase of this call is loose enough to need brackets beside plus or times."""
+    """Return whether the phrase of this call is so loose that it needs brackets next to plus or times."""
     return not (name in _TIGHT and arguments < 2)
 
 
 def joins_with_comma(name: str, arguments: int) -> bool:
-    """Whether a comma sets the first argument of this call apart, so that it needs no brackets."""
+    """Return whether a comma sets the first argument of this call apart, so that it needs no brackets."""
     return name in ("ROUND", "TRUNC") or (name in ("COALESCE", "IFNULL", "NULLIF") and arguments == 2)
 
 
 def takes_atoms(name: str) -> bool:
-    """Whether the words of this function stand between its arguments, as an operator's do."""
+    """Return whether this function's words go between its arguments, like those of an operator."""
     return name in _INFIX
 
 
 def function_words(wording: Wording, name: str, arguments: list[str]) -> str:
-    """What `name(arguments)` is in words; every argument, itself in words, occurs in it."""
+    """Return what `name(arguments)` is in words; every argument, itself in words, occurs in it."""
     count = len(arguments)
     if name in _ARTICLE_OF_ITS_OWN and (count == 1 or name in ("LAG", "LEAD")):
         arguments = [arguments[0].removeprefix("the "), *arguments[1:]] if arguments else []
@@ -184,7 +184,7 @@ def kind_of_text(text: str) -> Literal["date", "time", "string"]:
 
 
 def cut_of_date(name: str, arguments: list[str]) -> str:
-    """The template for a part of a date; "" if the call takes none."""
+    """Return the template for a part of a date; "" if the call takes none."""
     if name in ("SUBSTR", "SUBSTRING") and len(arguments) == 3 and _MOMENT.search(arguments[0]):
         return _CUT.get((arguments[1], arguments[2]), "")
     if name == "STRFTIME" and len(arguments) == 2:

@@ -52,7 +52,7 @@ def noun_phrase(name: str, meaning: str) -> str:
 
 
 def _stands_for(name: str, words: list[str]) -> bool:
-    """Whether the words begin with letters of a name, in order."""
+    """Return whether the words begin with letters of a name, in order."""
     at = 0
     for word in words:
         at = name.find(word[0], at) + 1
@@ -63,7 +63,7 @@ def _stands_for(name: str, words: list[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def column_phrases(notes: BriefNotes) -> Mapping[str, str]:
-    """Return the noun phrases of columns, but for those that two columns share."""
+    """Return the noun phrases of columns, except phrases that two columns share."""
     found = {name: noun_phrase(name, meaning) for name, meaning in notes.columns.items()}
     shared = list(found.values())
     return {name: phrase for name, phrase in found.items() if phrase and shared.count(phrase) == 1}
@@ -82,7 +82,7 @@ _PROSE = re.compile(r"(?<![\w'.\"])[A-Za-z][a-z]+(?![\w'.][\w])")
 
 @lru_cache(maxsize=1024)
 def entry_meaning(meaning: str, path: tuple[str, ...]) -> str:
-    """Return what is written about an entry of a JSON column; empty if nothing is."""
+    """Return the description of an entry of a JSON column, or an empty text."""
     try:
         found: Any = json.loads(meaning) if meaning.startswith("{") else {}
     except ValueError:

@@ -93,7 +93,7 @@ _FLAG = re.compile(r"[01]\b.{1,60}\b[01]\b")
 
 
 class Names:
-    """How the columns of a database are called.
+    """The everyday names of a database's columns.
 
     Args:
         identifiers: the names as the schema spells them: snippets write `freqdrifthzs` where it has
@@ -142,7 +142,7 @@ def _columns_in_words(notes: BriefNotes, identifiers: frozenset[str]) -> frozens
 
 
 def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
-    """The words of a name; what its meaning has instead, if they are no words."""
+    """Return the words of a name; what its meaning has instead, if they are no words."""
     known = real_words(notes)
     if " " not in words and not (words in known or words in _USUAL):
         words = unmashed(name, meaning, _vocabulary(notes)) or words
@@ -190,7 +190,9 @@ def _best_spellings(identifiers: frozenset[str]) -> dict[str, str]:
 
 
 def _as_said(words: str, meaning: str) -> str:
-    """The words of a name with its unit, as a date, or as a flag, if the meaning says that it is one."""
+    """Return the words of a name with its unit, as a date, or as a flag, if the meaning says that it is
+    one.
+    """
     about = meaning.lower()
     words = words.replace(" m 2", " m2")
     front, _, last = words.rpartition(" ")
@@ -205,7 +207,7 @@ def _as_said(words: str, meaning: str) -> str:
 
 @lru_cache(maxsize=64)
 def _vocabulary(notes: BriefNotes) -> frozenset[str]:
-    """The longer words of all meanings, and of all names that are split already."""
+    """Return the longer words of all meanings, and of all names that are split already."""
     texts = [_ENUM.sub(" ", meaning) for meaning in notes.columns.values()]
     words = {word for text in texts for word in _WORD.findall(split_words(text))}
     words |= {word for name in notes.columns if "_" in name for word in name.split("_")}
@@ -214,7 +216,7 @@ def _vocabulary(notes: BriefNotes) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> str:
-    """A run-together name as the fewest words that its letters stand for; "" if it is made of none.
+    """Return a run-together name as the fewest words that its letters stand for; "" if it is made of none.
 
     Letters stand for a word of `meaning` that they begin, for a usual abbreviation, or for one of `others`.
 
@@ -231,7 +233,7 @@ def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> s
 
 
 def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int) -> str:
-    """The fewest words; of letters that stand for nothing, at most one run of up to `unknown`."""
+    """Return the fewest words; of letters that stand for nothing, at most one run of up to `unknown`."""
     best: dict[int, tuple[int, tuple[str, ...]]] = {0: (0, ())}
     for start in range(len(name)):
         if start not in best:
@@ -249,7 +251,7 @@ def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
 
 
 def _pieces(rest: str, own: tuple[str, ...], whole: frozenset[str], unknown: int) -> list[tuple[int, str]]:
-    """The beginnings of `rest` that stand for a word, with that word; "" for letters that stay."""
+    """Return the beginnings of `rest` that stand for a word, with that word; "" for letters that stay."""
     found = [(len(short), word) for short, word in _SHORT.items() if rest == short]
     found += [(size, rest[:size]) for size in range(_PIECE, len(rest) + 1) if rest[:size] in whole]
     for word in own:
@@ -270,7 +272,7 @@ _SPACE = re.compile(r"\s+")
 
 @lru_cache(maxsize=256)
 def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str]:
-    """The plural words for each name of the schema, in lower case, whose words the request says.
+    """Return the plural words for each name of the schema, in lower case, whose words the request says.
 
     >>> spoken_tables("List trips and each order line.", frozenset({"trips", "order_lines", "bikes"}))
     {'order_lines': 'order lines', 'trips': 'trips'}
@@ -285,7 +287,7 @@ def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str
 
 
 def plain_sources(snippet: str) -> Mapping[str, str]:
-    """The tables of a snippet whose names are everyday plurals, such as trips.
+    """Return the tables of a snippet whose names are everyday plurals, such as trips.
 
     >>> plain_sources("SELECT COUNT(*) FROM trips t JOIN trkdata d ON t.id = d.id")
     {'trips': 'trips'}
@@ -295,7 +297,9 @@ def plain_sources(snippet: str) -> Mapping[str, str]:
 
 
 def counted_noun(snippet: str, gold: Sequence[str], nouns: Mapping[str, str]) -> str:
-    """The noun for what COUNT(*) counts in a fragment of a query on one table; "" where that is not known."""
+    """Return the noun for what COUNT(*) counts in a fragment of a query on one table; "" where that is not
+    known.
+    """
     wanted = _flat(snippet)
     for statement in gold:
         text = _flat(statement)
@@ -320,7 +324,7 @@ _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|alwa
 
 
 def is_counted(name: str) -> bool:
-    """Whether the words of a column are things of which there are so many: "seats", "renewals".
+    """Return whether the words of a column are things of which there are so many: "seats", "renewals".
 
     >>> [is_counted(name) for name in ("seats", "weekly hours", "status", "price")]
     [True, True, False, False]
@@ -332,7 +336,7 @@ def is_counted(name: str) -> bool:
 
 
 def plural(noun: str) -> str:
-    """The plural of English words, by their last one.
+    """Return the plural of English words, by their last one.
 
     >>> [plural(noun) for noun in ("title id", "copy", "branch", "trips")]
     ['title ids', 'copies', 'branches', 'trips']

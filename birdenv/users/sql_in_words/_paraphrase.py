@@ -37,7 +37,7 @@ _CLAUSES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Paraphrase:
-    """A snippet in words, the form of its sentence, and the names that were kept back."""
+    """A snippet in words, the form of its sentence, and the names that were withheld."""
 
     text: str
     form: Form
@@ -61,7 +61,7 @@ def read_aloud(
     request: str = "",
     gold: tuple[str, ...] = (),
 ) -> Paraphrase:
-    """Return a snippet in words, with the form of the sentence and the names that were kept back.
+    """Return a snippet in words, with the form of the sentence and the names that were withheld.
 
     With `notes`, names are said as the meanings of their columns have them. With the `request`, tables that
     it names are named too, and everyday plurals; `gold` only tells which of them a fragment counts.
@@ -83,7 +83,7 @@ def read_aloud(
 
 
 def in_words(snippet: str, brief: Brief) -> Paraphrase:
-    """Say a snippet in the words that the user of this brief has for it."""
+    """Return a snippet in the words that the user of this brief has for it."""
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
@@ -161,7 +161,7 @@ def in_steps(speaker: Speaker, tree: Node) -> Phrase:
 
 
 def _parts(node: Node) -> list[Node]:
-    """The operands of a formula, also of one inside a call or brackets."""
+    """Return the operands of a formula, also of one inside a call or brackets."""
     if kind_of(node) in ARITHMETIC:
         sides = (node.this, node.expression)
         return [part for one in sides for part in (_parts(one) if kind_of(one) in ARITHMETIC else [one])]

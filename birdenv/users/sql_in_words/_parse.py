@@ -39,7 +39,9 @@ class LexicalUnit:
 
     @property
     def key(self) -> str:
-        """What keywords and symbols are compared by; never equal to one for strings and quoted names."""
+        """Return what keywords and symbols are compared by; never equal to one for strings and quoted
+        names.
+        """
         return self.text.upper() if self.kind in ("word", "symbol") else ""
 
 
@@ -75,7 +77,7 @@ def part_of(node: Node, name: str) -> Node:
 
 @lru_cache(maxsize=8192)
 def parse_fragment(sql: str) -> Node | None:
-    """Return the syntax tree of SQL or of a fragment of it, which nobody may change; None if there is none.
+    """Return the syntax tree of SQL or of a fragment, which callers must not change; None if it has none.
 
     The tree of an expression is that expression; several are a tuple. A clause that stands alone is part of a
     SELECT whose other parts are named `FRAME`.
@@ -140,7 +142,7 @@ _FRAMES: Final[dict[str, tuple[str, ...]]] = {
 
 
 def _parsed(sql: str) -> Node | None:
-    """The only statement of a text, with its NULLS FIRST and NULLS LAST marked."""
+    """Return the only statement of a text, with its NULLS FIRST and NULLS LAST marked."""
     import sqlglot
     from sqlglot import exp
 
@@ -158,7 +160,7 @@ def _parsed(sql: str) -> Node | None:
 
 
 def _unframed(select: Node) -> Node:
-    """The expressions of a SELECT that has nothing else."""
+    """Return the expressions of a SELECT that has nothing else."""
     from sqlglot import exp
 
     items = select.expressions
@@ -174,7 +176,7 @@ def fragment_dialect() -> Any:
 
 @cache
 def _dialects() -> tuple[Any, Any]:
-    """A dialect for both engines that leaves functions as they are written, whichever sqlglot knows.
+    """Return a dialect for both engines that leaves functions as they are written, whichever sqlglot knows.
 
     Two of it, which differ in where they sort NULL by default.
     """
@@ -182,7 +184,7 @@ def _dialects() -> tuple[Any, Any]:
     from sqlglot.dialects.postgres import Postgres
 
     def entry(_: Any, this: Node, path: Node) -> Node:
-        """`column -> 'size' ->> 'tank'` as a call with one path."""
+        """Return `column -> 'size' ->> 'tank'` as a call with one path."""
         if path is None:
             return this
         if isinstance(this, exp.Anonymous) and this.name == "JSON_EXTRACT" and len(this.expressions) == 2:
@@ -211,7 +213,9 @@ def _dialects() -> tuple[Any, Any]:
 
         class Generator(Postgres.Generator):  # type: ignore[misc,valid-type]
             def not_sql(self, expression: Node) -> str:
-                """`a IS NOT NULL` and `a NOT IN (..)` as people write them, and not with NOT in front."""
+                """Return `a IS NOT NULL` and `a NOT IN (..)` as people write them, and not with NOT in
+                front.
+                """
                 inner = expression.this
                 if isinstance(inner, exp.Is | exp.In | exp.Like | exp.Between):
                     operand, written = self.sql(inner, "this"), self.sql(inner)
@@ -239,7 +243,9 @@ _AFTER_OPERAND = frozenset(") , AND OR WHEN THEN ELSE END".split())
 
 
 def _pieces(sql: str) -> list[_Piece]:
-    """The tokens of a fragment without an AND or OR before it, and with a name for each missing operand."""
+    """Return the tokens of a fragment without an AND or OR before it, and with a name for each missing
+    operand.
+    """
     text, found, start = _with_gaps(sql).rstrip(" ;\n"), list[_Piece](), 0
     for kind, token, end in sql_tokens(text):
         key = token.upper() if kind in ("word", "symbol") else ""
@@ -259,7 +265,7 @@ def _pieces(sql: str) -> list[_Piece]:
 
 
 def _lacks_operand(found: Sequence[_Piece]) -> bool:
-    """Whether the last piece is an operator without a right side, and no star for all columns."""
+    """Return whether the last piece is an operator without a right side, and no star for all columns."""
     if len(found) < 2 or found[-1].key not in _BINARY | {"-"}:
         return False
     return found[-1].key != "*" or found[-2].key not in _BEFORE_OPERAND
@@ -274,7 +280,9 @@ def _depth(pieces: Sequence[_Piece]) -> int:
 
 
 def _bracketed(pieces: Sequence[_Piece], after: int = 0) -> list[_Piece]:
-    """The pieces with the brackets and ENDs that a fragment lost put back, before the last `after` pieces."""
+    """Return the pieces with the brackets and ENDs that a fragment lost put back, before the last `after`
+    pieces.
+    """
     lost, depth, cases = 0, 0, 0
     for key, _ in pieces:
         depth += {"(": 1, ")": -1}.get(key, 0)
@@ -287,7 +295,7 @@ def _bracketed(pieces: Sequence[_Piece], after: int = 0) -> list[_Piece]:
 
 
 def _unbracketed(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """The pieces without the closing brackets that nothing opens."""
+    """Return the pieces without the closing brackets that nothing opens."""
     kept, depth = list[_Piece](), 0
     for piece in pieces:
         if piece.key != ")" or depth:

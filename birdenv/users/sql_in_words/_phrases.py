@@ -176,12 +176,12 @@ class Wording:
         return _WORD.sub(replace, template)
 
     def may_say(self, word: str) -> bool:
-        """Return whether a word is none of the names that must not be said."""
+        """Return whether a word may be said: it is not one of the names to withhold."""
         return word.lower() not in self._taken
 
     @property
     def cases(self) -> str:
-        """What is counted where no table is in sight."""
+        """Return what is counted where no table is in sight."""
         return self._counted or self.say("cases")
 
     def _free(self, word: str) -> str:

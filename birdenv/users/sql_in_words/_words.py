@@ -62,7 +62,7 @@ def kind_of(node: Node) -> str:
 
 
 class Speaker:
-    """Says the nodes of one tree.
+    """Puts the nodes of one syntax tree into words.
 
     Args:
         wording: the templates, and the names that they must not say.
@@ -138,7 +138,7 @@ def _constant(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Column", "Identifier", "Var")
 def _column(speaker: Speaker, node: Node) -> Phrase:
-    """A name without its qualifiers, which are tables."""
+    """Return a name without its qualifiers, which are tables."""
     if kind_of(node.this) == "Star":
         return speaker.say(node.this)
     if node.name == FRAME:
@@ -172,7 +172,7 @@ def _tuple(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Alias")
 def _alias(speaker: Speaker, node: Node) -> Phrase:
-    """What is named; its name only where the tree refers to it."""
+    """Return what is named; its name only where the tree refers to it."""
     said = speaker.say(node.this)
     if node.alias.lower() not in speaker.referred or not said.text:
         return said
@@ -184,7 +184,7 @@ def _alias(speaker: Speaker, node: Node) -> Phrase:
 
 @says(*ARITHMETIC)
 def _arithmetic(speaker: Speaker, node: Node) -> Phrase:
-    """Operands joined by plus, minus, times and so on, in the order of the source."""
+    """Return operands joined by plus, minus, times and so on, in the order of the source."""
     words: list[str] = []
     operands = list(_operands(speaker, node))
     if len(operands) == 1:
@@ -197,7 +197,7 @@ def _arithmetic(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _operands(speaker: Speaker, node: Node, sign: str = "") -> list[tuple[str, Phrase]]:
-    """The operands of a chain, each with the operator before it."""
+    """Return the operands of a chain, each with the operator before it."""
     if kind_of(node) not in ARITHMETIC:
         return [(sign, speaker.say(node))]
     if days := _days_apart(speaker, node):
@@ -209,7 +209,7 @@ def _operands(speaker: Speaker, node: Node, sign: str = "") -> list[tuple[str, P
 
 
 def _days_apart(speaker: Speaker, node: Node) -> str:
-    """The words for one Julian day minus another."""
+    """Return the words for one Julian day minus another."""
     sides = (node.this, node.expression)
     if kind_of(node) != "Sub" or not all(call_name(one) == "JULIANDAY" and one.expressions for one in sides):
         return ""
@@ -228,7 +228,7 @@ def _comparison(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _compared(speaker: Speaker, node: Node, negated: bool = False) -> Phrase:
-    """How an amount, a date or a category is set against another one, as people say it."""
+    """Return how an amount, a date or a category is set against another one, as people say it."""
     kind, say = kind_of(node), speaker.wording.say
     left, right = speaker.say(node.this), speaker.say(node.expression)
     subject = side(left) or "it"
@@ -283,7 +283,7 @@ def _in(speaker: Speaker, node: Node, negated: bool = False) -> Phrase:
 
 
 def _those(speaker: Speaker, query: Node, subject: str) -> str:
-    """What a subquery finds: "those where .." if it finds what the `subject` is."""
+    """Return what a subquery finds: "those where .." if it finds what the `subject` is."""
     inside = speaker.within(query.this if kind_of(query) == "Subquery" else query)
     if inside == subject:
         return "those worked out before"
@@ -317,7 +317,7 @@ def _escape(speaker: Speaker, node: Node) -> Phrase:
 
 @says(*_CONNECTORS)
 def _connected(speaker: Speaker, node: Node) -> Phrase:
-    """Conditions joined by "and" or by "or"; what "and" joins within "or" is put in brackets."""
+    """Return conditions joined by "and" or by "or"; what "and" joins within "or" is put in brackets."""
     parts = list(node.flatten(unnest=False))
     said: list[str] = []
     for at, part in enumerate(parts):
@@ -341,7 +341,7 @@ def key_words(speaker: Speaker, node: Node) -> str:
 
 
 def _anything_else(speaker: Speaker, node: Node) -> Phrase:
-    """A kind of node that is too rare for the table: its name, and the words for its parts."""
+    """Return the words for a node that is too rare for the table: its name, and the words of its parts."""
     children = [speaker.say(child).inside(PREFIX) for child in node.iter_expressions()]
     words, inside = split_words(kind_of(node)), enumerate_words(list(filter(None, children)))
     return Phrase(speaker.wording.say("the {} of {}", words, inside) if inside else words, PREFIX)

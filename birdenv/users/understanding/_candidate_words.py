@@ -56,7 +56,7 @@ _SAID = {
 
 
 def kinds_said(text: str) -> frozenset[str]:
-    """Find the kinds of thing that a sentence of a request settles, beside its own clause."""
+    """Find the kinds of thing that a sentence of a request settles, apart from its own clause."""
     return frozenset(kind for kind, said in _SAID.items() if re.search(said, text, re.IGNORECASE))
 
 
@@ -155,7 +155,7 @@ _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible ca
 
 
 def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
-    """The words that stand before or after a term in the request: in "a high wear index" it is "high"."""
+    """Return the words before or after a term in the request: "high" in "a high wear index"."""
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
@@ -168,7 +168,8 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
-    """The stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end with.
+    """Return the stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end
+    with.
 
     In "active members" it is "active" that tells which point is meant; "members" is in any question.
     """
@@ -182,7 +183,7 @@ _TABLES = re.compile(r"(?i)\b(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 
 
 def tables_joined(joins: Iterable[Segment]) -> set[str]:
-    """The stems of the names of joined tables."""
+    """Return the stems of the names of joined tables."""
     return stems_in(" ".join(match[1] for part in joins if (match := _JOINED.search(part.sql))))
 
 
@@ -190,7 +191,7 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """How a term may be called: as it is, without its first preposition, without or by its abbreviation."""
+    """Return how a term may be called: whole, without its preposition, without or by its abbreviation."""
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
@@ -207,7 +208,9 @@ def stems_of(text: str) -> set[str]:
 
 
 def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
-    """The stems of a snippet's own words: its columns and literals, without keywords, tables and aliases."""
+    """Return the stems of a snippet's own words: its columns and literals, without keywords, tables and
+    aliases.
+    """
     hidden = read_aloud(sql, identifiers).hidden
     found: set[str] = set()
     for token in respelt(tokenize(sql), identifiers):
@@ -225,7 +228,7 @@ def spoken_stems(sql: str, identifiers: frozenset[str]) -> set[str]:
 
 
 def all_stems(sql: str) -> set[str]:
-    """The stems of a snippet's names, those of tables included."""
+    """Return the stems of a snippet's names, including those of tables."""
     names = (token.text for token in tokenize(sql) if token.kind in ("word", "quoted"))
     return {
         stem(word)
@@ -249,7 +252,7 @@ def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
 
 
 def numbers_in(text: str) -> tuple[str, ...]:
-    """The numbers in a text, small ones in digits and in words."""
+    """Return the numbers in a text, small ones in digits and in words."""
     said = dict.fromkeys(words(clean(text)))
     small = (pair for pair in NUMBERS.items() if not said.keys().isdisjoint(pair))
     return tuple(dict.fromkeys([*(form for pair in small for form in pair), *filter(str.isdigit, said)]))
@@ -275,12 +278,12 @@ _CLEAR_WINDOW = 5
 
 
 def clear_stems(clear_query: str, items: list[Ambiguity]) -> set[str]:
-    """Words of the clear question that stand near a literal of the snippet."""
+    """Return the stems of words of the clear question that are near a literal of the snippet."""
     return stems_near(clear_query, literals_of(" ".join(item.snippet for item in items)))
 
 
 def stems_near(text: str, literals: Iterable[str]) -> set[str]:
-    """Words of a text that stand near a literal."""
+    """Return the stems of words of a text that are near a literal."""
     said = words(clean(text))
     found: set[str] = set()
     for literal in literals:
@@ -297,7 +300,7 @@ def stems_in(text: str) -> set[str]:
 
 
 def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
-    """The stems of the other values that the columns compared in `sql` have, by their meanings.
+    """Return the stems of the other values that the columns compared in `sql` have, by their meanings.
 
     A column's meaning lists its values if it names one that the SQL compares the column with.
     """

@@ -102,7 +102,7 @@ class Candidate:
 
     @property
     def sql(self) -> tuple[str, ...]:
-        """The SQL that an answer is read from."""
+        """Return the SQL that an answer is read from."""
         return tuple(item.snippet for item in self.items) or tuple(part.sql for part in self.segments)
 
 
@@ -165,7 +165,9 @@ def _points(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
 
 
 def _alternatives(items: list[Ambiguity], brief: Brief) -> list[Ambiguity]:
-    """The knowledge that a phrase stands for, too: `y > 60` where the gold SQL has `x < 95 OR y > 60`."""
+    """Return the knowledge that a phrase stands for, too: `y > 60` where the gold SQL has `x < 95 OR y >
+    60`.
+    """
     known = [one for one in brief.ambiguities if one.kind == "knowledge"] * (items[0].kind == "critical")
     own = [item.snippet for item in items]
     either = [
@@ -226,20 +228,22 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
 
 
 def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
-    """The terms of an earlier phase whose SQL is in a part."""
+    """Return the terms of an earlier phase whose SQL is in a part."""
     if part.clause in ("output", "group"):
         return []
     return [one.term for one in points if has_snippet([part.sql], one.snippet)]
 
 
 def _dropped_stems(brief: Brief) -> set[str]:
-    """The words of an earlier phase's points that are not in this one's SQL: "still only the roomy ones?"."""
+    """Return the words of an earlier phase's points that are not in this one's SQL: "still only the roomy
+    ones?".
+    """
     dropped = [one for one in brief.inherited if not has_snippet(brief.gold, one.snippet)]
     return set[str]().union(*(stems_of(clean(one.term)) for one in dropped)) if brief.gold else set()
 
 
 def _missing(part: Segment) -> str:
-    """The kind "null", if a condition is only about missing values."""
+    """Return the kind "null", if a condition is only about missing values."""
     return "null" if part.clause == "where" and re.search(r"(?i)\bIS (?:NOT )?NULL$", part.sql) else ""
 
 
@@ -256,7 +260,8 @@ _MAIN_KINDS = {
 
 
 def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
-    """Who is kept without a match, and the kinds of thing that neither the gold SQL nor a point settles.
+    """Return who is kept without a match, and the kinds of thing that neither the gold SQL nor a point
+    settles.
 
     Where the gold SQL is withheld, what the request says of such a kind is all that is known.
     """
@@ -324,7 +329,7 @@ def _is_cut(statement: Segment, parts: Iterable[Segment]) -> bool:
 
 
 def _changed(brief: Brief, parts: Iterable[Segment]) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
-    """What is deleted, added or set off."""
+    """Return what is deleted, added or set off."""
     for number, (told, answer) in enumerate(changes(parts, brief), 1920):
         clause = told[0].clause
         candidate = Candidate(

@@ -31,10 +31,10 @@ from birdenv.users.understanding._word_forms import (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """What a question is about: the call, its target, and the items or the parts that may be used.
+    """The choice for a question: the call, its target, and the items or parts that may be used.
 
     Attributes:
-        answer: the whole answer, where it is not read from SQL.
+        answer: the whole answer, if it is not read from SQL.
         share: how sure the choice is, from 0 to 1.
     """
 
@@ -51,7 +51,7 @@ class Choice:
 
     @property
     def tells(self) -> bool:
-        """Whether the choice tells something."""
+        """Return whether the choice tells something."""
         return self.call in ("labelled", "unlabelled")
 
 
@@ -93,7 +93,7 @@ _FRAMES = re.compile(r"\b(?:what )?(?:do|did|does|would|exactly) you mean(?: by|
 
 
 def _named_for_certain(index: Index, asked: Question) -> Candidate | None:
-    """The point that a question names in quotation marks, or beside words that frame any question."""
+    """Return the point that a question names in quotation marks, or beside words that frame any question."""
     quotes, unframed = "'" in asked.text, _FRAMES.sub(" ", asked.spaced)
     found: list[tuple[int, int]] = []
     for number in range(len(index.candidates)) if quotes else sorted(called(index.names, asked)):
@@ -117,7 +117,7 @@ _IN_QUOTES = re.compile(r"'([^'\s][^']{2,60})'")
 
 
 def _quoted_in_part(index: Index, asked: Question) -> set[int]:
-    """The points of whose names a question quotes some telling words: 'dead' for "dead orders"."""
+    """Return the points of whose names a question quotes some telling words: 'dead' for "dead orders"."""
     quoted = [f" {' '.join(words(one))} " for one in _IN_QUOTES.findall(asked.text)]
     return {
         number
@@ -129,19 +129,19 @@ def _quoted_in_part(index: Index, asked: Question) -> set[int]:
 
 
 def _is_bare(rest: str) -> bool:
-    """Whether a text has only words that frame any question."""
+    """Return whether a text has only words that frame any question."""
     return all(stem(word) in FRAME_STEMS for word in content_words(rest.split()))
 
 
 def _without_names(index: Index, asked: Question) -> Said:
-    """What a question asks for without the longest name in it: a term may be called "query"."""
+    """Return what a question asks for without the longest name in it: a term may be called "query"."""
     names = [name for number in called(index.names, asked) for name in index.candidates[number].names]
     longest = max((name for name in names if f" {name} " in asked.spaced), key=len, default="")
     return Said.of(asked.spaced.replace(f" {longest} ", " ").strip()) if longest else asked.said
 
 
 def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:
-    """Rank all that the question may be about, and take the first if it is sure enough.
+    """Rank everything that the question may be about, and choose the first if the ranking is sure enough.
 
     A `doubtful` question has words for what a user does not tell: it is answered only if the ranking is sure.
     """
@@ -180,7 +180,9 @@ _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
 
 
 def _the_one_of_its_kind(index: Index, asked: Question) -> int:
-    """The one candidate of the one kind that is asked for; -1 for several, for none, or for a point."""
+    """Return the one candidate of the one kind that is asked for; -1 for several, for none, or for a
+    point.
+    """
     kinds = asked.kinds & _ALONE
     found = [i for i, candidate in enumerate(index.candidates) if kinds & candidate.main_kinds]
     alone = len(kinds) == 1 and len(found) == 1 and not index.candidates[found[0]].items
@@ -218,13 +220,13 @@ def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -
 
 
 def choice_of(candidate: Candidate, share: float = 1.0) -> Choice:
-    """Return the choice that a candidate stands for."""
+    """Return the choice that a candidate represents."""
     if candidate.items:
         return Choice("labelled", candidate.target, candidate.items, share=share)
     return Choice("unlabelled", candidate.target, (), candidate.segments, candidate.answer, share)
 
 
 def _is_spelt(asked: Question) -> bool:
-    """Whether a question is spelt letter by letter."""
+    """Return whether a question is spelt letter by letter."""
     said = asked.words
     return len(said) > 6 and 2 * sum([len(word) == 1 for word in said]) > len(said)

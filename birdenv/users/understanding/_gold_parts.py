@@ -115,7 +115,7 @@ def telling_parts(
 
 
 def _further_keys(sql: str, snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]]) -> str:
-    """The ORDER BY of the keys behind those that a snippet settles; empty if there are none."""
+    """Return the ORDER BY of the keys behind those that a snippet settles; empty if there are none."""
     tokens = _bare(tokenize(sql))
     keys = tuple(map(_comparable, tokens))
     for _, core in snippets:
@@ -128,7 +128,9 @@ _BOUNDS = frozenset({">", "<", ">=", "<="})
 
 
 def _ranges_joined(parts: list[Segment]) -> list[Segment]:
-    """`parts` without plain columns, inner outputs and repetitions; two bounds of one column are one part."""
+    """Return `parts` without plain columns, inner outputs and repetitions; two bounds of one column are one
+    part.
+    """
     kept: list[Segment] = []
     output = min((part.id for part in parts if part.clause == "output"), key=block_of, default="")
     inserts = any(part.clause == "columns" for part in parts)
@@ -159,7 +161,7 @@ def _ranges_joined(parts: list[Segment]) -> list[Segment]:
 
 
 def _matches_columns(tokens: list[LexicalUnit]) -> bool:
-    """Whether a condition only says that two columns are equal, as a join does."""
+    """Return whether a condition only says that two columns are equal, as a join does."""
     bare = _bare(tokens)[1:]
     names = all(token.kind in ("word", "quoted") for token in (bare[:1] + bare[-1:]))
     return len(bare) == 3 and bare[1].key == "=" and names
@@ -174,7 +176,7 @@ def block_of(name: str) -> int:
 
 
 def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
-    """Where a part bounds what, if it is one comparison with a value."""
+    """Return where a part bounds what, if it is one comparison with a value."""
     tokens = tokenize(part.sql)[1:]
     signs = [i for i, token in enumerate(tokens) if token.key in _BOUNDS]
     if part.clause not in ("where", "having") or len(signs) != 1 or len(tokens) - signs[0] != 2:
@@ -183,7 +185,7 @@ def _bound(part: Segment) -> tuple[str, tuple[str, ...]] | None:
 
 
 def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
-    """`tokens` without the qualifiers of names."""
+    """Return `tokens` without the qualifiers of names."""
     kept: list[LexicalUnit] = []
     for i, token in enumerate(tokens):
         after = tokens[i + 1].key if i + 1 < len(tokens) else ""
@@ -196,7 +198,7 @@ def _bare(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
 
 
 def _core(snippet: str) -> tuple[str, ...]:
-    """A snippet as comparable tokens, without a leading keyword and a name given at its end."""
+    """Return a snippet as comparable tokens, without a leading keyword and a name given at its end."""
     tokens = _bare(tokenize(snippet))
     while tokens and tokens[0].key in _LEADS:
         tokens = tokens[1:]
@@ -206,7 +208,7 @@ def _core(snippet: str) -> tuple[str, ...]:
 
 
 def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
-    """Whether a statement sets a column to an annotated snippet."""
+    """Return whether a statement sets a column to an annotated snippet."""
     core = _core(item.snippet)
     for sql in gold:
         tokens = _bare(tokenize(sql))
@@ -218,12 +220,14 @@ def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def bare_text(snippet: str) -> str:
-    """A snippet so that snippets can be compared: one space between tokens, names without qualifiers."""
+    """Return a snippet so that snippets can be compared: one space between tokens, names without
+    qualifiers.
+    """
     return " ".join(_core(snippet))
 
 
 def has_snippet(statements: Iterable[str], snippet: str) -> bool:
-    """Return whether a snippet stands in one of the statements, names without qualifiers."""
+    """Return whether one of the statements contains a snippet, ignoring qualifiers of names."""
     core = bare_text(snippet)
     return bool(core) and any(f" {core} " in f" {bare_text(one)} " for one in statements)
 
@@ -250,7 +254,7 @@ def _replaced(tokens: list[LexicalUnit], core: tuple[str, ...], term: str) -> tu
 
 
 def _as_noun(term: str) -> str:
-    """A term without an article: it gets one in the sentence."""
+    """Return a term without an article: it gets one in the sentence."""
     return re.sub(r"(?i)^(?:an?|the) ", "", " ".join(term.split()))
 
 
@@ -261,7 +265,7 @@ def _says_nothing(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> b
 
 
 def _tells(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
-    """Whether `tokens` have every name and literal of an annotated snippet that has a literal."""
+    """Return whether `tokens` have every name and literal of an annotated snippet that has a literal."""
     said = {_comparable(token) for token in tokens}
     for item in points:
         wanted = _named(_bare(tokenize(item.snippet)))
@@ -271,7 +275,7 @@ def _tells(tokens: list[LexicalUnit], points: tuple[Ambiguity, ...]) -> bool:
 
 
 def _named(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
-    """The names and literals among tokens, without names of functions: they have several spellings."""
+    """Return the names and literals among tokens, without names of functions: they have several spellings."""
     followed = zip(tokens, [*tokens[1:], LexicalUnit("symbol", "")], strict=True)
     return [
         t
@@ -281,7 +285,7 @@ def _named(tokens: list[LexicalUnit]) -> list[LexicalUnit]:
 
 
 def _is_piece(core: tuple[str, ...], snippets: Iterable[tuple[Ambiguity, tuple[str, ...]]]) -> bool:
-    """Whether a condition stands inside an annotated snippet."""
+    """Return whether a condition stands inside an annotated snippet."""
     piece = f" {' '.join(core)} "
     return any(piece in f" {' '.join(whole)} " for _, whole in snippets)
 

@@ -69,7 +69,7 @@ class Index:
 
 
 def _meant(spoken: Iterable[str], others: Iterable[str]) -> dict[str, tuple[tuple[str, float], ...]]:
-    """What words mean that are not spoken: those that occur in `others` mean themselves, too."""
+    """Return what words mean that are not spoken: those that occur in `others` mean themselves, too."""
     alike: dict[str, list[tuple[str, float]]] = {word: [(word, ITSELF)] for word in others}
     for word in sorted(spoken):
         for other in (*SYNONYMS.get(word, ()), *_opposites(word)):
@@ -81,7 +81,9 @@ _NOT = ("un", "in", "non", "dis")
 
 
 def _opposites(word: str) -> list[str]:
-    """The words that a word denies, and those that deny it: "inactive" is a question about "active"."""
+    """Return the words that a word denies, and those that deny it: "inactive" is a question about
+    "active".
+    """
     denied = [word.removeprefix(start) for start in _NOT if word.startswith(start)]
     return [*(one for one in denied if len(one) > 3), *(f"{start}{word}" for start in _NOT if len(word) > 3)]
 
@@ -95,7 +97,7 @@ def _calls(called: Iterable[Iterable[str]]) -> Calls:
 
 
 def _restricts(candidate: Candidate) -> bool:
-    """Whether a candidate is a condition, annotated or not."""
+    """Return whether a candidate is a condition, annotated or not."""
     if candidate.items:
         missing = any(sql.upper().endswith(" IS NOT NULL") for sql in candidate.sql)
         return missing or not candidate.kinds.isdisjoint(("category", "threshold", "period"))

@@ -71,7 +71,7 @@ _ROMAN = "i ii iii iv v vi vii viii ix x xi xii".split()
 
 
 def _listed(message: str) -> list[Piece]:
-    """The items of a list; none if there is no list, or if it offers choices to one question."""
+    """Return the items of a list; none if there is no list, or if it offers choices to one question."""
     at_line = list(_AT_LINE.finditer(message))
     marks = _sequence([one for one in at_line if one["label"]])
     nested = [False] * len(marks)
@@ -102,7 +102,9 @@ def _listed(message: str) -> list[Piece]:
 
 
 def _unnested(items: Sequence[str], nested: Sequence[bool]) -> list[str]:
-    """The items of a list, each with those below it; a heading is not one, but what stands below it is."""
+    """Return the items of a list, each with those below it; a heading is not one, but what stands below it
+    is.
+    """
     found: list[list[str]] = []
     heading = ""
     for item, below in zip(items, nested, strict=True):
@@ -119,7 +121,7 @@ def _unnested(items: Sequence[str], nested: Sequence[bool]) -> list[str]:
 
 
 def _trimmed(item: str) -> str:
-    """An item on one line, without stars, and without "and" at its end."""
+    """Return an item on one line, without stars, and without "and" at its end."""
     item = item.rstrip(_AT_END)
     for word in ("and", "or", "then"):
         if item[-len(word) - 1 :].lower() in (f" {word}", f",{word}", f"\n{word}"):
@@ -131,7 +133,7 @@ _AT_END = " \t\r\n,;*|"
 
 
 def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
-    """The marks that count on from the first of their kind: 1, 2 ..; a, b ..; i, ii .."""
+    """Return the marks that count on from the first of their kind: 1, 2 ..; a, b ..; i, ii .."""
     found: list[list[re.Match[str]]] = []
     for names in (_NUMBERS, _LETTERS, _ROMAN):
         counted: list[re.Match[str]] = []
@@ -143,7 +145,7 @@ def _sequence(marks: Sequence[re.Match[str]]) -> list[re.Match[str]]:
 
 
 def _lines_below_a_colon(message: str) -> list[tuple[int, int]]:
-    """Where the lines begin that follow a line that ends with a colon, up to an empty one."""
+    """Return where the lines begin that follow a line that ends with a colon, up to an empty one."""
     head, colon, rest = message.partition(":\n")
     if not colon or not rest.strip():
         return []
@@ -160,7 +162,7 @@ def _lines_below_a_colon(message: str) -> list[tuple[int, int]]:
 
 
 def _last_item(text: str, own_line: bool) -> str:
-    """The last item without what closes the message."""
+    """Return the last item without what closes the message."""
     if own_line:
         first, *others = text.strip().split("\n")
         text = " ".join([first, *(line for line in others if line.startswith((" ", "\t")))])
@@ -182,7 +184,7 @@ _INTRODUCES = re.compile(
 
 
 def _offers_choices(lead: str, items: Sequence[str]) -> bool:
-    """Whether items are choices for one question, not questions of their own."""
+    """Return whether items are choices for one question, not questions of their own."""
     asking = sum(item.endswith("?") or _BEGINS.match(item) is not None for item in items)
     if 2 * asking > len(items) or not lead:
         return False
@@ -247,7 +249,7 @@ def begins_as_question(text: str) -> bool:
 
 
 def _prose(message: str) -> list[Piece]:
-    """The sentences that ask, each with the statements before it, the last one with those after it."""
+    """Return the sentences that ask, each with the statements before it, the last one with those after it."""
     found: list[Piece] = []
     waiting: list[str] = []
     for sentence in _sentences(message):
@@ -266,7 +268,7 @@ def _prose(message: str) -> list[Piece]:
 
 
 def _asked_before(lead: str) -> Iterator[str]:
-    """The questions that stand before a list, and do not just announce it."""
+    """Yield the questions that stand before a list, and do not just announce it."""
     sentences = _sentences(lead)
     for sentence in sentences[:-1] if lead.endswith(":") else sentences:
         if sentence.endswith("?") and not _is_framing(sentence):
@@ -291,7 +293,7 @@ _ANNOUNCED = re.compile(
 
 
 def _is_framing(sentence: str) -> bool:
-    """Whether a sentence only announces questions: "Could you clarify a few points?"."""
+    """Return whether a sentence only announces questions: "Could you clarify a few points?"."""
     said = clean(sentence)
     if _ANNOUNCED.search(said):
         return True

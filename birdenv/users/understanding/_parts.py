@@ -20,7 +20,7 @@ ANSWERED = 2
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question of a message, and what it is about; None if nobody has looked yet.
+    """One question of a message, and what it is about; None if that has not been decided yet.
 
     `asked` is the question taken apart, where that is at hand.
     """
@@ -83,7 +83,7 @@ def _telling(text: str) -> set[str]:
 
 
 def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
-    """Whether a sentence that asks is about what the question before it asks."""
+    """Return whether a sentence that asks is about what the question before it asks."""
     if choice is NEVER:
         return False
     if not begins_as_question(piece.text) and not _telling(piece.text).isdisjoint(_telling(asked)):
@@ -94,7 +94,7 @@ def _belongs(piece: Piece, choice: Choice, asked: str, before: Choice) -> bool:
 
 
 def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Part:
-    """A question with the sentence that goes on with it; the surer of the two understandings holds.
+    """Return a question with the sentence that goes on with it; the surer of the two understandings holds.
 
     Two sentences of which neither tells anything tell nothing together: each may be a guess.
     """
@@ -109,7 +109,7 @@ def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Pa
 
 
 def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
-    """What an item of a list is about: by itself, or else with what introduces the list."""
+    """Return what an item of a list is about: by itself, or else with what introduces the list."""
     choice = _understand_whole(brief, piece.text, weights)
     if choice.call == "unclear" and piece.lead and named_points(brief, take_apart(piece.lead)):
         with_lead = _understand_whole(brief, f"{piece.lead} {piece.text}", weights)
@@ -122,7 +122,7 @@ def _understand_whole(brief: Brief, text: str, weights: Weights | None) -> Choic
 
 
 def _clauses(brief: Brief, text: str, weights: Weights | None, known: Choice | None = None) -> list[Part]:
-    """The questions of one sentence, "A, and B?", if they are about different things."""
+    """Return the questions of one sentence, "A, and B?", if they are about different things."""
     asked = take_apart(text)
     whole = known or understand_one(brief, asked, weights)
     if whole is not NEVER and whole.tells and " and " in text and (two := _two_named(brief, asked)):
@@ -142,7 +142,7 @@ def _clauses(brief: Brief, text: str, weights: Weights | None, known: Choice | N
 
 
 def _two_named(brief: Brief, asked: Question) -> list[Choice]:
-    """The two points of "what do you mean by X and Y?"."""
+    """Return the two points of "what do you mean by X and Y?"."""
     named = named_points(brief, asked)
     if len(named) != 2:
         return []

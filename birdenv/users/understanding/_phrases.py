@@ -30,7 +30,7 @@ _NUMBER = r"(?:\d[\d.,]{0,20}|one|two|three|four|five|six|seven|eight|nine|ten|t
 
 
 def split_phrases(phrases: str) -> list[str]:
-    """Split phrases that stand on lines of their own or between ` | `."""
+    """Split a text into phrases, at line ends and at ` | `."""
     text = phrases.strip()
     for name, pattern in (("NUMBER", _NUMBER), ("FROM", _FROM), ("GRADE", _GRADE)):
         text = text.replace(name, pattern)
@@ -83,12 +83,14 @@ class Phrases:
 
     @cached_property
     def _patterns(self) -> dict[str, Sequence[tuple[str, re.Pattern[str]]]]:
-        """What was compiled so far, by the letters that it begins with."""
+        """Return what was compiled so far, by the letters that it begins with."""
         return dict.fromkeys(self._begun, ())
 
     @cached_property
     def _begun(self) -> Mapping[str, Mapping[str, Sequence[str]]]:
-        """The phrases by the letters that they begin with, then by group; "*" has those of any beginning."""
+        """Return the phrases by the letters that they begin with, then by group; "*" has those of any
+        beginning.
+        """
         begun: dict[str, dict[str, list[str]]] = {_ANY: {}}
         for name, phrases in self.groups.items():
             for phrase in split_phrases(phrases):
@@ -114,7 +116,7 @@ class Phrases:
         return found
 
     def _compiled(self, letters: str) -> Sequence[tuple[str, re.Pattern[str]]]:
-        """The groups with phrases that begin with these letters, compiled when they are first needed.
+        """Return the groups with phrases that begin with these letters, compiled when they are first needed.
 
         The first pattern is of all groups: most words begin no phrase.
         """
@@ -178,7 +180,7 @@ def _is_done(letters: str) -> bool:
 
 
 def _letters(token: str, before: str) -> list[str]:
-    """What a piece of a pattern adds to the letters before it."""
+    """Return what a piece of a pattern adds to the letters before it."""
     signs = token[1:-1] if token.startswith("[") else token
     if token == r"\d" and not before:
         return [_DIGIT + _END]
@@ -263,11 +265,11 @@ class Said:
 
     @property
     def kinds(self) -> frozenset[str]:
-        """The kinds of thing that are asked for."""
+        """Return the kinds of thing that are asked for."""
         return self.found & _KINDS
 
     def without(self, *fair: str) -> Said:
-        """The same without what is fair."""
+        """Return the phrases without those that are fair to ask about."""
         text = self.text
         for name in fair:
             if name in self.found:
@@ -306,7 +308,9 @@ def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
 
 
 def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
-    """Whether words speak of columns or other names of the database, and not of what the result shows."""
+    """Return whether words speak of columns or other names of the database, and not of what the result
+    shows.
+    """
     if said.found.isdisjoint(names):
         return False
     return not said.without("own work", "written", "sought by", "output columns").found.isdisjoint(names)
@@ -318,5 +322,5 @@ def asks_for_output(said: Said) -> bool:
 
 
 def quotes_sql(question: str) -> bool:
-    """Whether a question, as it was written, has keywords of SQL in capitals."""
+    """Return whether a question, as it was written, has keywords of SQL in capitals."""
     return _SHOUTED.search(question) is not None

@@ -46,7 +46,7 @@ class Question:
 
     @property
     def confirms(self) -> bool:
-        """True if it states something and asks to confirm it: "One row each. Right?"."""
+        """Return True if it states something and asks to confirm it: "One row each. Right?"."""
         return self.stems[-1:] == (_CONFIRMS,)
 
 
@@ -94,7 +94,7 @@ _PREAMBLE = re.compile(
 
 
 def _without_preamble(text: str) -> str:
-    """What is asked, without the occasion for it: "When I add up the hours, do absences count?"."""
+    """Return what is asked, without the occasion for it: "When I add up the hours, do absences count?"."""
     match = _PREAMBLE.match(text)
     rest = text[match.end() :] if match else ""
     telling = {stem(word) for word in content_words(words(rest))} - GENERIC_STEMS
@@ -123,7 +123,9 @@ _ENQUIRES = re.compile(r"\b(?:what|which|how|when|who|where|why|defin\w+|clarif\
 
 
 def _is_guess(text: str) -> bool:
-    """Whether a cleaned text proposes a number or a quoted value, and has no telling word beside it."""
+    """Return whether a cleaned text proposes a number or a quoted value, and has no telling word beside
+    it.
+    """
     if _ENQUIRES.search(text):
         return False
     bare = _QUOTED.sub(" ", _VALUE.sub(" ", text))
@@ -133,7 +135,9 @@ def _is_guess(text: str) -> bool:
 
 
 def _sentences(text: str) -> tuple[list[str], list[str], list[str]]:
-    """The sentences of a cleaned text, those that are questions, those that only ask to confirm the rest."""
+    """Return the sentences of a cleaned text, those that are questions, those that only ask to confirm the
+    rest.
+    """
     sentences = _SENTENCE.findall(text)
     asked = [one for one in sentences if one.rstrip(" '").endswith("?")]
     tags = [one for one in asked if is_tag(one)] if len(sentences) > 1 else []
@@ -158,7 +162,7 @@ _TAG = frozenset(
 
 
 def is_tag(sentence: str) -> bool:
-    """Whether a question only asks to confirm what was said before it."""
+    """Return whether a question only asks to confirm what was said before it."""
     said = words(sentence)
     return (
         len(said) < 11
@@ -186,7 +190,7 @@ _ASKS = re.compile(
 
 
 def questions_in(question: str) -> list[str]:
-    """Split what is asked in one go into single questions: at question marks, and before "and how ..".
+    """Split a message into single questions, at question marks and before "and how ..".
 
     >>> questions_in("When does late begin, and what is a premium trip?")
     ['When does late begin', 'what is a premium trip?']
@@ -200,7 +204,7 @@ def questions_in(question: str) -> list[str]:
 
 @dataclass(slots=True)
 class Overlap:
-    """What a question's words have in common with the candidates.
+    """The words that a question has in common with the candidates.
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
     of them is more than a word that frames any question, or if the question has its name. `names` is true if
@@ -274,7 +278,7 @@ _LEXICON = GENERIC_STEMS | SYNONYMS.keys()
 
 
 def _is_readable(index: Index, question: Question) -> bool:
-    """Whether most words are known: in another language or a code, a word is known by chance."""
+    """Return whether most words are known: in another language or a code, a word is known by chance."""
     said, postings = question.words, index.postings
     known = [
         word in STOP_WORDS or (one := stem(word)) in _LEXICON or one in postings or word.isdigit()
@@ -284,14 +288,16 @@ def _is_readable(index: Index, question: Question) -> bool:
 
 
 def _meant(index: Index, word: str) -> Sequence[tuple[str, float]]:
-    """The words of the index that are meant, and how surely: itself, else its synonyms, else a spelling."""
+    """Return the words of the index that are meant, and how surely: itself, else its synonyms, else a
+    spelling.
+    """
     if word in index.spoken:
         return ((word, ITSELF),)
     return index.meant.get(word) or (_spelt(index, word) if len(word) > 4 else [])
 
 
 def _spelt(index: Index, word: str) -> list[tuple[str, float]]:
-    """The word of the index that is spelt most like `word`, from the same first letter on."""
+    """Return the word of the index that is spelt most like `word`, from the same first letter on."""
     own = trigrams(word)
     shared: dict[str, int] = {}
     for letters in own:

@@ -136,7 +136,7 @@ def _kept(candidate: Candidate) -> str:
 def _in_common(
     index: Index, found: Overlap, number: int, start: int, near: float, *, only: bool
 ) -> Iterator[tuple[int, float]]:
-    """Which words a question has in common with a candidate, `near` to as many as with the best one."""
+    """Yield which words a question has in common with a candidate, `near` to as many as with the best one."""
     fields = found.by_field[number]
     covered = fields[0] / (index.term_weight[number] or 1.0)
     yield start, covered
@@ -179,7 +179,9 @@ def _allowed(
 
 
 def _is_unrestricted(index: Index, question: Question, by_field: Sequence[Sequence[float]]) -> bool:
-    """Whether "no restriction" may be true of what a question asks about: no condition has to do with it."""
+    """Return whether "no restriction" may be true of what a question asks about: no condition has to do with
+    it.
+    """
     if not index.restricting:
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
@@ -191,7 +193,9 @@ def _is_unrestricted(index: Index, question: Question, by_field: Sequence[Sequen
 
 
 def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
-    """Whether a question for plain kinds of thing cannot be about a candidate, whatever words they share."""
+    """Return whether a question for plain kinds of thing cannot be about a candidate, whatever words they
+    share.
+    """
     if candidate.clause == "output":
         return kinds == {"order"}
     whole = candidate.answer and candidate.group in ("open", "said")
@@ -199,7 +203,7 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
 
 
 def _is_of_time(question: Question) -> bool:
-    """Whether a question asks for a range of dates, and says more than that."""
+    """Return whether a question asks for a range of dates, and says more than that."""
     return {"filter", "period"} <= question.kinds and not GENERIC_STEMS.issuperset(question.content)
 
 
@@ -220,7 +224,7 @@ _CLAUSE_STEMS = GENERIC_STEMS | frozenset(
 
 
 def _restricted(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
-    """How much of a question is about values that some condition allows or rules out."""
+    """Return how much of a question is about values that some condition allows or rules out."""
     conditions = (
         shares[1] + shares[3]
         for candidate, shares in shared
@@ -230,7 +234,7 @@ def _restricted(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
 
 
 def _explained(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
-    """How much of a question is about the one point or part that has most of its words."""
+    """Return how much of a question is about the one point or part that has most of its words."""
     return max((max(shares) for candidate, shares in shared if candidate.group != "open"), default=0.0)
 
 
@@ -275,7 +279,7 @@ def _asking_back(question: Question, best: float, plain: bool) -> Vector:
 
 
 class CandidateEvidence(NamedTuple):
-    """What speaks for a candidate, whatever the words are: always, and if a kind of thing is asked for."""
+    """The evidence for a candidate apart from its words: in general, and if a kind of thing is asked for."""
 
     always: Vector
     asked: Mapping[str, Vector]
@@ -283,7 +287,7 @@ class CandidateEvidence(NamedTuple):
 
 @lru_cache(maxsize=256)
 def standing(index: Index) -> tuple[CandidateEvidence, ...]:
-    """Return what stands for each candidate of a brief."""
+    """Return the fixed part of the score of each candidate of a brief."""
     return tuple(map(_standing, index.candidates))
 
 
@@ -328,7 +332,7 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
 
 @lru_cache(maxsize=256)
 def _standing_scores(index: Index, weights: Weights) -> tuple[list[float], dict[str, list[float]]]:
-    """What stands, added up: always, and if a kind is asked for. Nothing of it for the last two."""
+    """Return the sums of what always counts, and of what counts if a kind is asked for."""
 
     def scores(vectors: Iterable[Vector]) -> list[float]:
         return [*(sum(weights.values[place] * value for place, value in one) for one in vectors), 0.0, 0.0]

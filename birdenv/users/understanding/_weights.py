@@ -96,18 +96,18 @@ def word_runs(index: Index, question: Question, known: Collection[str]) -> list[
 
 
 def scale(runs: int) -> float:
-    """Return the weight of one of so many runs: long questions say more, but not in proportion."""
+    """Return the weight of one of a number of runs: long questions say more, but not in proportion."""
     return round(4 / math.sqrt(runs + 20), 6)
 
 
 class RunWeights:
-    """What each run of words says for each facet, in hundredths.
+    """The weight of each run of words for each facet, in hundredths.
 
-    The numbers of one run stand side by side in one large integer, so that those of a question's runs are
+    The numbers of one run are packed side by side into one large integer, so that the runs of a question are
     added up for all facets at once, and exactly.
 
     Args:
-        weights: for each run the places of facets and what it says for them, of two decimals.
+        weights: for each run, the places of facets and its weights for them, with two decimals.
     """
 
     def __init__(self, weights: Mapping[str, Sequence[tuple[int, float]]]) -> None:
@@ -140,7 +140,9 @@ def facet_scores(
 
 @lru_cache(maxsize=256)
 def _facets(index: Index) -> list[Callable[[Sequence[int]], tuple[int, ...]]]:
-    """Functions that pick the facets of each candidate, which has two or more: its group and its kinds."""
+    """Return functions that pick the facets of each candidate, which has two or more: its group and its
+    kinds.
+    """
     return [itemgetter(*places) for places in index.facets]
 
 
@@ -154,7 +156,7 @@ class Weights:
 
     @cached_property
     def of_runs(self) -> RunWeights:
-        """The weights of the runs as they are added up."""
+        """Return the weights of the runs as they are added up."""
         return RunWeights(self.runs)
 
 

@@ -55,7 +55,7 @@ NUMBERS = dict(
 
 
 def clean(text: str) -> str:
-    """Compatibility form, case folded, every quotation mark ', no invisible signs, single spaces."""
+    """Return compatibility form, case folded, every quotation mark ', no invisible signs, single spaces."""
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
     if text.isascii():
         return " ".join(text.split())
@@ -63,13 +63,15 @@ def clean(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of cleaned text, in order; underscores and punctuation separate them."""
+    """Return the words of cleaned text, in order; underscores and punctuation separate them."""
     return _WORD.findall(text)
 
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """A word without its commonest English endings: "sorting", "sorts" are "sort", "lateness" is "late"."""
+    """Return a word without its commonest English endings: "sorting", "sorts" are "sort", "lateness" is
+    "late".
+    """
     if len(word) > 6 and word.endswith("ness"):
         word = word[:-5] + "y" if word.endswith("iness") else word[:-4]
     if len(word) > 4 and word.endswith(("ies", "ied")):
@@ -86,7 +88,7 @@ def stem(word: str) -> str:
 
 
 def content_words(said: Iterable[str]) -> list[str]:
-    """The words that are neither stop words nor single letters."""
+    """Return the words that are neither stop words nor single letters."""
     return [word for word in said if word not in STOP_WORDS and (len(word) > 1 or not word.isalpha())]
 
 
@@ -122,7 +124,7 @@ GENERIC_STEMS = ASIDE_STEMS | FRAME_STEMS | frozenset(map(stem, _GENERIC))
 
 
 def trigrams(word: str) -> frozenset[str]:
-    """The runs of three letters of a word, its ends marked."""
+    """Return the runs of three letters of a word, its ends marked."""
     marked = f"^{word}$"
     return frozenset(marked[i : i + 3] for i in range(len(marked) - 2))
 

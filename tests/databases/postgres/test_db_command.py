@@ -109,7 +109,7 @@ def test_a_set_that_is_not_whole_is_told(db: Command, databases: Path, tmp_path:
         (["load", "--from-sqlite", "no/such/folder"], "no directory of databases at"),
         (
             ["load", "{}", "--from-sqlite", "--database", "mars"],
-            "--database 'mars' is not there; there are: north",
+            "--database 'mars' is not loaded; loaded are: north",
         ),
         (["load", "{}"], "holds no dump: expected folders named <db>_template"),
         (["verify", "--expect", "{}/none.json"], "none.json: no such file"),

@@ -18,6 +18,7 @@ from birdenv.databases.postgres.server._paths import pid_file
 from birdenv.demo import DEMO_C_INTERACT_FILE
 from birdenv.dialogue import make_game
 from birdenv.envs import BirdSqlEnv, CInteractEnv
+from birdenv.run_settings import RunSettings
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 
 
@@ -60,7 +61,7 @@ def forty_tasks(demo: Path, folder: Path) -> Path:
 
 def plan_of(demo: Path, file: Path) -> RunPlan:
     arena = make_game("c-interact", data_dir=str(demo), data=str(file), dialect="postgres")
-    return RunPlan(arena, {0: "asks-first", 1: "rule"}, parallel=2)
+    return RunPlan(arena, {0: "asks-first", 1: "rule"}, RunSettings(parallel=2))
 
 
 @pytest.mark.slow

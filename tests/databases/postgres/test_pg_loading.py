@@ -163,6 +163,7 @@ def find_template_after(server: PostgresServer, dump: Dump) -> str:
     return find_template(server, dump.db_id).stamp.digest
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     ("name", "text", "message"),
     [

@@ -47,6 +47,7 @@ def source(server: PostgresServer, tmp_path_factory: pytest.TempPathFactory) -> 
         yield source
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("statement", SPOILT)
 def test_a_spoilt_role_costs_no_episode(source: PostgresSource, statement: str) -> None:
     with source.open("shop") as database:

@@ -90,6 +90,7 @@ def told(megabytes: int, more: str = "") -> QueryError:
     )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "sql",
     [

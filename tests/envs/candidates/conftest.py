@@ -17,7 +17,9 @@ Make = Callable[..., Any]
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """Keep compiled tables in a folder of these tests."""
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr("birdenv.envs.candidates._cache.cache_folder", lambda: tmp_path_factory.getbasetemp())
+        patched.setattr(
+            "birdenv.envs.candidates._tables.cache_folder", lambda: tmp_path_factory.getbasetemp()
+        )
         yield
 
 

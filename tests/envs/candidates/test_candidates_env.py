@@ -15,9 +15,9 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.envs.candidates import CandidateColumn, EpisodeColumn, SpanColumn
 from birdenv.envs.candidates._compiled import CompiledSession
-from birdenv.envs.candidates._request_words import phrases
+from birdenv.envs.candidates._phase import phrases
 from birdenv.envs.candidates._session import CandidatesSession
-from birdenv.envs.candidates._user import CANNOT_TELL
+from birdenv.envs.candidates._setting import CANNOT_TELL
 from birdenv.envs.wrappers import HiddenPrice
 from birdenv.errors import BenchmarkError, InfrastructureError, InputError
 
@@ -74,6 +74,7 @@ SETTINGS = (
 )
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("settings", SETTINGS)
 def test_without_dialogues_everything_is_the_same(make: Any, settings: dict[str, Any]) -> None:
     compiled, spoken = make(**FEW, **settings), make(render_mode="ansi", **FEW, **settings)
@@ -96,9 +97,9 @@ def test_hundreds_of_episodes_without_dialogues_are_the_same(make: Any, settings
 def test_what_a_batch_has_compiled_is_not_compiled_again(make: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     tasks = {"instances": ["library_2"]}
     gymnasium.make_vec("birdenv/CInteractCandidates-v0", **tasks).close()
-    for module in ("_cache", "_tables"):
-        broken = f"birdenv.envs.candidates.{module}.compile_task"
-        monkeypatch.setattr(broken, lambda *_: pytest.fail("compiled again"))
+    monkeypatch.setattr(
+        "birdenv.envs.candidates._tables.compile_task", lambda *_: pytest.fail("compiled again")
+    )
     _walk(make(**tasks), 0, 2)
 
 
@@ -108,7 +109,7 @@ def test_what_single_environments_have_compiled_is_kept(make: Any, monkeypatch: 
     for place in (1, 0):
         env.reset(options={"index": place})
     monkeypatch.setattr(
-        "birdenv.envs.candidates._cache.compile_task", lambda *_: pytest.fail("compiled again")
+        "birdenv.envs.candidates._tables.compile_task", lambda *_: pytest.fail("compiled again")
     )
     _walk(make(**tasks), 0, 4)
     batch = gymnasium.make_vec("birdenv/CInteractCandidates-v0", **tasks)
@@ -254,7 +255,7 @@ def test_after_a_loss_the_next_episode_compiles_again(make: Any, monkeypatch: py
 
     env = make(instances=["library_5"])
     with monkeypatch.context() as patched:
-        patched.setattr("birdenv.envs.candidates._cache.compile_task", lost)
+        patched.setattr("birdenv.envs.candidates._tables.compile_task", lost)
         first = _walk(env, 1, 1)
         assert isinstance(env.unwrapped._session, CandidatesSession)
     assert data_equivalence(first, _walk(env, 1, 1))

@@ -123,7 +123,7 @@ def test_each_environment_has_a_seed_of_its_own(generated: dict[str, Any]) -> No
 def test_tables_are_compiled_once(generated: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
     first = _batch(2, **generated).reset(seed=1)[0]
     monkeypatch.setattr(
-        "birdenv.envs.candidates._cache.compile_tables", lambda *_: pytest.fail("compiled again")
+        "birdenv.envs.candidates._tables.compile_tables", lambda *_: pytest.fail("compiled again")
     )
     _same(first, _batch(2, **generated).reset(seed=1)[0])
 

@@ -164,6 +164,7 @@ def postgres(shop_on_postgres: DatabaseSource) -> InteractGrader:
     return InteractGrader(shop_on_postgres, Limits(seconds=5))
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize("rules", RULES)
 @pytest.mark.parametrize("name", POSTGRES)
 def test_on_postgres(postgres: InteractGrader, name: str, rules: str) -> None:
@@ -249,6 +250,7 @@ HOLES = {
 }
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("rules", ["shell", "adk"])
 @pytest.mark.parametrize("name", HOLES)
 @pytest.mark.parametrize("setup", [(), ("DELETE FROM sale",)], ids=["pristine", "set up"])

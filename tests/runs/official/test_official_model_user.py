@@ -12,7 +12,8 @@ import pytest
 import birdenv
 from birdenv.dialogue import Arena, make_game
 from birdenv.errors import InputError
-from birdenv.llm import Models, ModelSettings
+from birdenv.llm import ModelSettings
+from birdenv.run_settings import RunSettings
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 from birdenv.runs.official.score import score_official
 from birdenv.runs.official.write import write_official_files
@@ -56,8 +57,8 @@ def script() -> tuple[ScriptedDialogue, ...]:
 
 def played(server: Server, folder: Path, user: str) -> tuple[RunDirectory, Arena]:
     arena = make_game("c-interact", limit=1)
-    models = Models(ModelSettings(base_url=server.url, pause_seconds=0.001))
-    plan = RunPlan(arena, {0: agent, 1: user}, models=models)
+    models = ModelSettings(base_url=server.url, pause_seconds=0.001)
+    plan = RunPlan(arena, {0: agent, 1: user}, RunSettings(models=models))
     directory = RunDirectory.create(folder)
     prepare(directory, plan.config(), resume=False)
     run(plan, directory)

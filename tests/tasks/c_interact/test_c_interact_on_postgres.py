@@ -105,6 +105,7 @@ def test_adk_leaves_the_set_up_out(folder: Path) -> None:
     assert submit(played, OWN_FUNCTION) == ["wrong_result"], "there are only two late loans without it"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     ("profile", "verdict"), [("strict", "passed"), ("adk", "passed"), ("shell", "sql_error")]
 )
@@ -163,6 +164,7 @@ HIDING = "CREATE TEMP TABLE IF NOT EXISTS member AS SELECT 99 AS age; SELECT 1"
 CHANGING = "UPDATE member SET age = 1; SELECT 0"
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize("profile", sorted(PROFILES))
 @pytest.mark.parametrize(
     "sql",
@@ -192,6 +194,7 @@ def test_no_word_puts_the_gold_into_the_feedback(folder: Path, profile: str) -> 
         assert "age >= 18" not in json.dumps([event.to_json(), played.outcome()])
 
 
+@pytest.mark.every(3)
 @pytest.mark.contains("hole d")
 @pytest.mark.parametrize(
     ("profile", "expected"), [("strict", "test_error"), ("shell", "passed"), ("adk", "wrong_result")]

@@ -66,6 +66,7 @@ def test_what_does_run_of_it_is_seen(tmp_path: Path, dialect: str) -> None:
     assert made.attempts[-1].passed
 
 
+@pytest.mark.every(2)
 @pytest.mark.parametrize("profile", ["strict", "shell"])
 def test_the_systems_own_database_has_been_cleaned_up_too(tmp_path: Path, dialect: str, profile: str) -> None:
     record = MANAGEMENT | {"clean_up_sqls": FAILS, "sol_sql": [DELETE]}

@@ -10,7 +10,7 @@ import pytest
 
 from birdenv.errors import InputError
 from birdenv.tasks.bird import load_tasks
-from birdenv.tasks.sql._dialects import in_dialect
+from birdenv.tasks.sql._records import in_dialect
 
 RECORD: dict[str, Any] = {
     "sol_sql": ["SELECT ifnull(a, 0) FROM t"],

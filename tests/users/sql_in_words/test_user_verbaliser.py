@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
+from samples import examples
 from users_contract import violations
 
 from birdenv.users import BriefNotes
@@ -248,11 +249,12 @@ def test_any_tokens_in_any_order_are_read() -> None:
         "t.b 'x' 12 'open DISTINCT EXISTS VALUES UPDATE SET DELETE FETCH NULLS COLLATE COUNT( LAG("
     ).split()
     chance = random.Random(7)
-    for _ in range(3000):
+    for _ in range(examples(120) * 25):
         snippet = " ".join(chance.choice(pieces) for _ in range(chance.randint(0, 14)))
         assert isinstance(verbalise(snippet), str)
 
 
+@pytest.mark.every(3)
 @pytest.mark.parametrize(
     "piece", ["(", "(a", "CASE WHEN ", "NOT ", "(SELECT ", "a AS (", "x -> ", "OVER (", "CAST("]
 )

@@ -126,6 +126,7 @@ BRIEF = Brief(
 )
 
 
+@pytest.mark.every(4)
 @pytest.mark.parametrize(
     "sign", ["?", "1", "1. ", "- ", "(", ")", "a) ", "\n", "1)\n", "-\n  - ", "or? ", "? ", ", and "]
 )

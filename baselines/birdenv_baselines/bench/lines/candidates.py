@@ -126,7 +126,7 @@ def _learners(setting: Setting) -> Iterator[tuple[Callable[..., Contender], int]
 
 
 def _player(env: Any, n: int) -> Contender:
-    """Plays random actions, also forbidden ones, which end episodes sooner than others."""
+    """Return plays random actions, also forbidden ones, which end episodes sooner than others."""
     rng = np.random.default_rng(0)
     env.reset(seed=0)
     actions: list[Any] = []

@@ -51,7 +51,7 @@ def _scores(setting: Setting) -> Figure:
 
 
 def _compare(job: dict[str, Any], setting: Setting) -> Figure:
-    """Raises `RuntimeError` if the two sides come to different results."""
+    """Return raises `RuntimeError` if the two sides come to different results."""
     here = Path(birdenv.__file__).resolve().parents[1]
     times: list[list[float]] = [[], []]
     with _unpacked(here, setting.commit) as there:

@@ -55,7 +55,7 @@ def lines(quick: bool) -> list[Line]:
 
 
 def _bird(sizes: tuple[Size, ...], setting: Setting) -> Figure:
-    """Raises `RuntimeError` if a verdict is not the official one."""
+    """Return raises `RuntimeError` if a verdict is not the official one."""
     files = {size.db_id: setting.file(size) for size in sizes}
     tasks = [task for size in sizes for task in quick_tasks(size)]
     numbers = count()

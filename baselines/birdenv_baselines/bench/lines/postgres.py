@@ -143,7 +143,7 @@ class _Peer:
 
 @contextmanager
 def _both(size: Size, setting: Setting) -> Iterator[tuple[PostgresServer, PostgresSource, _Peer]]:
-    """A server with that database, a source of it, and the other way; `Skip` if there is no server."""
+    """Yield a server with that database, a source of it, and the other way; `Skip` if there is no server."""
     try:
         import psycopg  # noqa: F401
     except ImportError:

@@ -20,7 +20,7 @@ def lines(quick: bool) -> list[Line]:
 
 
 def _scores(setting: Setting) -> Figure:
-    """Raises `RuntimeError` if a verdict is not the official one."""
+    """Return raises `RuntimeError` if a verdict is not the official one."""
     mini_dev = read_mini_dev()
     tasks = mini_dev.answers[:_SOME] if setting.quick else mini_dev.answers
     pairs = [Pair(task.db_id, (task.gold,), task.prediction) for task in tasks]

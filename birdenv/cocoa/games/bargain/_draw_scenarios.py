@@ -32,10 +32,10 @@ def generate(
     listings: Sequence[Listing] = LISTINGS,
     attributes: Sequence[Attribute] | None = None,
 ) -> list[Scenario]:
-    """Return scenarios: the advertisements in a random order, each with every discount, over and over.
+    """Return scenarios: the advertisements in a random order, each with every discount, again and again.
 
     The seller's target is the price, the buyer's a discount of it, rounded down. The buyer sees the first
-    half of the description. Ours do not always cost the same; the prices of others stay.
+    half of the description. The prices of birdenv's own advertisements vary; those of a file do not change.
     """
     rng = Random(seed)
     columns = attributes or [column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES]

@@ -165,7 +165,7 @@ class _Item(BaseModel):
 
 
 class Knowledge(BaseModel):
-    """What a seat knows: files may tell more."""
+    """The knowledge of a seat; files may have more fields."""
 
     personal: _Personal
     item: _Item

@@ -38,7 +38,7 @@ _WORDS: Final = SeatWords(
         SELECT.name: ActionWords(
             "Say what you take",
             "Say it when you have agreed. Your partner does not see it until both of you have said it.",
-            done="said what to take",
+            done="said what to take: {book} books, {hat} hats, {ball} balls",
             fields={"book": "Books", "hat": "Hats", "ball": "Balls"},
             question="Take these? You cannot change it any more.",
         ),
@@ -105,7 +105,7 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """The other's share is seen by nobody before the end."""
+        """Return an event as a seat may see it: nobody sees the other's share before the end."""
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
 

@@ -139,7 +139,7 @@ def _scenario(
 def _lists(
     chosen: list[Attribute], values: dict[str, list[str]], alphas: list[float], rng: Random, size: int
 ) -> list[list[Item]] | None:
-    """Two lists of items with one item in both, or None if they were not found in time."""
+    """Return two lists of items with one item in both, or None if they were not found in time."""
     arrays = np.random.default_rng(rng.getrandbits(64))
     candidates = [rng.sample(values[c.name], min(2 * size, len(values[c.name]))) for c in chosen]
     weights = [
@@ -173,7 +173,7 @@ def _lists(
 
 
 def _cut(own: list[Item], match: Item, size: int, rng: Random) -> list[Item]:
-    """A list with the match and others, shuffled."""
+    """Return a list with the match and others, shuffled."""
     kept = [match, *(item for item in own if item != match)][:size]
     rng.shuffle(kept)
     return kept

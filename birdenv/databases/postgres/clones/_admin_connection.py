@@ -17,8 +17,15 @@ from typing import Any, Final, TypeVar
 import psycopg
 from psycopg import sql
 
-from birdenv.databases.postgres.clones._leftovers import impatient, number_of_lock, sweep
-from birdenv.databases.postgres.clones._memory_tablespace import MEMORY, drop_memory, has_room, make_memory
+from birdenv.databases.postgres.clones._leftovers import (
+    MEMORY,
+    drop_memory,
+    has_room,
+    impatient,
+    make_memory,
+    number_of_lock,
+    sweep,
+)
 from birdenv.databases.postgres.loading._templates import needed_names
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError
@@ -66,19 +73,19 @@ class AdminConnection:
         self._connection.execute(statement.encode() if isinstance(statement, str) else statement)
 
     def exists(self, database: str) -> bool:
-        """Whether there is a database of that name."""
+        """Return whether there is a database of that name."""
         assert self._connection is not None
         found = self._connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database])
         return found.fetchone() is not None
 
     def size(self, database: str) -> int:
-        """Bytes that the files of a database take, free room in them included."""
+        """Return the size of a database's files in bytes, including free space."""
         assert self._connection is not None
         found = self._connection.execute("SELECT pg_database_size(%s)", [database]).fetchone()
         return int(found[0]) if found else 0
 
     def locks(self, database: str) -> int:
-        """How many locks are held on what is in a database."""
+        """Return the number of locks on objects in a database."""
         assert self._connection is not None
         found = self._connection.execute(
             "SELECT count(*) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = %s)",
@@ -87,12 +94,12 @@ class AdminConnection:
         return int(found[0]) if found else 0
 
     def new_name(self) -> str:
-        """A name for an episode's database that nothing has had."""
+        """Return a name for an episode's database that nothing has had."""
         self._count += 1
         return f"birdenv-episode-{self.token}-{self._count}"
 
     def create(self, origin: str, *, for_an_episode: bool = True) -> str:
-        """A new database, the copy of another one to which nobody else may connect now."""
+        """Return a new database, the copy of another one to which nobody else may connect now."""
         name = self.new_name()
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} {}").format(
             sql.Identifier(name), sql.Identifier(origin), sql.SQL(self._how_to_copy(origin, for_an_episode))
@@ -150,7 +157,7 @@ class AdminConnection:
             time.sleep(0.001)
 
     def make_role(self, role: str, password: str | None, group: str | None = None) -> None:
-        """A role that can log in and nothing else."""
+        """Make a role that can log in and do nothing else."""
         name = sql.Identifier(role)
         self.run(
             sql.SQL("CREATE ROLE {} {}").format(
@@ -179,7 +186,7 @@ class AdminConnection:
         )
 
     def is_up(self) -> bool:
-        """Whether the connection, and so the server, lives."""
+        """Return whether the connection, and so the server, lives."""
         try:
             self.run("SELECT 1")
         except (psycopg.Error, AssertionError):

@@ -63,7 +63,7 @@ class CloneFactory:
         self._reader = Login(_READERS, None)
 
     def reader(self, copies: TemplateCopies) -> Login:
-        """Who reads in the shared databases, which are made if they are not there (any more)."""
+        """Return the reader of the shared databases. They are made if they do not exist."""
 
         def share() -> Login:
             self._share(copies)
@@ -72,11 +72,11 @@ class CloneFactory:
         return self._maker.attempt(share)
 
     def clone(self, copies: TemplateCopies) -> Clone:
-        """A new clone of a template, with a session."""
+        """Return a new clone of a template, with a session."""
         return self._maker.attempt(lambda: self._clone(copies))
 
     def clone_of(self, frozen: Clone) -> Clone:
-        """A new clone of a clone in which nobody works, with a session."""
+        """Return a new clone of an idle clone, with a session."""
         return self._maker.attempt(lambda: self._clone_of(frozen))
 
     def drop(self, clone: Clone) -> None:
@@ -84,11 +84,11 @@ class CloneFactory:
         self._maker.attempt(lambda: self._drop(clone))
 
     def end_session(self, process: int) -> None:
-        """End a session that does not listen any more."""
+        """End a session that no longer answers."""
         self._maker.attempt(lambda: self._maker.run(f"SELECT pg_terminate_backend({process:d})"))
 
     def growth(self, clone: Clone) -> int:
-        """How many bytes a clone takes on the server beyond what it was at first, locks included."""
+        """Return how many bytes a clone takes on the server beyond what it was at first, locks included."""
         taken = self._maker.attempt(
             lambda: self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name)
         )
@@ -103,7 +103,7 @@ class CloneFactory:
         return self.is_living(clone) and self._maker.attempt(lambda: self._let_in(clone))
 
     def is_living(self, clone: Clone) -> bool:
-        """Whether the server has been up ever since the clone was made."""
+        """Return whether the server has been up ever since the clone was made."""
         return clone.token == self._maker.token and self._maker.is_up()
 
     def close(self) -> None:
@@ -180,7 +180,7 @@ class CloneFactory:
         return True
 
     def _given(self, clone: Clone) -> Clone:
-        """The clone, after its owner was let in, and nobody else."""
+        """Return the clone, after its owner was let in, and nobody else."""
         self._databases_of[clone.owner.role] += 1
         self._maker.run(
             sql.SQL("REVOKE ALL ON DATABASE {0} FROM PUBLIC; GRANT ALL ON DATABASE {0} TO {1}").format(
@@ -206,12 +206,12 @@ class CloneFactory:
 
 
 def open_clone(server: PostgresServer, clone: Clone) -> Session:
-    """A session of a clone's owner. Raises `ServerError` if there is none to be had."""
+    """Return a session of a clone's owner. Raises `ServerError` if none can be opened."""
     shown = {clone.name: clone.db_id, clone.owner.role: _SHOWN_ROLE}
     return open_session(server, clone.name, clone.owner.role, clone.owner.password, shown, reading=False)
 
 
 def open_reading(server: PostgresServer, copies: TemplateCopies, reader: Login) -> Session:
-    """A session in a shared database. Raises `ServerError` if there is none to be had."""
+    """Return a session in a shared database. Raises `ServerError` if none can be opened."""
     shown = {copies.reading: copies.db_id, reader.role: _SHOWN_ROLE}
     return open_session(server, copies.reading, reader.role, reader.password, shown, reading=True)

@@ -37,11 +37,11 @@ class ClonePool:
         self._begin()
 
     def reader(self, copies: TemplateCopies) -> Login:
-        """Who reads in the shared databases, which are made if they are not there."""
+        """Return the reader of the shared databases. They are made if they do not exist."""
         return self._ask(lambda: self._workshop.reader(copies))
 
     def take(self, copies: TemplateCopies) -> Clone:
-        """A clone of a template that nobody has used."""
+        """Return a clone of a template that nobody has used."""
         self._check_process()
         with self._changed:
             ready = self._ready.setdefault(copies, deque())
@@ -54,7 +54,7 @@ class ClonePool:
         return self._ask(lambda: self._workshop.clone(copies))
 
     def copy(self, frozen: Clone) -> Clone:
-        """A clone of a clone in which nobody works."""
+        """Return a clone of an idle clone."""
         return self._ask(lambda: self._workshop.clone_of(frozen))
 
     def leave(self, clone: Clone) -> None:
@@ -65,20 +65,24 @@ class ClonePool:
                 self._changed.notify()
 
     def end_session(self, process: int) -> None:
-        """End a session that does not listen any more; nothing if the server is gone."""
+        """End a session that no longer answers. If the server is gone, do nothing."""
         with suppress(ServerError):
             self._ask(lambda: self._workshop.end_session(process))
 
     def let_in(self, clone: Clone) -> bool:
-        """Let a clone's owner log in as on the first day; False if the server was lost since it was made."""
+        """Let a clone's owner log in as at first. Return False if the server was lost since the clone was
+        made.
+        """
         return self._ask(lambda: self._workshop.let_in(clone))
 
     def is_living(self, clone: Clone) -> bool:
-        """Whether the server has been up ever since the clone was made."""
+        """Return whether the server has been up ever since the clone was made."""
         return self._ask(lambda: self._workshop.is_living(clone))
 
     def growth(self, clone: Clone) -> Future[int]:
-        """How many bytes a clone takes beyond its template; found out before anything else that waits."""
+        """Return how many bytes a clone takes beyond its template; found out before anything else that
+        waits.
+        """
         return self._have_done(lambda: self._workshop.growth(clone), at_once=True)
 
     def close(self) -> None:

@@ -57,12 +57,12 @@ class Column:
 
 
 def came_from_postgres(declared: Sequence[str]) -> bool:
-    """Whether the declared types of a database's columns are PostgreSQL's catalogue's."""
+    """Return whether the declared types of a database's columns are PostgreSQL's catalogue's."""
     return any(_OF_THE_CATALOGUE.fullmatch(each.strip()) for each in declared)
 
 
 def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Column:
-    """The type for a column that declares `declared` and holds `values` (NULLs left out).
+    """Return the type for a column that declares `declared` and holds `values` (NULLs left out).
 
     Values are SQLite's: int, float, str, bytes.
     """
@@ -82,7 +82,7 @@ def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Co
 
 
 def _wanted(declared: str) -> Iterator[str]:
-    """Types for a declared one, the most particular first."""
+    """Yield types for a declared one, the most particular first."""
     match = _DECLARED.fullmatch(declared.strip())
     name = " ".join(match[1].lower().split()) if match else declared.lower()
     size, scale = (match[2], match[3]) if match else (None, None)
@@ -103,7 +103,7 @@ def _wanted(declared: str) -> Iterator[str]:
 
 
 def _fits(kind: str, values: Sequence[Any]) -> bool:
-    """Whether every value is one of the type, and none loses anything by it."""
+    """Return whether every value is one of the type, and none loses anything by it."""
     base = kind.partition("(")[0]
     if base == "numeric":
         return _fits_numeric(kind, values)
@@ -139,7 +139,7 @@ def _fits_numeric(kind: str, values: Sequence[Any]) -> bool:
 
 
 def _is_single(value: float) -> bool:
-    """Whether a number is what a 4-byte float prints as, so that storing it in one keeps it."""
+    """Return whether a number is what a 4-byte float prints as, so that storing it in one keeps it."""
     with np.errstate(over="ignore"):
         return float(str(np.float32(value))) == value
 
@@ -161,7 +161,7 @@ def _is_zoned(text: str) -> bool:
 
 
 def _is_json_object(text: str) -> bool:
-    """JSON that `jsonb` keeps: an object without null characters, halves of characters, and NaN."""
+    """Return JSON that `jsonb` keeps: an object without null characters, halves of characters, and NaN."""
     return text.lstrip()[:1] == "{" and "\\u0000" not in text and _parses(_read_json, text)
 
 
@@ -171,7 +171,7 @@ def _read_json(text: str) -> None:
 
 
 def _refuse(constant: str) -> None:
-    raise ValueError(f"{constant} is no JSON")
+    raise ValueError(f"{constant} is not JSON")
 
 
 def _parses(read: Callable[[str], object], text: str) -> bool:

@@ -46,7 +46,7 @@ class DumpPiece:
 
 
 def read_dump(path: Path) -> str:
-    """The text of a dump, in the encoding that it says it has (UTF-8 if it says nothing).
+    """Return the text of a dump, in the encoding that it says it has (UTF-8 if it says nothing).
 
     Raises `InputError` if it is no plain SQL, or not in that encoding.
     """
@@ -86,7 +86,9 @@ def _codec(name: str) -> str:
 
 
 def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
-    """The pieces in order, without empty ones. Raises `InputError` for a quote or COPY that never ends."""
+    """Yield the pieces in order, without empty ones. Raises `InputError` for a quote or COPY that never
+    ends.
+    """
     place = counted = 0
     line = 1
     while True:
@@ -112,7 +114,7 @@ def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
 
 
 def _statement_end(text: str, start: int, where: str) -> int:
-    """Just after the semicolon that ends the statement, or the end of the text."""
+    """Return just after the semicolon that ends the statement, or the end of the text."""
     try:
         return statement_end(text, start)
     except UnterminatedError as error:
@@ -192,7 +194,7 @@ def run_file(
 
 
 def _grouped(all_pieces: Iterator[DumpPiece]) -> Iterator[list[DumpPiece]]:
-    """Each piece alone, but runs of INSERTs together: one message to the server instead of hundreds."""
+    """Yield each piece alone, but runs of INSERTs together: one message to the server instead of hundreds."""
     inserts: list[DumpPiece] = []
     for piece in all_pieces:
         is_insert = _INSERT.match(piece.text) is not None
@@ -262,12 +264,12 @@ def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece)
 
 
 def _is_servers_fault(error: psycopg.Error) -> bool:
-    """Whether it says nothing about the dump: a lost connection, a full disk, a server that stops."""
+    """Return whether it says nothing about the dump: a lost connection, a full disk, a server that stops."""
     return error.sqlstate is None or error.sqlstate.startswith(("53", "57", "58", "08"))
 
 
 def _line_of(error: psycopg.Error, piece: DumpPiece) -> int:
-    """How many lines below the beginning of its piece an error is."""
+    """Return how many lines below the beginning of its piece an error is."""
     in_copy = re.search(r"\bline (\d+)", error.diag.context or "") if piece.data is not None else None
     if in_copy:
         return piece.text.count("\n") + int(in_copy[1])

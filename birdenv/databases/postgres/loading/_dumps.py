@@ -38,7 +38,8 @@ class Dump:
 
 
 def find_dumps(path: Path) -> list[Dump]:
-    """The dumps in a folder of `<db>_template` folders or of .sql files, in one such folder, or one file.
+    """Return the dumps in a folder of `<db>_template` folders or of .sql files, in one such folder, or one
+    file.
 
     Raises `InputError` that says what is expected if there is none.
     """

@@ -81,7 +81,7 @@ def _fill(connection: psycopg.Connection[Any], path: Path) -> Filled:
 
 
 def _hidden(connection: psycopg.Connection[Any], tables: Sequence[TablePlan]) -> list[str]:
-    """Which tables a plain name does not reach."""
+    """Return which tables a plain name does not reach."""
     rows = connection.execute("SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace")
     taken = {name for (name,) in rows.fetchall()}
     return [
@@ -131,7 +131,7 @@ def _converter(column: ColumnPlan) -> Callable[[Any], Any]:
 def _complete(
     connection: psycopg.Connection[Any], tables: Sequence[TablePlan], contents: SqliteContents
 ) -> list[str]:
-    """Keys, indexes, defaults and views, each if PostgreSQL takes it; gives what it did not take."""
+    """Return keys, indexes, defaults and views, each if PostgreSQL takes it; gives what it did not take."""
     import psycopg
 
     notes = []
@@ -167,7 +167,7 @@ def _statements(tables: Sequence[TablePlan], contents: SqliteContents) -> Iterat
 
 
 def _own_statements(table: TablePlan) -> Iterator[tuple[str, sql.Composed]]:
-    """What concerns one table and no other."""
+    """Yield what concerns one table and no other."""
     alter = sql.SQL("ALTER TABLE {}").format(_public(table.name))
     if table.primary_key:
         key = sql.SQL(" ADD PRIMARY KEY ({})").format(_list(table.primary_key))
@@ -204,13 +204,15 @@ def _own_statements(table: TablePlan) -> Iterator[tuple[str, sql.Composed]]:
 
 
 def _default(text: str) -> sql.Composed:
-    """A default that both engines read alike; anything else as written, for PostgreSQL to judge."""
+    """Return a default that both engines read alike; anything else as written, for PostgreSQL to judge."""
     known = _LITERAL.fullmatch(text) or _NOW.fullmatch(text)
     return sql.Composed([sql.SQL(" SET DEFAULT "), sql.SQL(text if known else f"({text})")])
 
 
 def _public(table: str) -> sql.Identifier:
-    """The name that means a table of ours, even where the catalog has one of that name (`pg_class`)."""
+    """Return the name that means a table of ours, even where the catalog has one of that name
+    (`pg_class`).
+    """
     return sql.Identifier("public", table)
 
 

@@ -78,7 +78,7 @@ class SqliteContents:
         self.from_postgres = came_from_postgres(declared)
 
     def name(self, source: str) -> str:
-        """The name in PostgreSQL.
+        """Return the name in PostgreSQL.
 
         Names from PostgreSQL are kept. Of others, those that queries write without quotes are in lower case
         there, because that is what PostgreSQL looks for; those that need quotes are kept.
@@ -87,7 +87,7 @@ class SqliteContents:
         return shortened(source.lower() if folds else source)
 
     def tables(self) -> Iterator[TablePlan]:
-        """Every table, with the types that its values allow (reads all of them)."""
+        """Yield every table, with the types that its values allow (reads all of them)."""
         for name, sql in self._tables:
             if re.match(r"\s*create\s+virtual\s", sql, re.IGNORECASE):
                 self.notes.append(f"virtual table {name} is not carried")
@@ -95,7 +95,7 @@ class SqliteContents:
             yield self._table(name, sql)
 
     def rows(self, table: TablePlan) -> Iterator[tuple[Any, ...]]:
-        """The rows as stored, in SQLite's order; columns as in the plan."""
+        """Yield the rows as stored, in SQLite's order; columns as in the plan."""
         names = ", ".join(quoted(column.source) for column in table.columns)
         return iter(self._connection.execute(f"SELECT {names} FROM main.{quoted(table.source)}"))
 
@@ -149,7 +149,7 @@ class SqliteContents:
         return [keys[number] for number in sorted(keys, reverse=True)]  # as written
 
     def _column(self, table: str, column: str) -> str:
-        """A column that a key names, perhaps in other letters than its table does."""
+        """Return a column that a key names, perhaps in other letters than its table does."""
         names = [row[1] for row in self._pragma("table_xinfo", table)]
         return self.name(next((name for name in names if name.lower() == column.lower()), column))
 
@@ -171,8 +171,9 @@ class SqliteContents:
 
 
 def read_only(path: Path, spoilt: Callable[[], None]) -> sqlite3.Connection:
-    """A connection to a file that nobody writes to; nothing comes to stand beside it, as would for the WAL
-    mode. Text that is not UTF-8 is mended, and `spoilt` is called for it."""
+    """Return a connection to a file that nobody writes to; nothing comes to stand beside it, as would for the
+    WAL mode. Text that is not UTF-8 is mended, and `spoilt` is called for it.
+    """
 
     def read(raw: bytes) -> str:
         try:

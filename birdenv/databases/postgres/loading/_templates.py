@@ -39,17 +39,19 @@ _ROOM_FOR_MORE: Final = 16  # what the names of copies add
 
 
 def database_name(db_id: str) -> str:
-    """The name of the template database for a benchmark's database; different ids give different names."""
+    """Return the name of the template database for a benchmark's database; different ids give different
+    names.
+    """
     return shortened(f"{PREFIX}{db_id}", LONGEST_NAME - _ROOM_FOR_MORE)
 
 
 def loading_name(db_id: str) -> str:
-    """The name of the same database while it is being loaded."""
+    """Return the name of the same database while it is being loaded."""
     return f"{LOADING}{_digest(db_id)}"
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    """The name, or if it is too long its beginning and a digest of all of it.
+    """Return the name, or if it is too long its beginning and a digest of all of it.
 
     A short name that looks like a shortened one gets a digest too, so that the two never meet.
     """
@@ -74,7 +76,7 @@ _FORMAT: Final = 1
 
 
 class Stamp(BaseModel):
-    """What a template's comment says about its contents."""
+    """The comment of a template about its contents."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -103,7 +105,7 @@ class Template:
 
 
 def templates(server: PostgresServer) -> dict[str, Template]:
-    """All templates that birdenv loaded, by the benchmark's database id, sorted."""
+    """Return all templates that birdenv loaded, by the benchmark's database id, sorted."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname, shobj_description(oid, 'pg_database'),"
@@ -121,8 +123,9 @@ def templates(server: PostgresServer) -> dict[str, Template]:
 
 
 def find_template(server: PostgresServer, db_id: str) -> Template:
-    """The template of one database: what birdenv loaded, else the one that somebody else made in the way of
-    the authors' servers (`<db>_template`). Raises `InputError` naming what to do if there is none."""
+    """Return the template of one database: what birdenv loaded, else the one that somebody else made in the
+    way of the authors' servers (`<db>_template`). Raises `InputError` naming what to do if there is none.
+    """
     found = templates(server).get(db_id) or published_template(server, db_id)
     if found is None:
         raise InputError(
@@ -133,7 +136,7 @@ def find_template(server: PostgresServer, db_id: str) -> Template:
 
 
 def published_names(server: PostgresServer) -> list[str]:
-    """The ids of the databases that are there as `<db>_template`, marked as templates, sorted."""
+    """Return the ids of the databases that are there as `<db>_template`, marked as templates, sorted."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname FROM pg_database WHERE datistemplate AND datname ~ %s"
@@ -144,7 +147,7 @@ def published_names(server: PostgresServer) -> list[str]:
 
 
 def published_template(server: PostgresServer, db_id: str) -> Template | None:
-    """The database `<db>_template` of a server, if it is there; all its rows are read for the digest.
+    """Return the database `<db>_template` of a server, if it is there; all its rows are read for the digest.
 
     Raises `InputError` if no table of it has a row, as after an import that failed.
     """
@@ -178,7 +181,7 @@ def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> Non
 
 
 def verify_template(server: PostgresServer, template: Template) -> list[str]:
-    """What is not as when it was loaded: tables that are missing or new, and other counts of rows."""
+    """Return what has changed since loading: missing and new tables, and other numbers of rows."""
     import psycopg
 
     try:
@@ -190,7 +193,7 @@ def verify_template(server: PostgresServer, template: Template) -> list[str]:
 
 
 def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
-    """One line for every table whose count of rows is not the expected one."""
+    """Return one line for every table whose count of rows is not the expected one."""
     lines = [f"table {name!r} is missing" for name in expected if name not in present]
     lines += [f"table {name!r} is not expected" for name in present if name not in expected]
     lines += [
@@ -202,7 +205,7 @@ def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
 
 
 def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
-    """Rows of every ordinary table, counted, by name; sorted."""
+    """Return rows of every ordinary table, counted, by name; sorted."""
     counts = {}
     for schema, table in _tables(connection):
         count = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, table))
@@ -212,7 +215,7 @@ def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
 
 
 def _tables(connection: psycopg.Connection[Any]) -> list[tuple[str, str]]:
-    """Schema and name of every ordinary table, sorted."""
+    """Return schema and name of every ordinary table, sorted."""
     found = connection.execute(
         "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
         " WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition"
@@ -244,7 +247,7 @@ class TemplateCopies(ContentId):
 
 
 def shared_copies(template: Template) -> TemplateCopies:
-    """What they are called; other contents, and other ways of making them, give other names."""
+    """Return the names of the copies. They depend on the contents and on how the copies are made."""
     identity = "\0".join((template.name, template.stamp.digest, _MADE_BY))
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     return TemplateCopies(
@@ -253,6 +256,6 @@ def shared_copies(template: Template) -> TemplateCopies:
 
 
 def needed_names(server: PostgresServer) -> set[str]:
-    """The names of all shared databases for the templates that are there now."""
+    """Return the names of all shared databases for the templates that are there now."""
     all_copies = [shared_copies(template) for template in templates(server).values()]
     return {name for copies in all_copies for name in (copies.master, copies.reading)}

@@ -86,12 +86,12 @@ class Cluster:
 
     @property
     def version(self) -> str:
-        """`18.4`."""
+        """Return the version of the server, such as `18.4`."""
         return self._binaries.version
 
     @property
     def conninfo(self) -> str:
-        """The superuser's connection string, without a database."""
+        """Return the superuser's connection string, without a database."""
         return f"host='{_quoted(self.place.sockets)}' port=5432 user={ADMIN}"
 
     def use(self) -> list[str]:
@@ -123,11 +123,11 @@ class Cluster:
             self._held = None
 
     def is_running(self) -> bool:
-        """Whether it runs and takes connections."""
+        """Return whether the server runs and accepts connections."""
         return self._is_kept() and pid_file(self.place.data).get("status") == "ready"
 
     def is_used(self) -> bool:
-        """Whether any process (this one too) holds it."""
+        """Return whether any process, including this one, uses the server."""
         with self.place.users.open("r+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -141,7 +141,7 @@ class Cluster:
             self.place.stay.touch()
 
     def is_kept_running(self) -> bool:
-        """Whether `keep` was said."""
+        """Return whether the server was told to keep running."""
         return self.place.stay.exists()
 
     def stop(self, force: bool = False) -> bool:

@@ -48,32 +48,32 @@ class ServerPaths:
 
     @property
     def users(self) -> Path:
-        """Everybody who uses the server holds a shared lock on this file; see `_supervisor`."""
+        """Return the file on which every user of the server holds a shared lock; see `_supervisor`."""
         return self.root / "users.lock"
 
     @property
     def keeper(self) -> Path:
-        """The keeper holds a lock on this file, which has its process number in it."""
+        """Return the file that the keeper locks; it has the keeper's process number in it."""
         return self.root / "keeper.lock"
 
     @property
     def starting(self) -> Path:
-        """Whoever starts or wipes the server holds a lock on this file."""
+        """Return the file that is locked by a process that starts or wipes the server."""
         return self.root / "starting.lock"
 
     @property
     def stay(self) -> Path:
-        """Exists while the server is to run without users."""
+        """Return the file that exists while the server is to run without users."""
         return self.root / "stay"
 
     @property
     def session(self) -> Path:
-        """Exists while the server runs; says in which session of the machine it was started."""
+        """Return the file that exists while the server runs, and names the boot session of its start."""
         return self.root / "session"
 
     @property
     def sockets(self) -> Path:
-        """The folder of the server's socket, which only its account (and root) can get into."""
+        """Return the folder of the server's socket, which only its account (and root) can get into."""
         if len(os.fsencode(self.data / SOCKET)) <= _LONGEST_SOCKET:
             return self.data
         name = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
@@ -95,7 +95,7 @@ class ServerPaths:
 
 
 def server_place(binaries: Binaries) -> ServerPaths:
-    """The place of this user's server of that major version; the folder is made.
+    """Return the place of this user's server of that major version; the folder is made.
 
     `$XDG_CACHE_HOME/birdenv` (`~/.cache/birdenv`), or, where root's server could not get into that, a folder
     below /var/cache with a name made from it. Raises `InputError` if neither can be written.
@@ -127,7 +127,8 @@ def server_place(binaries: Binaries) -> ServerPaths:
 
 
 def with_reachable_programs(binaries: Binaries, place: ServerPaths) -> Binaries:
-    """The programs, or a copy of them in the place if its account cannot get at them (a venv of root's).
+    """Return the programs, or a copy of them in the place if its account cannot get at them (a venv of
+    root's).
 
     Call it with the place's `starting` lock held. Raises `InputError` if they cannot be copied.
     """
@@ -160,7 +161,7 @@ def _open_to_all(folder: Path) -> None:
 
 @contextmanager
 def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
-    """Hold a lock on a file (`fcntl.LOCK_SH` or `LOCK_EX`); gives its descriptor.
+    """Hold a lock on a file (`fcntl.LOCK_SH` or `LOCK_EX`), and return its descriptor.
 
     Raises `InputError` with `blame` if it cannot be had within `seconds`.
     """
@@ -173,7 +174,7 @@ def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
 
 
 def wait_for_lock(descriptor: int, kind: int, seconds: float, blame: str) -> None:
-    """As `lock`, on a file that is open already."""
+    """Hold a lock as `lock` does, on a file that is already open."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -221,7 +222,9 @@ def make_data(binaries: Binaries, place: ServerPaths) -> None:
 
 
 def pid_file(data: Path) -> dict[str, str]:
-    """What a running server writes about itself; empty if there is no such file, or it is being written."""
+    """Return what a running server writes about itself; empty if there is no such file, or it is being
+    written.
+    """
     names = ("pid", "data", "started", "port", "sockets", "address", "memory", "status")
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
@@ -248,14 +251,14 @@ def _is_postgres(process: int) -> bool:
 
 
 def machine_session() -> str:
-    """Return what changes when the machine is started again; empty where that cannot be told (macOS)."""
+    """Return a text that changes when the machine is restarted; empty if that is not known (macOS)."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return ""
 
 
 def last_words(log: Path) -> str:
-    """The end of the server's log in one line, if there are reasons in it only these."""
+    """Return the end of the server's log in one line, if there are reasons in it only these."""
     return _reasons(log.read_text(errors="replace").splitlines()[-40:]) or f"its log {log} is empty"
 
 

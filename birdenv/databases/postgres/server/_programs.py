@@ -31,7 +31,7 @@ _HOW_TO_GET_ONE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """A folder with `postgres` and `initdb`, and what they are."""
+    """A folder with the programs `postgres` and `initdb`, and their version."""
 
     folder: Path
     version: str
@@ -81,17 +81,17 @@ _WITH_A_NAME: Final = "nobody"
 
 @dataclass(frozen=True, slots=True)
 class ServerAccount:
-    """The user that the server runs as; `uid` is None for whoever calls."""
+    """The account that the server runs as; `uid` is None for the caller's own account."""
 
     uid: int | None = None
 
     @property
     def owner(self) -> int:
-        """The number that the server's files belong to."""
+        """Return the number that the server's files belong to."""
         return os.geteuid() if self.uid is None else self.uid
 
     def can_reach(self, path: Path) -> bool:
-        """Whether the account may pass all the folders above a path (`path` itself need not exist)."""
+        """Return whether the account may pass all the folders above a path (`path` itself need not exist)."""
         return all(self._may_pass(folder) for folder in path.resolve().parents)
 
     def _may_pass(self, folder: Path) -> bool:
@@ -111,16 +111,16 @@ class ServerAccount:
             os.chown(each, self.uid, self.uid, follow_symlinks=False)
 
     def as_keywords(self) -> dict[str, Any]:
-        """What `subprocess` needs to run a program as this account."""
+        """Return what `subprocess` needs to run a program as this account."""
         if self.uid is None:
             return {}
         return {"user": self.uid, "group": self.uid, "extra_groups": []}
 
 
 def server_account(data: Path) -> tuple[ServerAccount, ServerAccount]:
-    """Who runs the server whose data stand in `data`, and who makes these (`initdb` wants a user name).
+    """Return the account that runs the server for the data folder `data`, and the user name for `initdb`.
 
-    Raises `InputError` if the caller's account has no name, which `initdb` does not run without.
+    Raises `InputError` if the caller's account has no name: `initdb` needs one.
     """
     if os.geteuid() != 0:
         try:

@@ -53,7 +53,7 @@ class Dsn:
     """How long to wait for a connection: what it says itself, or 10."""
 
     def without_secrets(self, message: str) -> str:
-        """A message with every secret replaced by stars."""
+        """Return a message with every secret replaced by stars."""
         for secret in self.secrets:
             message = message.replace(secret, "***")
         return message
@@ -152,7 +152,8 @@ class PostgresServer:
         self.version = f"PostgreSQL {str(row[0]).split()[0]}"
 
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
-        """The connection string for one database, and a role (and its password) if it is not the usual one.
+        """Return the connection string for one database, and a role (and its password) if it is not the usual
+        one.
 
         The usual role has all rights, and the contents of a database are somebody else's: its sessions look
         names up in `pg_catalog` alone, whatever the database, the role or the DSN say, and no event trigger
@@ -168,14 +169,14 @@ class PostgresServer:
         return make_conninfo(self._conninfo, dbname=database, application_name="birdenv", **own)
 
     def _guards(self) -> dict[str, str]:
-        """The settings of sessions with all rights."""
+        """Return the settings of sessions with all rights."""
         has_login_triggers = self.version_number >= _LOGIN_TRIGGERS
         return _CATALOG_ONLY | ({"event_triggers": "off"} if has_login_triggers and self.is_superuser else {})
 
     def connect(
         self, database: str | None = None, user: str | None = None, password: str | None = None
     ) -> psycopg.Connection[Any]:
-        """A connection in autocommit mode; the embedded server is started again if it was killed.
+        """Return a connection in autocommit mode; the embedded server is started again if it was killed.
 
         Raises `InputError` if there is no such database, `ServerError` if there is no connection to be had.
         """
@@ -225,7 +226,8 @@ class PostgresServer:
 
 
 def find_server(dsn: str | None = None) -> PostgresServer:
-    """The server to work on: `dsn`, else what the variable BIRDENV_DSN says, else the embedded one, started.
+    """Return the server to work on: `dsn`, else what the variable BIRDENV_DSN says, else the embedded one,
+    started.
 
     Raises `InputError` if the DSN cannot be read, the server is too old, or no server can be started here;
     `ServerError` if it does not answer.
@@ -238,14 +240,14 @@ def find_server(dsn: str | None = None) -> PostgresServer:
 
 
 def one_line(error: BaseException) -> str:
-    """What the server says about an error, without the statement that it is about."""
+    """Return what the server says about an error, without the statement that it is about."""
     diagnosis = getattr(error, "diag", None)
     text = (diagnosis and diagnosis.message_primary) or f"{error}" or type(error).__name__
     return " ".join(text.split())
 
 
 def server_choice() -> str:
-    """Say which server `find_server()` would take, or what to do where there is none; without a password."""
+    """Return which server `find_server()` would use, or what to do if there is none; without a password."""
     dsn = os.environ.get(DSN_VARIABLE)
     try:
         if dsn:

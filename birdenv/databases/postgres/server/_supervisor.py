@@ -36,7 +36,7 @@ _UNTIL_KILLED = 10.0
 
 
 def main(setting: dict[str, Any]) -> int:
-    """Run the server as `setting` says until nobody uses it; gives the exit code of the server."""
+    """Run the server as `setting` says until nobody uses it. Return the exit code of the server."""
     held = os.open(setting["keeper"], os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     fcntl.flock(held, fcntl.LOCK_EX)  # who looks whether a keeper is there holds it for a moment
     os.ftruncate(held, 0)

@@ -59,7 +59,7 @@ _IN_MEMORY, _SWAPPED, _OF_A_FILE = 1 << 63, 1 << 62, 1 << 61
 
 
 def is_supported() -> bool:
-    """Whether this platform can map files privately at a place of its own: 64-bit Linux and macOS."""
+    """Return whether this platform can map files privately at a place of its own: 64-bit Linux and macOS."""
     return sys.platform in ("linux", "darwin") and sys.maxsize > 2**32
 
 
@@ -103,7 +103,8 @@ class PrivateMemory:
         ctypes.memmove(self.address + offset, data, len(data))
 
     def written(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Offset and bytes of every memory page in the first `size` bytes that may differ from the file.
+        """Yield offset and bytes of every memory page in the first `size` bytes that may differ from the
+        file.
 
         Known from the page tables where the system shows them (Linux), without looking at the contents;
         elsewhere by comparing all of it with the file. Raises `OSError` if the file cannot be read for that.
@@ -116,7 +117,7 @@ class PrivateMemory:
             yield page * _PAGE, self._page(page * _PAGE, size)
 
     def free(self) -> None:
-        """Give the memory back; nothing may use it any more. Once is enough."""
+        """Release the memory, which nothing may use afterwards. Releasing again does nothing."""
         if self.address:
             _libc().munmap(self.address, self.capacity)
             self.address = 0
@@ -125,7 +126,7 @@ class PrivateMemory:
         return ctypes.string_at(self.address + start, min(_PAGE, size - start))
 
     def _marked(self, pages: int) -> Iterator[int] | None:
-        """Which of the first pages are no longer the file's; None if the page tables are not shown."""
+        """Yield which of the first pages are no longer the file's; None if the page tables are not shown."""
         try:
             with Path("/proc/self/pagemap").open("rb", buffering=0) as table:
                 table.seek(self.address // _PAGE * _PAGEMAP_BYTES)

@@ -37,14 +37,14 @@ class Image(Protocol):
     """The file that the connection has open; None if there is none."""
 
     def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
-        """Size and changed pages of what is committed; no transaction may be open.
+        """Return size and changed pages of what is committed; no transaction may be open.
 
         Raises `OverflowError` beyond `most_bytes`.
         """
 
     def committed(self) -> sqlite3.Connection:
-        """A second connection, without a guard, which reads what is committed and shares no session; no
-        transaction may be open.
+        """Return a second connection, without a guard, which reads what is committed and shares no session;
+        no transaction may be open.
 
         To be closed before the image is, or changes. Raises `sqlite3.Error` or `MemoryError`.
         """

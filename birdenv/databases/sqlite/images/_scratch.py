@@ -23,13 +23,13 @@ _mine: tuple[int, Path, int] | None = None  # process id, its folder, the descri
 
 
 def scratch_root() -> Path:
-    """Where the folders of this user's processes are; it need not exist."""
+    """Return the folder that holds the folders of this user's processes. It may not exist."""
     parent = os.environ.get("BIRDENV_SCRATCH") or tempfile.gettempdir()
     return Path(parent) / f"birdenv-{os.getuid()}"
 
 
 def new_folder() -> Path:
-    """A new empty folder of this process, to be removed by the caller or at the end of the process.
+    """Return a new empty folder of this process, to be removed by the caller or at the end of the process.
 
     Raises `InputError` if nothing can be written there.
     """
@@ -49,7 +49,7 @@ def remove_folder(folder: Path) -> None:
 
 
 def sweep() -> list[str]:
-    """Remove what killed processes left; gives the names of the folders removed. Never raises `OSError`."""
+    """Remove what killed processes left, and return the names of those folders. Never raises `OSError`."""
     root, removed = scratch_root(), []
     with contextlib.suppress(OSError):
         if _is_ours(root):
@@ -93,13 +93,15 @@ def _remove(process: int, folder: Path, descriptor: int) -> None:
 
 
 def _is_ours(root: Path) -> bool:
-    """Whether it is a folder of this user and no link, which may lead to what nobody meant to be removed."""
+    """Return whether it is a folder of this user and no link, which may lead to what nobody meant to be
+    removed.
+    """
     status = root.lstat()
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Whether nobody holds the folder's lock: its process is gone."""
+    """Return whether nobody holds the folder's lock: its process is gone."""
     try:
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:

@@ -45,7 +45,9 @@ _hook = _ENTRY_POINT(_remember)  # never freed: another thread may be about to c
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """The SQLite that Python's sqlite3 module calls; None if its functions cannot be reached by name."""
+    """Return the SQLite that Python's sqlite3 module calls; None if its functions cannot be reached by
+    name.
+    """
     module = sys.modules.get("_sqlite3")
     path: str | None = getattr(module, "__file__", None)  # None: the module is built into the interpreter
     try:
@@ -72,7 +74,7 @@ def _declare(found: ctypes.CDLL) -> None:
 def connect_with_handle(
     library: ctypes.CDLL, database: str = ":memory:", **options: Any
 ) -> tuple[sqlite3.Connection, int]:
-    """A connection to a database, by default a new one in memory, and its `sqlite3*`.
+    """Return a connection to a database, by default a new one in memory, and its `sqlite3*`.
 
     The handle comes through SQLite's automatic extensions, the documented way to see a connection being
     opened. They are the process's: other threads' connections pass the hook too, even after it was cancelled
@@ -88,7 +90,7 @@ def connect_with_handle(
 
 
 def connect_privately(uri: str) -> sqlite3.Connection:
-    """A connection for an episode's image, in SQLite's defensive mode where it can be had.
+    """Return a connection for an episode's image, in SQLite's defensive mode where it can be had.
 
     In it, nobody but a module writes to the tables that the module keeps its data in.
     """
@@ -118,7 +120,7 @@ def deserialize(
 
 
 def serialized(library: ctypes.CDLL, handle: int) -> tuple[int, int]:
-    """Address and size of a deserialized main database as it stands in memory; nothing is copied."""
+    """Return address and size of a deserialized main database as it stands in memory; nothing is copied."""
     size = c_int64()
     address = library.sqlite3_serialize(handle, b"main", ctypes.byref(size), _NO_COPY)
     return address or 0, size.value

@@ -1,0 +1,276 @@
+"""The sessions of an episode: in databases that all share while it only reads, in a clone once it writes.
+
+Shared sessions are kept between statements: nothing that runs there can leave a trace. A `Snapshot` is what a
+clone holds at one moment, kept as a database of its own that nobody works in.
+"""
+
+from __future__ import annotations
+
+import os
+import secrets
+import threading
+import weakref
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from typing import Final, TypeVar
+
+from birdenv.databases._results import Allowance, Checkpoint, QueryError, QueryResult, Result, RowSink
+from birdenv.databases.postgres._connection import DiskQuota
+from birdenv.databases.postgres._session import Session, SessionRefusedError, late
+from birdenv.databases.postgres.clones._clone_factory import Clone, open_clone, open_reading
+from birdenv.databases.postgres.clones._clone_pool import ClonePool
+from birdenv.databases.postgres.loading._templates import TemplateCopies
+from birdenv.databases.postgres.server._server import PostgresServer, ServerError
+from birdenv.sql import may_write
+
+_MOST_KEPT: Final = 16  # sessions of this process that nobody uses at the moment
+
+
+_T = TypeVar("_T")
+
+
+class Readers:
+    """Sessions that read in shared databases. Several threads may use them; a forked child gets none."""
+
+    def __init__(self, server: PostgresServer, pool: ClonePool) -> None:
+        self._server = server
+        self._pool = pool
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._idle: list[tuple[TemplateCopies, Session]] = []  # the latest used last
+
+    def use(self, copies: TemplateCopies, work: Callable[[Session], _T]) -> _T:
+        """Let `work` use a session as it is at its beginning; once more if the server was lost meanwhile.
+
+        Raises `ServerError` if the server is out of reach, or lost a second time.
+        """
+        for is_last in (False, True):
+            session = self._borrow(copies)
+            try:
+                result = work(session)
+            except BaseException:
+                session.close()
+                raise
+            if not session.is_lost:
+                self._give_back(copies, session)
+                return result
+            if isinstance(result, QueryError) and result.kind in ("timeout", "too_large"):
+                self._pool.end_session(session.process)  # we left it, not the other way round
+                return result
+            if is_last:
+                break
+        raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost while a statement ran")
+
+    def close(self) -> None:
+        """End the sessions that nobody uses."""
+        with self._lock:
+            kept, self._idle = self._idle, []
+        if self._process == os.getpid():
+            for _, session in kept:
+                session.close()
+
+    def _borrow(self, copies: TemplateCopies) -> Session:
+        with self._lock:
+            if self._process != os.getpid():
+                self._process, self._idle = os.getpid(), []
+            for index in range(len(self._idle) - 1, -1, -1):
+                if self._idle[index][0] == copies:
+                    _, session = self._idle.pop(index)
+                    if session.is_well:
+                        return session
+                    session.close()
+        return open_reading(self._server, copies, self._pool.reader(copies))
+
+    def _give_back(self, copies: TemplateCopies, session: Session) -> None:
+        session.reset()
+        if session.is_lost:
+            return
+        with self._lock:
+            self._idle.append((copies, session))
+            oldest = self._idle.pop(0)[1] if len(self._idle) > _MOST_KEPT else None
+        if oldest is not None:
+            with suppress(OSError):
+                oldest.close()
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True)
+class Snapshot(Checkpoint):
+    """A checkpoint on PostgreSQL, for any episode of this process on the same template.
+
+    The database that it stands for is dropped when nothing refers to the value any more; so it cannot be
+    pickled. `pages` is empty, and `size` is that of the database on the server's disk.
+    """
+
+    version: TemplateCopies
+    clone: Clone | None = field(default=None, repr=False, compare=False)
+
+    def __reduce__(self) -> str:
+        raise TypeError("a checkpoint of a PostgreSQL database belongs to the process that made it")
+
+
+def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
+    """Return a checkpoint of an idle clone, or of the template if there is no clone."""
+    made = Snapshot(copies, size, {}, clone)
+    if clone is not None:
+        weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops everything at its end
+    return made
+
+
+_ENDED: Final = "; the session was ended, and what it had not committed is lost"
+_NAME: Final = "birdenv_query"
+_BEGIN: Final = "BEGIN TRANSACTION READ ONLY; SELECT 1"  # after a first query it cannot be made writable
+_END: Final = "ROLLBACK"
+_BEGIN_INSIDE: Final = f"SAVEPOINT {_NAME}; SET TRANSACTION READ ONLY"
+_END_INSIDE: Final = f"ROLLBACK TO SAVEPOINT {_NAME}; RELEASE SAVEPOINT {_NAME}"
+_MOST_MOVED: Final = 32
+_TRANSACTION: Final = "SELECT pg_catalog.txid_current(); COMMIT AND CHAIN; "
+_OBJECTS: Final = (
+    "SELECT pg_catalog.count(pg_catalog.lo_unlink(pg_catalog.lo_create(0)))"
+    " FROM pg_catalog.generate_series(1, {})"
+)
+
+
+class PrivateClone:
+    """Statements here raise `ServerError` if the server is lost; whatever else ends the session costs what
+    was not committed, and the next statement gets a new one."""
+
+    def __init__(self, server: PostgresServer, pool: ClonePool, clone: Clone) -> None:
+        self._server = server
+        self._pool = pool
+        self.clone = clone
+        self._growth = DiskQuota(lambda: pool.growth(clone))
+        self._has_waste = False
+
+    def move_counters(self) -> None:
+        """Let the server's transactions and objects count on by random numbers.
+
+        All databases share these two counters, and agents see them in what they make. So without this they
+        could tell how much a gold writes and creates from before and after a grading.
+        """
+        transactions, objects = secrets.randbelow(_MOST_MOVED), secrets.randbelow(_MOST_MOVED)
+        if self.clone.session is not None:
+            move = _TRANSACTION * transactions + _OBJECTS.format(objects)
+            self.clone.session.command(f"BEGIN; {move}; COMMIT")
+
+    def execute(self, sql: str, allowance: Allowance) -> Result:
+        """Run one statement as the clone's owner."""
+        to_its_end = may_write(sql)
+        return self._on_session(lambda session: self._execute(session, sql, allowance, to_its_end))
+
+    def query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
+        """Run one plain query that only reads; it sees what the session sees, and leaves all as it was."""
+        return self._on_session(lambda session: run_query(session, sql, allowance, sink))
+
+    def roll_back(self) -> None:
+        """End the transaction that may be open; what the session had for itself stays."""
+        session = self.clone.session
+        if session is not None and session.in_transaction:
+            session.command("ROLLBACK")
+
+    def in_new_session(self, work: Callable[[Session], _T | QueryError]) -> _T | QueryError:
+        """Let `work` see the clone as committed, without what the episode's session has for itself."""
+        session = self._open()
+        if isinstance(session, QueryError):
+            return session
+        try:
+            result = work(session)
+            if session.is_lost and isinstance(result, QueryError):
+                self._replace(session, result)
+            return result
+        finally:
+            session.close()
+
+    def disconnect(self) -> Clone:
+        """End the session, and return the clone, which is idle now."""
+        if self.clone.session is not None:
+            self.clone.session.close()
+            self.clone.session = None
+        return self.clone
+
+    def leave(self) -> None:
+        """Throw the clone away."""
+        self._pool.leave(self.disconnect())
+
+    def _on_session(self, work: Callable[[Session], Result]) -> Result:
+        session = self.clone.session
+        if session is None or session.is_lost:
+            opened = self._open()
+            if isinstance(opened, QueryError):
+                return opened
+            session = self.clone.session = opened
+        if self._has_waste and not session.in_transaction:
+            session.command("VACUUM")
+            self._has_waste = False
+        session.growth = self._growth
+        result = work(session)
+        if session.is_overgrown:  # what the statement wrote is still there, though nobody sees it
+            self._has_waste = True
+        return self._crash_error(session, result) if session.is_lost else result
+
+    def _open(self) -> Session | QueryError:
+        """Return a new session, after what the agent made of its role and its rights was made good.
+
+        Where the server lives and this clone alone refuses its owner, the agent has done that.
+        """
+        if not self._pool.let_in(self.clone):
+            raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
+        try:
+            return open_clone(self._server, self.clone)
+        except SessionRefusedError as error:
+            return QueryError("engine", f"no new session in this database: {error}")
+
+    def _execute(self, session: Session, sql: str, allowance: Allowance, to_its_end: bool) -> Result:
+        if to_its_end or not session.in_transaction:
+            return session.run(sql, allowance, to_its_end=to_its_end)
+        # Stopping a query because of its many rows must not cost the transaction that it is part of.
+        failure = session.command(f"SAVEPOINT {_NAME}")
+        if failure is not None:
+            return failure
+        result = session.run(sql, allowance)
+        if isinstance(result, QueryResult) and result.truncated:
+            session.command(_END_INSIDE)
+        elif isinstance(result, QueryResult):
+            session.command(f"RELEASE SAVEPOINT {_NAME}")
+        return result
+
+    def _crash_error(self, session: Session, result: Result) -> Result:
+        self._replace(session, result)
+        if isinstance(result, QueryError):
+            return replace(result, message=result.message + _ENDED)
+        return result
+
+    def _replace(self, session: Session, result: Result) -> None:
+        """See to it that nothing goes on in a session that was lost, and that the server was not."""
+        if isinstance(result, QueryResult) or result.kind in ("timeout", "too_large", "denied"):
+            self._pool.end_session(session.process)  # we left it, not the other way round
+        else:
+            self._check_living()
+
+    def _check_living(self) -> None:
+        """Raise `ServerError` if the server was lost since the clone was made, and with it what was done."""
+        if not self._pool.is_living(self.clone):
+            raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
+
+
+def run_query(session: Session, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
+    inside = session.in_transaction
+    failure = session.command(_BEGIN_INSIDE if inside else _BEGIN)
+    if failure is not None:
+        return failure
+    # A cursor takes one plain query, and nothing that writes, be it to a temporary table.
+    declared = session.run(f"DECLARE {_NAME} NO SCROLL CURSOR FOR {sql}", allowance)
+    if isinstance(declared, QueryError):
+        result: Result = _no_plain_query(declared)
+    else:
+        left = max(allowance.seconds - declared.elapsed, 0.001)
+        result = session.run(sql, replace(allowance, seconds=left), sink)
+        if isinstance(result, QueryError) and result.kind == "timeout":
+            result = replace(late(allowance), elapsed=declared.elapsed + result.elapsed)
+    session.command(_END_INSIDE if inside else _END)
+    return result
+
+
+def _no_plain_query(error: QueryError) -> QueryError:
+    is_about_kind = "0A000" in error.message or ("42601" in error.message and "INTO" in error.message)
+    return replace(error, kind="denied") if is_about_kind and error.kind != "missing" else error

@@ -1,0 +1,28 @@
+"""Engines: where the episodes of a run are played.
+
+`threads` plays in the process of the run, `processes` on this machine, `ray` on a cluster. Engines are found
+by the entry-point group `birdenv.engines`, so that another package can bring its own: a function of the
+number of episodes in flight and of `--address` that returns an `Engine`.
+
+    def my_engine(parallel: int, address: str | None) -> Engine: ...
+
+An engine sends `Work` to its workers once, and a `Job` for each episode. A worker calls `work.open()`, which
+compares its data and code with the run's and makes the players, then `work.play(job)`, from any thread, and
+`work.close()`. The run's process calls `work.lost(job, why)` for an episode that cannot be played. `Crew`
+does all this for workers that may die.
+"""
+
+from birdenv.engines._crew import Crew, Worker, WorkerLostError
+from birdenv.engines._threads import in_flight
+from birdenv.runs.jobs import Engine, Job, JobResult, Work
+
+__all__ = [
+    "Crew",
+    "Engine",
+    "Job",
+    "JobResult",
+    "Work",
+    "Worker",
+    "WorkerLostError",
+    "in_flight",
+]

@@ -1,0 +1,101 @@
+"""The engine `processes`: episodes in several processes of this machine, for runs that processors limit.
+
+This module runs on both sides: `Processes` in the run's process, `main` in each worker.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Iterator
+from typing import Any, Final
+
+from birdenv.engines._crew import Crew, WorkerLostError
+from birdenv.engines._threads import refuse_address
+from birdenv.processes.child import Owner
+from birdenv.processes.process import ChildProcess, Death, SideChannel
+from birdenv.runs.jobs import Job, JobResult, Work
+
+MOST_BYTES: Final = 2**30
+"""Of one message of a worker; one that sends more is ended."""
+
+
+class Processes:
+    """Plays episodes in one process for each processor, several at a time in each if need be.
+
+    Args:
+        parallel: episodes at the same time, over all processes.
+        address: must be None.
+    """
+
+    def __init__(self, parallel: int, address: str | None = None) -> None:
+        refuse_address(address, "processes")
+        self._parallel = parallel
+        self.workers = min(parallel, processors())
+
+    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterator[JobResult]:
+        """Play all jobs."""
+        return Crew(work, _Process, self.workers).play_all(jobs, self._parallel)
+
+
+def processors() -> int:
+    """Return how many processors this process may use."""
+    return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
+
+
+class _Process:
+    """A worker process, and a connection to it for each thread that plays in it."""
+
+    def __init__(self, work: Work) -> None:
+        self._process = ChildProcess(__name__, sees="everything")
+        self._opening = threading.Lock()
+        self._local = threading.local()
+        found = self._process.call((work,), most_bytes=MOST_BYTES)
+        if isinstance(found, Death):
+            raise WorkerLostError(f"a worker process: {found.reason}")
+
+    def play(self, job: Job) -> JobResult:
+        found = self._channel().call((job,), most_bytes=MOST_BYTES, read=lambda value: JobResult(*value))
+        if isinstance(found, Death):
+            raise WorkerLostError(f"a worker process: {found.reason}")
+        return found
+
+    def end(self) -> None:
+        self._process.kill()
+
+    def _channel(self) -> SideChannel:
+        found: SideChannel | None = getattr(self._local, "channel", None)
+        if found is None:
+            with self._opening:
+                try:
+                    found = self._local.channel = self._process.open_channel()
+                except OSError:
+                    raise WorkerLostError(f"a worker process: {self._process.end().reason}") from None
+        return found
+
+
+def main(owner: Owner) -> None:
+    """Open the work that the owner sends, then play jobs until it closes, in a thread for each connection."""
+    worker = _Opened()
+    if not owner.serve_once(worker.open):
+        return
+    while (connection := owner.accept()) is not None:
+        threading.Thread(target=connection.serve, args=(worker.play,), daemon=True).start()
+    worker.close()
+
+
+class _Opened:
+    """The work of a worker process."""
+
+    _work: Work
+
+    def open(self, work: Work) -> None:
+        work.open()
+        self._work = work
+
+    def play(self, job: Job) -> list[Any]:
+        return list(self._work.play(job))
+
+    def close(self) -> None:
+        self._work.close()

@@ -1,0 +1,216 @@
+"""What the calls of a run took: tokens and money by role, and whether a budget is spent.
+
+What tokens cost is in a file of the user's, else in `genai-prices` if it is installed; else it is not known.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.errors import InputError
+from birdenv.files import read_json
+from birdenv.llm._completion import Completion
+from birdenv.llm._errors import BudgetSpentError
+from birdenv.llm._settings import ModelSettings, Role
+
+_PER: Final = 1_000_000  # prices are for a million tokens
+_FIELDS: Final = ("input", "output", "cached_input")
+
+
+class TokenPrices:
+    """US dollars of an answer."""
+
+    def __init__(self, file: Path | None = None) -> None:
+        """Read a file `{"MODEL": {"input": 0.15, "output": 0.6, "cached_input": 0.075}}`.
+
+        Prices are US dollars for a million tokens; `cached_input` may be left out.
+
+        Raises:
+            InputError: the file cannot be read, or a price is no number from 0.
+        """
+        self._own: Mapping[str, Mapping[str, float]] = {} if file is None else _read(file)
+
+    def cost(self, model: str, url: str, completion: Completion) -> float | None:
+        """Return the price of an answer; None if the price or the tokens are not known."""
+        prompt, answer = completion.prompt_tokens, completion.completion_tokens
+        if prompt is None or answer is None:
+            return None
+        cached = min(completion.cached_tokens, prompt)
+        own = self._own.get(model)
+        if own is None:
+            return _listed(model, url, prompt, answer, cached)
+        cheap = own.get("cached_input", own["input"])
+        return ((prompt - cached) * own["input"] + cached * cheap + answer * own["output"]) / _PER
+
+    def are_known(self, model: str, url: str) -> bool:
+        """Return whether the price of a model is known."""
+        return model in self._own or _listed(model, url, 1, 1, 0) is not None
+
+
+def _read(file: Path) -> Mapping[str, Mapping[str, float]]:
+    found: Any = read_json(file)
+    if not isinstance(found, dict):
+        raise InputError(f"{file}: expected a JSON object of models and their prices")
+    for model, prices in found.items():
+        good = isinstance(prices, dict) and {"input", "output"} <= set(prices) <= set(_FIELDS)
+        if not good or not all(_is_price(price) for price in prices.values()):
+            raise InputError(
+                f"{file}: {model!r} needs the prices `input` and `output`, and may have `cached_input`: "
+                "US dollars for a million tokens"
+            )
+    return found
+
+
+def _is_price(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9
+
+
+def _listed(model: str, url: str, prompt: int, answer: int, cached: int) -> float | None:
+    """Return the price by `genai-prices`, told the URL: what a server of one's own costs is not known."""
+    library = _library()
+    if library is None:
+        return None
+    usage = library.Usage(input_tokens=prompt, output_tokens=answer, cache_read_tokens=cached or None)
+    try:
+        return float(library.calc_price(usage, model, provider_api_url=url).total_price)
+    except LookupError:
+        return None
+
+
+@lru_cache(maxsize=1)
+def _library() -> Any:
+    try:
+        import genai_prices
+    except ImportError:
+        return None
+    return genai_prices
+
+
+_LARGER: Final = "to go on, give a larger one, too"
+
+
+@dataclass(slots=True)
+class Account:
+    """What one role has taken.
+
+    Attributes:
+        calls: answers that came from an endpoint.
+        reused: answers that had been recorded.
+        prompt_tokens: as far as the endpoints say.
+        completion_tokens: likewise.
+        cost_usd: as far as prices are known.
+        unpriced: calls whose price or usage is not known.
+        unmetered: those whose usage is not known.
+        troubles: requests that failed and were sent again, by kind.
+    """
+
+    calls: int = 0
+    reused: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    cost_usd: float = 0.0
+    unpriced: int = 0
+    unmetered: int = 0
+    troubles: Counter[str] = field(default_factory=Counter)
+
+
+class Ledger:
+    """The accounts of a run; safe from any thread."""
+
+    def __init__(self, settings: ModelSettings) -> None:
+        self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
+        self._accounts: dict[Role, Account] = {}
+        self._before = (0.0, 0)
+        self._calls_before, self._unpriced_before = 0, 0
+        self._lock = threading.Lock()
+
+    def begin_with(self, calls: int, cost: float, tokens: int, unpriced: int) -> None:
+        """Count what an earlier part of the run took; `unpriced` of its calls have no known price."""
+        with self._lock:
+            self._before = (cost, tokens)
+            self._calls_before, self._unpriced_before = calls, unpriced
+
+    def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
+        """Count one answer; one that had been recorded costs nothing."""
+        with self._lock:
+            account = self._accounts.setdefault(role, Account())
+            if reused:
+                account.reused += 1
+                return
+            account.calls += 1
+            account.prompt_tokens += completion.prompt_tokens or 0
+            account.completion_tokens += completion.completion_tokens or 0
+            account.cost_usd += completion.cost_usd or 0.0
+            account.unpriced += completion.cost_usd is None
+            account.unmetered += completion.prompt_tokens is None or completion.completion_tokens is None
+
+    def trouble(self, role: Role, kind: str) -> None:
+        """Count a request that failed."""
+        with self._lock:
+            self._accounts.setdefault(role, Account()).troubles[kind] += 1
+
+    def check(self) -> None:
+        """Raise `BudgetSpentError` if no further call may be made. Calls in flight are not counted.
+
+        A budget cannot be kept where most answers do not say what they took.
+        """
+        cost, tokens = self.totals()
+        budget = "--max-cost" if self._max_cost is not None else "--max-tokens"
+        if self._max_cost is not None or self._run_tokens is not None:
+            accounts = self.accounts().values()
+            if 2 * sum(a.unmetered for a in accounts) > sum(a.calls for a in accounts):
+                raise BudgetSpentError(f"{budget} cannot be kept: the endpoint does not report tokens")
+        if self._max_cost is not None and cost >= self._max_cost:
+            raise BudgetSpentError(
+                f"--max-cost is reached: {cost:.4f} of {self._max_cost:g} US dollars ({_LARGER})"
+            )
+        if self._run_tokens is not None and tokens >= self._run_tokens:
+            raise BudgetSpentError(
+                f"--max-tokens is reached: {tokens} of {self._run_tokens} tokens ({_LARGER})"
+            )
+
+    def totals(self) -> tuple[float, int]:
+        """Return US dollars and tokens of the whole run so far."""
+        with self._lock:
+            accounts = self._accounts.values()
+            tokens = sum(a.prompt_tokens + a.completion_tokens for a in accounts)
+            return self._before[0] + sum(a.cost_usd for a in accounts), self._before[1] + tokens
+
+    def accounts(self) -> dict[Role, Account]:
+        """Return the accounts by role."""
+        with self._lock:
+            return dict(sorted(self._accounts.items()))
+
+    def line(self) -> str:
+        """Return the whole run so far in a few words; empty if nothing was called."""
+        accounts = self.accounts().values()
+        if not accounts and not self._calls_before:
+            return ""
+        cost, tokens = self.totals()
+        unpriced = self._unpriced_before + sum(a.unpriced for a in accounts)
+        price = "cost unknown" if unpriced and not cost else f"${cost:.4f}{'+' if unpriced else ''}"
+        troubles = sum((a.troubles for a in accounts), Counter[str]())
+        again = f", {sum(troubles.values())} tries failed" if troubles else ""
+        unmetered = sum(a.unmetered for a in accounts)
+        took = f"{tokens}{'+' if unmetered else ''} tokens" if tokens or not unmetered else "tokens unknown"
+        return f"{self._calls_before + sum(a.calls for a in accounts)} calls, {took}, {price}{again}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the accounts as JSON."""
+        return {
+            role: {
+                "calls": a.calls,
+                "reused": a.reused,
+                "prompt_tokens": a.prompt_tokens,
+                "completion_tokens": a.completion_tokens,
+                "cost_usd": None if a.unpriced else round(a.cost_usd, 8),
+                "failed_tries": dict(sorted(a.troubles.items())),
+            }
+            for role, a in self.accounts().items()
+        }

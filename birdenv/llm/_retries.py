@@ -1,0 +1,180 @@
+"""Calls to one endpoint: the only layer that tries again after a failed call, and the only one that waits."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from collections.abc import Callable, Sequence
+from contextlib import nullcontext
+from typing import Any, Final
+
+from birdenv.llm._completion import UNPAID, Completion, completion_of, read_completion
+from birdenv.llm._errors import (
+    EndpointError,
+    EndpointRefusedError,
+    FilteredError,
+    ReasoningMissingError,
+    RefusedParameterError,
+    TransientError,
+)
+from birdenv.llm._request import Poster
+from birdenv.llm._settings import Endpoint, ModelSettings
+
+_LONGEST_PAUSE: Final = 60.0
+_FIRST_TRIES: Final = 3  # while nothing has ever come from the endpoint, or the last call failed
+_LOST_CALLS: Final = 3
+"""Calls in a row, of all threads, after which an endpoint is taken for lost."""
+
+_OF_ALL_CALLS: Final = frozenset({"connection", "timeout", "rate limit", "unavailable"})
+"""Failures that no further call escapes; the others may be about what was asked."""
+
+Count = Callable[[str], None]
+"""Told the kind of each request that failed."""
+
+
+class Caller:
+    """Answers requests from one endpoint, with retries; safe from any thread.
+
+    A pause is a random part of a span that doubles with every try. Where the server names a time
+    (`Retry-After`), all threads wait for it, too. A call that meets the limit of a rate is tried until its
+    time is over: it waits for others that the endpoint answers. After a call that failed, others have few
+    tries until one works; after several in a row the run ends, so that an endpoint that dies does not cost
+    each episode its tries.
+    """
+
+    def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
+        self.endpoint = endpoint
+        self._settings = settings
+        self._poster = Poster(endpoint)
+        most = settings.max_concurrency
+        self._room: Any = nullcontext() if most is None else threading.BoundedSemaphore(most)
+        self._lock = threading.Lock()
+        self._quiet_until = 0.0
+        self._refused: dict[str, set[str]] = {}
+        self._with_reasoning: set[Any] = set()  # models that want it back
+        self._has_worked = False
+        self._has_answered = False  # with anything that comes from an API
+        self._rejected = 0
+        self._failed = 0  # calls in a row
+
+    def call(self, body: dict[str, Any], thoughts: Sequence[str], count: Count) -> Completion:
+        """Return the endpoint's answer to a chat request.
+
+        Args:
+            body: the request.
+            thoughts: the reasoning of each of the assistant's messages in it. It is sent where the endpoint
+                asks for it; most refuse it.
+            count: is told of each request that failed.
+
+        Raises:
+            EndpointError: no try gave a usable answer.
+            EndpointRefusedError: the endpoint answers nothing.
+            ContextOverflowError: the messages are too long.
+        """
+        request_seconds, call_seconds = self._settings.seconds
+        ends = time.monotonic() + call_seconds
+        tries = failures = 0
+        is_doubted = self._failed > 0
+        while True:
+            self._wait_until_allowed(ends)
+            left = max(ends - time.monotonic(), 0.001)
+            sent, thinks = self._accepted(body), body.get("model") in self._with_reasoning
+            if thinks:
+                sent = sent | {"messages": _with_thoughts(sent["messages"], thoughts)}
+            try:
+                with self._room:
+                    completion = read_completion(self._poster.post(sent, min(request_seconds, left)))
+                self._has_worked, self._failed = True, 0
+                return completion
+            except FilteredError as error:
+                self._has_worked = True
+                refused = {"role": "assistant", "content": None, "refusal": str(error)}
+                return completion_of(refused, "content_filter", UNPAID)
+            except RefusedParameterError as error:
+                count("refused parameter")
+                self._refuse(str(body.get("model")), str(error))
+            except ReasoningMissingError as error:
+                count("reasoning asked for")
+                if thinks:
+                    raise EndpointError(str(error)) from None
+                self._with_reasoning.add(body.get("model"))
+            except EndpointError as error:
+                self._rejected += 1
+                if not self._has_worked and self._rejected >= _FIRST_TRIES:
+                    raise EndpointRefusedError(str(error)) from None
+                raise
+            except TransientError as error:
+                count(error.kind)
+                self._has_answered |= error.kind in ("rate limit", "server error", "unavailable")
+                tries += 1
+                failures += error.kind != "rate limit" or not self._has_worked
+                self._pause(error, tries, failures > self._retries(is_doubted), ends)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self._poster.close()
+
+    def _retries(self, is_doubted: bool) -> int:
+        """Return how often a call may fail and be tried again; the limit of a rate is none of its
+        failures.
+        """
+        is_known = self._has_worked or self._has_answered
+        most = self._settings.retries
+        return most if is_known and not is_doubted else min(most, _FIRST_TRIES - 1)
+
+    def _pause(self, error: TransientError, tries: int, was_last: bool, ends: float) -> None:
+        """Wait before the next try.
+
+        Raises:
+            EndpointError: there is none left, or no time for one.
+        """
+        longest = min(self._settings.pause_seconds * 2 ** min(tries - 1, 20), _LONGEST_PAUSE)
+        pause, asked = random.uniform(0.0, longest), error.after or 0.0
+        if asked:
+            pause += asked
+            with self._lock:
+                self._quiet_until = max(self._quiet_until, time.monotonic() + asked)
+        if was_last or time.monotonic() + pause >= ends:
+            said = self._poster.scrubbed(str(error))
+            if self.endpoint.url not in said:
+                said = f"{self.endpoint.url}: {said}"
+            times = f" (tried {tries} times)" if tries > 1 else ""
+            if asked and not was_last:
+                times += f" (the server asks to wait {asked:.0f} s)"
+            with self._lock:
+                self._failed += 1
+            is_lost = error.kind in _OF_ALL_CALLS and self._failed >= _LOST_CALLS
+            row = f" ({self._failed} calls in a row failed)" if is_lost and self._has_worked else ""
+            kind = EndpointRefusedError if is_lost or not self._has_worked else EndpointError
+            raise kind(f"{said}{times}{row}") from None
+        time.sleep(pause)
+
+    def _wait_until_allowed(self, ends: float) -> None:
+        pause = self._quiet_until - time.monotonic()
+        if pause > 0:
+            time.sleep(min(pause * random.uniform(1.0, 1.1), max(ends - time.monotonic(), 0.0)))
+
+    def _accepted(self, body: dict[str, Any]) -> dict[str, Any]:
+        """Return the request without what this endpoint refused for this model before."""
+        refused = self._refused.get(str(body.get("model")))
+        if not refused:
+            return body
+        sent = {name: value for name, value in body.items() if name not in refused}
+        if "max_tokens" in refused and "max_completion_tokens" not in refused and "max_tokens" in body:
+            sent["max_completion_tokens"] = body["max_tokens"]
+        return sent
+
+    def _refuse(self, model: str, name: str) -> None:
+        with self._lock:
+            self._refused.setdefault(model, set()).add(name)
+
+
+def _with_thoughts(messages: Sequence[dict[str, Any]], thoughts: Sequence[str]) -> list[dict[str, Any]]:
+    """Return messages with the reasoning of the assistant's; the last ones belong together."""
+    own = sum(message.get("role") == "assistant" for message in messages)
+    left = iter(thoughts[len(thoughts) - own :] if own <= len(thoughts) else ())
+    return [
+        message | {"reasoning_content": next(left, "")} if message.get("role") == "assistant" else message
+        for message in messages
+    ]

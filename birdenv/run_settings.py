@@ -1,0 +1,111 @@
+"""How a run is played: one declaration for `run_episodes`, the command line, workers and `config.json`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Final
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from birdenv.dialogue.games import Option
+from birdenv.llm import ModelSettings
+
+MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "workers"})
+"""What `config.json` says of how a run is played and its records do not depend on."""
+
+
+class RunSettings(BaseModel):
+    """Everything that is chosen about a run beside its game and its players.
+
+    Commands have an option for each field that has a description. The whole travels to each worker.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+
+    parallel: Annotated[
+        int,
+        Option(("--parallel", "-p")),
+        Field(ge=1, description="Episodes played at the same time, over all workers."),
+    ] = 1
+    seed: Annotated[int, Field(description="Same seed, same moves, same bytes in runs.jsonl.")] = 0
+    repeats: Annotated[
+        int, Field(ge=1, description="Play every task this many times; adds pass^k and pass@k.")
+    ] = 1
+    move_timeout: Annotated[
+        float | None,
+        Field(
+            ge=0.001,
+            description="Seconds that an agent or user in a process of its own may take for a move.",
+        ),
+    ] = 3600.0
+    engine: Annotated[
+        str,
+        Field(
+            description="Where episodes are played: threads of this process, processes of this machine, or "
+            "ray, a cluster (extra `ray`)."
+        ),
+    ] = "threads"
+    address: Annotated[
+        str | None,
+        Field(description="Address of a running Ray cluster, such as auto or 10.0.0.1:6379."),
+    ] = None
+    shard: Annotated[
+        str | None,
+        Field(description="Play only part I of N (I/N, such as 3/16); `birdenv merge` joins the parts."),
+    ] = None
+    episodes: Annotated[int | None, Field(ge=1)] = None
+    options: dict[str, str] = Field(default_factory=dict)
+    models: ModelSettings = ModelSettings()
+
+    @field_validator("shard")
+    @classmethod
+    def _check_shard(cls, value: str | None) -> str | None:
+        if value is not None:
+            _part_of(value)
+        return value
+
+    def config(self) -> dict[str, Any]:
+        """Return what `config.json` records.
+
+        Raises:
+            InputError: a file of prompts cannot be read.
+        """
+        models = self.models.config()
+        default = type(self).model_fields["move_timeout"].default
+        return {
+            "agent_options": dict(self.options),
+            "seed": self.seed,
+            "parallel": self.parallel,
+            **({"repeats": self.repeats} if self.repeats > 1 else {}),
+            **({"episodes": self.episodes} if self.episodes is not None else {}),
+            **({"shard": self.shard} if self.shard is not None else {}),
+            **({"move_timeout": self.move_timeout} if self.move_timeout != default else {}),
+            **({"models": models} if models else {}),
+        }
+
+    def to_travel(self) -> RunSettings:
+        """Return the settings as they hold in any folder and under any environment; keys are not among them.
+
+        Raises:
+            InputError: the base URL cannot be used.
+        """
+        return self.model_copy(update={"models": self.models.to_travel()})
+
+
+def in_shard(index: int, shard: str | None) -> bool:
+    """Return True if the episode with this index in the whole run belongs to a shard; all do without one.
+
+    Raises:
+        ValueError: the shard is not of the form I/N.
+    """
+    if shard is None:
+        return True
+    part, parts = _part_of(shard)
+    return index % parts == part - 1
+
+
+def _part_of(shard: str) -> tuple[int, int]:
+    """Return I and N of `I/N`; raise `ValueError` for anything else."""
+    part, _, parts = shard.partition("/")
+    if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise ValueError(f"must be I/N with I from 1 to N, such as 3/16, got {shard!r}")
+    return int(part), int(parts)

@@ -1,0 +1,144 @@
+"""One run folder out of those of its shards."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from birdenv.dialogue.arena import listed
+from birdenv.errors import InputError
+from birdenv.files import exists, file_errors, read_json, read_records, write_text
+from birdenv.llm import CALLS, CallFile
+from birdenv.run_settings import MAY_DIFFER
+from birdenv.runs._run_folder import STREAMS, RunDirectory, episode_name
+from birdenv.runs._run_plan import difference
+from birdenv.runs._runner import summarise
+from birdenv.runs.summaries._run_report import Summary
+from birdenv.runs.summaries.recorded_run import BLAME, RecordedRun, read_speeds, recorded_run, write_speeds
+
+_OF_A_PART = MAY_DIFFER | {"command", "data_file", "db_dir", "server", "shard"}
+"""What `config.json` says of one part, and may differ between parts."""
+
+
+def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summary]:
+    """Make the run folder that one machine would have made of a run that was played in parts.
+
+    Files are the same byte for byte, but for durations and for what `config.json` says of engine, workers and
+    command.
+
+    Args:
+        parts: the run folders of the parts.
+        output: the folder that is made.
+
+    Raises:
+        InputError: the parts have different settings, data or code; an episode is missing or in two parts; or
+            there is something at `output`.
+    """
+    runs = [recorded_run(RunDirectory.existing(path)) for path in parts]
+    if not runs:
+        raise InputError("there is nothing to merge: give the run folders of all parts")
+    for run in runs[1:]:
+        _check_same(runs[0], run)
+    order = _order(runs)
+    with file_errors(output, "made"):
+        output.mkdir(parents=True)
+    directory = RunDirectory(output)
+    directory.write_json("config.json", _config(runs))
+    for stream in STREAMS:
+        text = "".join((run.path / f"{stream}.jsonl").read_text(encoding="utf-8") for run in runs)
+        directory.write_text(f"{stream}.jsonl", text)
+    directory.rewrite(order)
+    folders = [run.path for run in runs]
+    _merge_calls(folders, directory.path)
+    _merge_speeds(folders, directory.path, order)
+    _merge_blame(folders, directory.path, order)
+    return directory, summarise(directory)
+
+
+def _check_same(first: RecordedRun, other: RecordedRun) -> None:
+    one, two = first.config, other.config
+    keys = sorted({*one, *two} - _OF_A_PART)
+    different = [difference(key, one.get(key), two.get(key)) for key in keys if one.get(key) != two.get(key)]
+    if different:
+        raise InputError(
+            f"{other.path} is no part of the same run as {first.path}: they differ in {', '.join(different)}"
+        )
+
+
+def _order(runs: Sequence[RecordedRun]) -> list[str]:
+    """Return the names of all episodes in order, each of which is in exactly one of the runs."""
+    whole = runs[0]
+    rounds = range(whole.repeats) if whole.repeats > 1 else [None]
+    planned = [episode_name(task, repeat) for repeat in rounds for task in whole.tasks]
+    asked = whole.config.get("episodes")
+    planned = planned[: asked if isinstance(asked, int) else None]
+    held = Counter(name for run in runs for name in RunDirectory(run.path).read("runs"))
+    missing = [name for name in planned if name not in held]
+    double = [name for name, count in held.items() if count > 1]
+    if missing:
+        raise InputError(
+            f"{len(missing)} episode(s) are in no part: {listed(missing)}; give all parts, or finish them by "
+            "--resume"
+        )
+    if double:
+        raise InputError(f"{len(double)} episode(s) are in several parts: {listed(double)}")
+    wanted = set(planned)
+    by_task = (episode_name(task, repeat) for task in whole.tasks for repeat in rounds)
+    return [name for name in by_task if name in wanted]
+
+
+def _config(runs: Sequence[RecordedRun]) -> dict[str, Any]:
+    config = {name: value for name, value in runs[0].config.items() if name != "shard"}
+    match config.get("command"):
+        case {"options": {"shard": _, **others}, **command}:
+            config["command"] = {**command, "options": others}
+    engines = dict.fromkeys(str(run.config.get("run_engine", "threads")) for run in runs)
+    workers = sum(int(run.config.get("workers", 1)) for run in runs)
+    return config | {"run_engine": ", ".join(engines), "workers": workers}
+
+
+def _merge_calls(folders: Iterable[Path], target: Path) -> None:
+    """Put the recorded calls of the parts into one file, in order."""
+    lines = [path.read_text(encoding="utf-8") for folder in folders if exists(path := folder / CALLS)]
+    if lines:
+        write_text(target / CALLS, "".join(lines))
+        calls = CallFile(target / CALLS, append=True)
+        calls.sort()
+        calls.close()
+
+
+def _merge_speeds(folders: Iterable[Path], target: Path, order: Sequence[str]) -> None:
+    """Put the measured speeds of the parts into one file, in order."""
+    measured: dict[str, Mapping[str, Any]] = {}
+    for folder in folders:
+        if read_speeds(folder):
+            for record in read_records(folder / "r_ves.jsonl", "speeds"):
+                measured[episode_name(record["instance_id"], record.get("repeat"))] = record
+    if measured:
+        write_speeds(target, [measured[name] for name in order if name in measured])
+
+
+def _merge_blame(folders: Sequence[Path], target: Path, order: Sequence[str]) -> None:
+    """Add up whose fault the failures of the parts were."""
+    found = [read_json(folder / BLAME) for folder in folders if exists(folder / BLAME)]
+    if not found:
+        return
+    sums = {
+        key: {name: sum(each[key][name] for each in found) for name in found[0][key]}
+        for key in ("classes", "culprits")
+    }
+    failed = sum(each["failed"] for each in found)
+    merged = {
+        "episodes": sum(each["episodes"] for each in found),
+        "failed": failed,
+        **sums,
+        "users_share": round(sums["culprits"]["user"] / failed, 6) if failed else None,
+    }
+    for key in ("void", "by_episode"):
+        entries = {name: value for each in found for name, value in each.get(key, {}).items()}
+        if entries or key == "by_episode":
+            merged[key] = {name: entries[name] for name in order if name in entries}
+    write_text(target / BLAME, json.dumps(merged, indent=2, ensure_ascii=False) + "\n")

@@ -1,0 +1,204 @@
+"""A run before it is played: its game, its players, its settings, and what `config.json` says of them."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+
+from birdenv.dialogue import Arena
+from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec
+from birdenv.errors import InputError
+from birdenv.files import code_digest
+from birdenv.llm import Models
+from birdenv.plugins import load_plugin, plugins
+from birdenv.run_settings import MAY_DIFFER, RunSettings
+from birdenv.runs._run_folder import RunDirectory
+from birdenv.runs.jobs import Engine, Work, contents_of, digest_of_player
+from birdenv.runs.seating import Seating
+from birdenv.users.identity import user_facts
+from birdenv.version import __version__
+
+ENGINES: Final = "birdenv.engines"
+"""The group of entry points that names engines."""
+
+FREE: Final = MAY_DIFFER | {"code_sha256", "command", "data_file", "db_dir", "server"}
+"""Settings that may differ when a run is resumed: digests say whether moved files are still the same."""
+
+
+class OpenRun:
+    """What a run opens before anything is written: its engine, and its players if they are in this process.
+
+    Attributes:
+        engine: plays the episodes.
+        seating: the players, where the engine plays in this process; None elsewhere.
+    """
+
+    def __init__(self, engine: Engine, seating: Seating | None) -> None:
+        self.engine = engine
+        self.seating = seating
+
+    def close(self) -> None:
+        """End the players, and what the engine has started."""
+        if self.seating is not None:
+            self.seating.close()
+        close = getattr(self.engine, "close", None)
+        if callable(close):
+            close()
+
+
+@dataclass(frozen=True)
+class RunPlan:
+    """A run: which game, who plays, how.
+
+    Attributes:
+        arena: the game under its settings.
+        players: the player of each seat, by index: a spec, a player, or a function of the view.
+        settings: how it is played.
+        extra: further fields of `config.json`.
+        engine: plays the episodes, in place of the one that the settings name.
+    """
+
+    arena: Arena
+    players: Mapping[int, Any]
+    settings: RunSettings = field(default_factory=RunSettings)
+    extra: Mapping[str, Any] = field(default_factory=dict)
+    engine: Engine | None = None
+
+    @cached_property
+    def models(self) -> Models:
+        """The language models of the run.
+
+        Raises:
+            InputError: a file that the settings name cannot be read.
+        """
+        return Models(self.settings.models)
+
+    def names(self) -> tuple[str, ...]:
+        """Return what is written of each seat's player."""
+        found = (self.players.get(seat, "") for seat in range(len(self.arena.game.seats)))
+        return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
+
+    def open(self) -> OpenRun:
+        """Make the engine, and the players if they play in this process; those are tried once.
+
+        Raises:
+            InputError: the engine or a player cannot be used.
+        """
+        engine = self.engine or self._found_engine()
+        if getattr(engine, "shares_process", False):
+            settings = self.settings
+            seating = Seating(self.arena, self.players, settings.options, self.models, settings.move_timeout)
+            return OpenRun(engine, seating)
+        opened = OpenRun(engine, None)
+        try:
+            self._check_players_travel()
+        except BaseException:
+            opened.close()
+            raise
+        return opened
+
+    def work(self, *, travels: bool) -> Work:
+        """Return what all jobs of the run have in common, as plain values.
+
+        Args:
+            travels: other processes open it, and compare their data and code with this one's.
+        """
+        settings = self.settings.to_travel() if travels else self.settings
+        return Work(
+            secrets.token_hex(8),
+            self.arena.game.name,
+            self.arena.settings.model_dump_json(),
+            self.names(),
+            settings,
+            str(Path.cwd()),
+            contents_of(self.arena, self.names(), settings.models) if travels else {},
+        )
+
+    def config(self) -> dict[str, Any]:
+        """Return what `config.json` holds: everything that the records depend on."""
+        game, names = self.arena.game, self.names()
+        agent = names[game.evaluated]
+        others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
+        others.pop(game.seats[game.evaluated].name)
+        return {
+            "birdenv": __version__,
+            "code_sha256": code_digest(),
+            "agent": agent,
+            "agent_file_sha256": digest_of_player(agent),
+            **self.settings.config(),
+            "game": game.name,
+            "tasks": list(self.arena.ids),
+            **(self.arena._tasks.config() or self.arena.settings.model_dump(mode="json")),
+            **others,
+            **({"user_facts": self._user_facts(others["user"])} if "user" in others else {}),
+            **self.extra,
+        }
+
+    def _user_facts(self, user: str) -> dict[str, str]:
+        settings = self.arena.settings.model_dump(mode="json")
+        return user_facts(user, settings, self.settings.models.config())
+
+    def _found_engine(self) -> Engine:
+        settings = self.settings
+        entry = plugins(ENGINES).get(settings.engine)
+        if entry is None:
+            known = ", ".join(sorted(plugins(ENGINES))) or "none; is birdenv installed with pip?"
+            raise InputError(f"unknown engine {settings.engine!r}; known engines: {known}")
+        parallel, most = settings.parallel, settings.models.max_concurrency
+        if settings.engine != "threads" and most is not None:  # an episode makes one request at a time
+            parallel = min(parallel, most)
+        engine: Engine = load_plugin(entry)(parallel, settings.address)
+        return engine
+
+    def _check_players_travel(self) -> None:
+        for seat, player in self.players.items():
+            if player is None:
+                continue
+            if not isinstance(player, str):
+                raise InputError(
+                    "a player that is an object or a function plays in threads of its own process only: give "
+                    "a spec, such as module:factory, to run elsewhere"
+                )
+            if player == "human":
+                raise InputError("a person plays in threads of this process only: leave out --engine")
+            group = AGENTS if seat == self.arena.game.evaluated else USERS
+            PlayerSpec(player, group, self.arena.game.name).check()
+
+
+def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) -> list[str]:
+    """Write `config.json` for a new run; for a resumed one, check that nothing that matters has changed.
+
+    Returns warnings. Raises `InputError` naming the settings that differ.
+    """
+    if not resume:
+        directory.write_json("config.json", config)
+        return []
+    before = directory.read_config()
+    if before.get("repeats", 1) != config.get("repeats", 1):
+        before, config = ({"repeats": 1} | settings for settings in (before, config))
+    if "user_facts" not in before:  # a run of an older version
+        config = {key: value for key, value in config.items() if key != "user_facts"}
+    changed = [key for key in sorted({*before, *config}) if before.get(key) != config.get(key)]
+    fatal = [key for key in changed if key not in FREE]
+    if fatal:
+        differences = ", ".join(difference(key, before.get(key), config.get(key)) for key in fatal)
+        raise InputError(
+            f"{directory.path} was run with other settings ({differences}); "
+            "resume with the same ones, or start a new run without --resume"
+        )
+    if before.get("command") != (command := config.get("command")) and command is not None:
+        directory.write_json("config.json", before | {"command": command})  # for the next time
+    return ["birdenv's code has changed since the run was started"] if "code_sha256" in changed else []
+
+
+def difference(key: str, before: Any, now: Any) -> str:
+    """Return in words how two configurations differ in a setting."""
+    if isinstance(before, Mapping) and isinstance(now, Mapping):
+        inner = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
+        return f"{key}: {', '.join(inner)}"
+    simple = all(isinstance(value, str | int | float | None) for value in (before, now))
+    return f"{key}: {before} then, {now} now" if simple and "sha256" not in key else key

@@ -1,0 +1,325 @@
+"""The episodes of a run as plain values, and playing them wherever they arrive.
+
+`Work` is what all episodes have in common. It can be pickled; tasks, databases and players are opened once in
+each process that plays.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import platform
+import random
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final, NamedTuple, Protocol
+
+from birdenv.dialogue import Arena, Player
+from birdenv.dialogue.games import find_game
+from birdenv.dialogue.record import INFRA_ERROR, Failure, Records, mark_repeat, record_episode, skipped_record
+from birdenv.errors import BirdenvError, InfrastructureError, InputError, RunEndedError
+from birdenv.files import code_digest, path_digest
+from birdenv.llm import Call, CollectedCalls, Models, ModelSettings
+from birdenv.run_settings import RunSettings
+from birdenv.runs._episode_status import failure, play_safely, usage_of_players
+from birdenv.runs.seating import Seating, close_players
+
+_TRIALS = 3
+_PAUSE_SECONDS = 1.0  # before the second trial; twice that before the third, and up to half as much again
+
+_OF_MODELS: Final = frozenset({"llm", "llm-markup"})
+"""Players whose argument is a model, whatever folder of weights has the same name."""
+
+_PLACES: Final = frozenset({"data_file", "db_dir", "image", "server"})
+"""What the tasks' configuration says of a machine; the rest has to be the same on all."""
+
+
+class Job(NamedTuple):
+    """One episode of a run as plain values.
+
+    Attributes:
+        instance_id: the task.
+        repeat: which of several episodes of the task, from 0; None if there is one.
+        calls: calls of language models that the run has recorded of it before.
+    """
+
+    instance_id: str
+    repeat: int | None = None
+    calls: tuple[Call, ...] = ()
+
+
+class JobResult(NamedTuple):
+    """What became of a job, as plain values.
+
+    Attributes:
+        records: the record for each stream of the run folder; None if the run has to end.
+        calls: the calls of language models, where the worker does not record them itself.
+        ended: why nothing more of the run can be played.
+    """
+
+    records: Records | None
+    calls: tuple[Call, ...] = ()
+    ended: str = ""
+
+
+class Engine(Protocol):
+    """Plays jobs somewhere.
+
+    Called with work and jobs, it gives one `JobResult` for each job, in any order. It takes a job from the
+    iterator when there is room for one more episode: the run stops giving them when a budget is spent. A
+    plain `concurrent.futures.ProcessPoolExecutor().map` is an engine, too.
+
+    These attributes may be missing:
+
+        workers: the number of processes that play; 1 without it.
+        shares_process: True if all jobs are played in the process of the run, so that players may be objects.
+        close: ends what the engine has started.
+    """
+
+    def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterable[JobResult]:
+        """Play all jobs."""
+
+
+EngineFactory = Callable[[int, str | None], Engine]
+"""Makes an engine of the episodes that are played at the same time, and of `--address`.
+
+Entry points of the group `birdenv.engines` name such. It raises `InputError` if the engine cannot be used.
+"""
+
+
+class _Place(NamedTuple):
+    """What a process has open for a run; `calls` are collected in processes other than the run's own."""
+
+    arena: Arena
+    seating: Seating
+    calls: CollectedCalls | None = None
+    models: Models | None = None
+
+
+_places: Final[dict[str, _Place]] = {}
+_runs: Final[dict[str, Arena]] = {}  # of this process
+_lock = threading.Lock()
+
+
+def _forget() -> None:
+    """In a forked child: what the parent has open is the parent's."""
+    global _lock
+    _lock = threading.Lock()
+    _places.clear()
+    _runs.clear()
+
+
+os.register_at_fork(after_in_child=_forget)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What all episodes of a run have in common, as plain values. Calling it with a job plays the job.
+
+    A worker calls `open`, then `play` for each job, from any thread, and `close`. The run's process calls
+    `lost` for a job whose worker has died too often.
+
+    Attributes:
+        key: tells this run from others of a process.
+        game: the registered game's name.
+        settings: its settings as JSON.
+        players: the spec of each seat's player, "" for none; for a player that is an object, its class.
+        run: how the run is played.
+        folder: the working directory of the run, which a worker enters if it has it.
+        contents: what the data and the code are, by name: workers have to have the same.
+    """
+
+    key: str
+    game: str
+    settings: str
+    players: tuple[str, ...]
+    run: RunSettings
+    folder: str
+    contents: Mapping[str, Any]
+
+    def open(self) -> None:
+        """Load the tasks and make the players once in this process; again, it does nothing.
+
+        Raises:
+            InputError: the data, the code or a player are not there, or the data or the code differ from
+                those of the run. The message names the machine.
+        """
+        self._place()
+
+    def play(self, job: Job) -> JobResult:
+        """Play one episode, from its beginning again where a server was lost.
+
+        Raises:
+            InputError: as `open`.
+            RunEndedError: nothing more can be played (in the process of the run only; elsewhere the result
+                says so).
+        """
+        place = self._place()
+        episode = f"{job.instance_id}/{job.repeat or 0}"
+        if place.calls is None:
+            return JobResult(self._tried(place, job))
+        place.calls.begin(episode, job.calls)
+        try:
+            records = self._tried(place, job)
+        except RunEndedError as error:
+            return JobResult(None, place.calls.take(episode), str(error))
+        return JobResult(records, place.calls.take(episode))
+
+    __call__ = play
+
+    def lost(self, job: Job, why: str) -> JobResult:
+        """Return the records of an episode that could not be played; to be called in the run's process."""
+        tasks = _runs[self.key]._tasks
+        return JobResult(_marked(skipped_record(tasks, job.instance_id, Failure(INFRA_ERROR, why)), job))
+
+    def close(self) -> None:
+        """End what this process has open for the run: players and models."""
+        with _lock:
+            place = _places.pop(self.key, None)
+        if place is not None and place.models is not None:
+            place.seating.close()
+            place.models.close()
+            place.arena.close()
+
+    @contextmanager
+    def opened(self, arena: Arena, seating: Seating | None) -> Iterator[None]:
+        """Let jobs of this process use what the run has open: the tasks, and the players if they are here."""
+        with _lock:
+            _runs[self.key] = arena
+            if seating is not None:
+                _places[self.key] = _Place(arena, seating)
+        try:
+            yield
+        finally:
+            self.close()
+            with _lock:
+                del _runs[self.key]
+
+    def _place(self) -> _Place:
+        with _lock:
+            found = _places.get(self.key)
+            if found is None:
+                try:
+                    found = _places[self.key] = self._load()
+                except InputError as error:
+                    raise InputError(f"the worker on {platform.node()}: {error}") from None
+            return found
+
+    def _load(self) -> _Place:
+        if Path(self.folder).is_dir():
+            os.chdir(self.folder)
+        game = find_game(self.game)
+        arena = Arena(game, game.settings.model_validate_json(self.settings))
+        try:
+            _compare(self.contents, contents_of(arena, self.players, self.run.models))
+            models = Models(self.run.models)
+            calls = models.collect()
+            specs = {seat: spec for seat, spec in enumerate(self.players) if spec}
+            seating = Seating(arena, specs, self.run.options, models, self.run.move_timeout)
+        except BaseException:
+            arena.close()
+            raise
+        return _Place(arena, seating, calls, models)
+
+    def _tried(self, place: _Place, job: Job) -> Records:
+        arena, seating = place.arena, place.seating
+        tasks, name = arena._tasks, job.instance_id
+        if seating.sees_private and not tasks.is_graded(name):
+            return _marked(skipped_record(tasks, name, Failure("skipped", "")), job)
+        for trial in range(1, _TRIALS + 1):
+            try:
+                return _marked(self._played(place, job), job)
+            except RunEndedError:
+                raise
+            except InfrastructureError as error:
+                if trial == _TRIALS or error.retried:
+                    return _marked(skipped_record(tasks, name, failure(error)), job)
+                time.sleep(_PAUSE_SECONDS * trial * random.uniform(1.0, 1.5))
+            except BirdenvError as error:  # its database is gone or broken
+                return _marked(skipped_record(tasks, name, failure(error)), job)
+        raise AssertionError("the last trial returns")
+
+    def _played(self, place: _Place, job: Job) -> Records:
+        arena, seating = place.arena, place.seating
+        started = time.perf_counter()
+        dialogue = arena.start(job.instance_id)
+        players: Sequence[Player | None] = [None] * len(self.players)
+        broken: Failure | None = None
+        try:
+            try:
+                players = seating.players(
+                    dialogue, job.instance_id, seed=self.run.seed, repeat=job.repeat or 0
+                )
+            except InfrastructureError:
+                raise
+            except Exception as error:
+                broken = failure(error, arena.game.evaluated)
+            if broken is None:
+                broken = play_safely(dialogue, players, arena.game)
+            used, unreported = usage_of_players(players, arena.game.evaluated)
+            return record_episode(
+                arena.game,
+                arena._tasks,
+                job.instance_id,
+                dialogue,
+                players,
+                self.players,
+                used,
+                broken or unreported,
+                started,
+            )
+        finally:
+            dialogue.close()
+            close_players(players)
+
+
+def _marked(records: Records, job: Job) -> Records:
+    """Return the records of a job, with where it was played."""
+    if job.repeat is not None:
+        records = mark_repeat(records, job.repeat)
+    where = {"host": platform.node(), "worker": os.getpid()}
+    return {**records, "timings": records["timings"] | where}
+
+
+def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> dict[str, Any]:
+    """Return what tasks, databases, notes, prompts and code are, without saying where they are."""
+    config = arena._tasks.config()
+    files = {spec: digest for spec in players if (digest := digest_of_player(spec))}
+    found = {
+        "tasks": hashlib.sha256("\n".join(arena.ids).encode()).hexdigest(),
+        **{name: value for name, value in config.items() if name not in _PLACES},
+        "code_sha256": code_digest(),
+        "files of players": files,
+        "models": models.config(),
+    }
+    plain: dict[str, Any] = json.loads(json.dumps(found))
+    return plain
+
+
+def digest_of_player(spec: str) -> str | None:
+    """Return the digest of the file or folder that a player's spec names; None if it names none."""
+    name, _, argument = spec.partition(":")
+    return path_digest(Path(argument)) if argument and name not in _OF_MODELS else None
+
+
+def _compare(ours: Mapping[str, Any], here: Mapping[str, Any]) -> None:
+    """Raise an `InputError` that names what differs from the run's own data or code."""
+    different = []
+    for name in sorted({*ours, *here}):
+        one, other = ours.get(name), here.get(name)
+        if one == other:
+            continue
+        if isinstance(one, dict) and isinstance(other, dict):
+            inner = [each for each in {**one, **other} if one.get(each) != other.get(each)]
+            name = f"{name} ({', '.join(sorted(inner))})"
+        different.append(name)
+    if different:
+        raise InputError(
+            f"it has other data or code than the run: {'; '.join(different)}; each machine needs the same "
+            "tasks, databases and birdenv at the same paths"
+        )

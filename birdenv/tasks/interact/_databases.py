@@ -1,0 +1,222 @@
+"""The databases of an episode: where the system tries SQL out, and what the grader is asked for.
+
+The system's database is its own, never the one that grading runs on.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from birdenv.databases import Checkpoint, DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
+from birdenv.databases.cache import result_cache
+from birdenv.errors import BenchmarkError
+from birdenv.grading.compare import Conditions
+from birdenv.grading.interact import Category, GradingJob
+from birdenv.tasks.interact._task import CInteractTask, FollowUp
+from birdenv.tasks.interact.profile import Profile
+from birdenv.tasks.sql._past_statements import PastStatements
+from birdenv.tasks.sql._result_text import FETCHED_ROWS, result_text
+
+
+def grading_job(
+    task: CInteractTask,
+    profile: Profile,
+    phase: int,
+    accepted: str | None = None,
+    left: Checkpoint | None = None,
+) -> GradingJob:
+    """Return the grading job of one phase; `accepted` is the SQL that passed phase 1 (needed in phase 2).
+
+    `left` is what it left, where that was kept; without it `accepted` runs again.
+
+    A follow-up starts from what a Management first phase left: on the gold's side from the gold's state, on
+    the prediction's side from that of the accepted SQL, or from the gold's where the profile says so. Where a
+    Query may write (the published rules), the same goes for a Query.
+    """
+    private, follow_up = task.private, task.private.follow_up
+    setup = private.preprocess if profile.setup else ()
+    cleanup = private.cleanup if profile.setup else ()
+    first_category = _first_category(task, profile)
+    if phase == 1 or follow_up is None:
+        return GradingJob(
+            database=task.public.database,
+            category=first_category,
+            gold=private.gold,
+            conditions=private.conditions,
+            setup=setup,
+            cleanup=cleanup,
+            keeps_state=follow_up is not None and profile.follow_up_base == "prediction",
+            tests=private.test_cases,
+            by_state=private.by_state,
+            rules=profile.grading,
+        )
+    base_gold: tuple[str, ...] = ()
+    base_pred: tuple[str, ...] = ()
+    if first_category == "Management" or profile.grading.comparison == "published":
+        base_gold = private.gold
+        from_gold = profile.follow_up_base == "gold" or accepted is None
+        base_pred = base_gold if from_gold else (str(accepted),)
+    return GradingJob(
+        database=task.public.database,
+        category=_follow_up_category(task, follow_up, profile),
+        gold=follow_up.gold,
+        conditions=_follow_up_conditions(private.conditions, follow_up.conditions, profile),
+        setup=setup,
+        cleanup=cleanup,
+        base_gold=base_gold,
+        base_pred=base_pred,
+        start=None if profile.follow_up_base == "gold" else left,
+        tests=follow_up.test_cases,
+        by_state=follow_up.by_state,
+        rules=profile.grading,
+    )
+
+
+class OwnState(NamedTuple):
+    """What brings the system's own database to where it stands: the task's set-up, then its own SQL, then the
+    task's clean-up, whose errors count for nothing: it was written for what the gold leaves."""
+
+    setup: tuple[str, ...]
+    own: tuple[str, ...] = ()
+    cleanup: tuple[str, ...] = ()
+
+
+def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
+    """Return the system's own database: never gold, in any profile.
+
+    `accepted` is the system's SQL that passed phase 1, None before that.
+    """
+    private = task.private
+    setup, cleanup = (private.preprocess, private.cleanup) if profile.setup else ((), ())
+    managed = _first_category(task, profile) == "Management"
+    return OwnState(setup, (accepted,), cleanup) if managed and accepted is not None else OwnState(setup)
+
+
+def _first_category(task: CInteractTask, profile: Profile) -> Category:
+    stated = task.private.category
+    return _by_id(task, stated, task.private.test_cases) if profile.category_from_id else stated
+
+
+def _follow_up_category(task: CInteractTask, follow_up: FollowUp, profile: Profile) -> Category:
+    if profile.category_from_id:
+        return _by_id(task, follow_up.category, follow_up.test_cases)
+    return follow_up.category if profile.infer_category else follow_up.stated_category or "Query"
+
+
+def _by_id(task: CInteractTask, stated: Category, tests: tuple[str, ...]) -> Category:
+    """By the task's id, whatever the record says; but rows are compared where it says Query and has no tests,
+    as in the Query follow-up of a Management task."""
+    if "_M_" not in task.public.instance_id:
+        return "Query"
+    return "Management" if tests else stated
+
+
+def _follow_up_conditions(parent: Conditions, own: Conditions | None, profile: Profile) -> Conditions:
+    if profile.follow_up_conditions == "parent":
+        return parent
+    if own is not None:
+        return own
+    return Conditions() if profile.follow_up_conditions == "own" else parent
+
+
+class AgentDatabase:
+    """Opened in the task's starting state at the first statement; keeps what the system writes.
+
+    In phase 2 it starts anew from what the SQL that passed phase 1 made of it (see `agent_start_state`).
+    While a submission is graded there is none: what it holds is no burden to grading.
+
+    Statements of another process (`recall`) do not run: what they wrote is written again before the next
+    statement that does.
+    """
+
+    def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
+        self._task = task
+        self._source = source
+        self._profile = profile
+        self._limits = limits
+        self._accepted: str | None = None
+        self._left: Checkpoint | None = None
+        self._written: Checkpoint | None = None  # by the system, before its last submission
+        self._database: EpisodeDatabase | None = None
+        self._past = PastStatements()
+        self._is_recalled = False  # what the system wrote is in no database of this process
+
+    @property
+    def is_open(self) -> bool:
+        return self._database is not None
+
+    def show(self, sql: str) -> tuple[str, int]:
+        """Run one statement; its result as text, and how many statements `recall` has to bring back.
+
+        Raises `BenchmarkError` if the task's set-up does not run.
+        """
+        if self._is_recalled:
+            self._is_recalled = False
+            self._past.run_again(self._execute, self._put_aside)
+        result = self._execute(sql)
+        count = 0 if self._database is None else self._past.ran(sql, result, self._database)
+        return result_text(result), count
+
+    def recall(self, sql: str, count: int) -> None:
+        """Take note of a statement that ran in another process."""
+        self._past.recall(sql, count)
+        self._is_recalled = True
+
+    def move_on(self, accepted: str, left: Checkpoint | None) -> None:
+        """Begin phase 2. `left` is the state after the accepted SQL, if it was kept."""
+        self.close()
+        self._past.clear()
+        self._is_recalled = False
+        self._accepted, self._left, self._written = accepted, left, None
+
+    def set_aside(self) -> None:
+        """Close the database before a submission is graded, and keep what the system has committed.
+
+        What was temporary is lost, and so is everything if it is too large for a checkpoint.
+        """
+        self._past.set_aside()
+        self._put_aside()
+
+    def _execute(self, sql: str) -> Result:
+        if self._database is None:
+            fault = self._open()
+            if fault is not None:
+                return fault
+            assert self._database is not None
+        return result_cache.execute(self._database, sql, FETCHED_ROWS)
+
+    def _put_aside(self) -> None:
+        database = self._database
+        if database is not None and database.is_private:
+            written = database.checkpoint()
+            self._written = None if isinstance(written, QueryError) else written
+        self.close()
+
+    def close(self) -> None:
+        if self._database is not None:
+            self._database.close()
+            self._database = None
+
+    def _open(self) -> QueryError | None:
+        """Bring a new copy to where the system stands; what its own SQL came to, if that fails now."""
+        self.close()
+        database = self._database = self._source.open(self._task.public.database, self._limits)
+        state = agent_start_state(self._task, self._profile, self._accepted)
+        start = self._written or self._left
+        fault = database.restore(start) if start else database.run(state.setup)
+        if isinstance(fault, QueryError) and self._written:
+            self.close()
+            self._written = None
+            return fault
+        if isinstance(fault, QueryError):
+            raise BenchmarkError(f"set-up fails: {fault.message}")
+        if not start and state.own:
+            fault = database.run(state.own)
+            if isinstance(fault, QueryError):  # the system's own SQL, which passed before
+                self.close()
+                return fault
+            for statement in ("ROLLBACK", *state.cleanup):
+                database.run((statement,))
+        if database.is_private:
+            database.checkpoint()  # where the episode goes on from if its process has to be killed
+        return None

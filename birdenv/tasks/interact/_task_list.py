@@ -1,0 +1,273 @@
+"""The tasks of c-Interact and a-Interact, from settings and a benchmark folder.
+
+Folders have the layouts of lite, full and mini, or our own.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import logging
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cache, partial
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field, ValidationInfo, field_validator
+
+from birdenv.databases import DatabaseSource, SqliteSource, open_source
+from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
+from birdenv.dialogue import Rules
+from birdenv.dialogue.games import Option
+from birdenv.errors import InputError, SettingError
+from birdenv.files import exists, file_identity, is_directory, read_records
+from birdenv.grading import InteractGrader
+from birdenv.grading.interact import STRICT_RULES
+from birdenv.tasks.interact._knowledge import read_notes
+from birdenv.tasks.interact._record import TaskRecord, parse_record
+from birdenv.tasks.interact._task import CInteractTask, private_task_fields, split_record, task_fields
+from birdenv.tasks.interact._user_seat import LeakGuard, UserSees
+from birdenv.tasks.interact.profile import MAX_PATIENCE, PATIENCE, PROFILES, Profile
+from birdenv.tasks.interact.rewards import RewardScheme, Scheme
+from birdenv.tasks.sql._records import in_dialect
+from birdenv.tasks.sql._settings import SqlSettings, check_task_file, playable
+from birdenv.tasks.sql._sql_task_list import SqlTasks
+from birdenv.users import UserStyle
+
+TASK_FILES = (
+    "bird_interact_data.jsonl",
+    "mini_interact.jsonl",
+    "mini_interact_test.jsonl",
+    "c_interact.jsonl",
+)
+"""Names that a folder's task file may have, in the order in which they are looked for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """The tasks of one file with the databases that they run on."""
+
+    tasks: tuple[CInteractTask, ...]
+    source: DatabaseSource
+    task_file: Path
+
+
+def find_task_file(folder: Path) -> Path:
+    """Return the folder's task file; `InputError` if there is none or the choice is open."""
+    if not is_directory(folder):
+        raise InputError(f"{folder}: no such directory; give the folder that holds the benchmark's databases")
+    found = [folder / name for name in TASK_FILES if exists(folder / name)]
+    if not found:
+        names = ", ".join(TASK_FILES)
+        raise InputError(f"{folder} holds no task file ({names}); name the file itself (--data to play it)")
+    if len(found) > 1:
+        names = " and ".join(path.name for path in found)
+        raise InputError(f"{folder} holds {names}; choose one with --data FILE")
+    return found[0]
+
+
+def read_task_records(path: Path, dialect: str = "sqlite") -> list[TaskRecord]:
+    """Return all records of a task file as they are on that engine, checked; instance ids must be
+    distinct.
+    """
+    records: dict[str, TaskRecord] = {}
+    for number, raw in enumerate(read_records(path), 1):
+        name = raw.get("instance_id")
+        shown = name if isinstance(name, str) and name else "no instance_id"
+        where = f"{path}: record {number} ({shown})"
+        record = parse_record(in_dialect(raw, dialect, where), where)
+        if record.instance_id in records:
+            raise InputError(f"{where}: this instance_id occurs twice")
+        records[record.instance_id] = record
+    return list(records.values())
+
+
+def load_benchmark(
+    folder: Path,
+    task_file: Path | None = None,
+    *,
+    source: DatabaseSource | None = None,
+    select: Callable[[TaskRecord], bool] | None = None,
+) -> Benchmark:
+    """Load the tasks that `select` keeps (all by default), with the notes of the databases they need.
+
+    `source` has their databases, by default the folder's own `<db>/<db>.sqlite`. No database is looked at
+    before it is opened.
+    """
+    path = task_file or find_task_file(folder)
+    source = source or SqliteSource(folder)
+    notes = cache(partial(read_notes, folder))
+    tasks: Sequence[CInteractTask] = [
+        split_record(record, index, notes(record.selected_database), source.dialect)
+        for index, record in enumerate(read_task_records(path, source.dialect))
+        if select is None or select(record)
+    ]
+    return Benchmark(tuple(tasks), source, path)
+
+
+_logger = logging.getLogger("birdenv")
+
+
+class InteractSettings(SqlSettings):
+    """Settings of both games of BIRD-Interact."""
+
+    data_dir: Annotated[str | None, Option(argument=True, path=True)] = Field(
+        None, description="Folder with the task file and <db>/ folders; default: that of --data, else demo."
+    )
+    data: Annotated[str | None, Option(path=True)] = Field(
+        None, description="Task file, if not the folder's own."
+    )
+    profile: Literal["strict", "shell", "adk"] = Field(
+        "strict",
+        description="Protocol rules: strict (ours), shell or adk (as in the two reference implementations).",
+    )
+    patience: int = Field(
+        PATIENCE, ge=0, le=MAX_PATIENCE, strict=True, description="Questions beyond the ambiguities."
+    )
+    user_sees: UserSees = Field(
+        "words",
+        description="What the user sees of the system's moves: words, results of its SQL, or all.",
+    )
+    leak_guard: LeakGuard = Field(
+        "filter", description="Answers that leak: filter (replace them), or log (only note them)."
+    )
+    reward_scheme: Scheme = Field(
+        "cooperative", description="Who pays for questions and for what the user tells (docs/self-play.md)."
+    )
+    question_price: float = Field(0.0, ge=0, description="What a question takes from the reward.")
+    disclosure_price: float = Field(
+        0.0, ge=0, description="What each annotated point that the user tells takes from the reward."
+    )
+    user_style: UserStyle = Field(
+        "plain",
+        description="How the rule-based user words its answers: plain, terse or chatty (profile strict "
+        "only).",
+    )
+
+    @field_validator("user_style")
+    @classmethod
+    def _can_have_style(cls, value: UserStyle, info: ValidationInfo) -> UserStyle:
+        profile = PROFILES.get(info.data.get("profile", ""))
+        if value != "plain" and profile is not None and not profile.conversation:
+            raise SettingError(
+                "user_style", f" {value!r} needs the profile strict: the others are as published"
+            )
+        return value
+
+    @field_validator("profile")
+    @classmethod
+    def _may_fail_doubtful(cls, value: str, info: ValidationInfo) -> str:
+        if info.data.get("fail_doubtful") and PROFILES[value].grading != STRICT_RULES:
+            raise SettingError("fail_doubtful", " needs the profile strict: the others judge as published")
+        return value
+
+    def place(self) -> tuple[Path, Path]:
+        """Return the folder and the task file."""
+        if self.data:
+            return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
+        if self.data_dir:
+            return Path(self.data_dir), find_task_file(Path(self.data_dir))
+        return demo_folder(), demo_folder() / DEMO_C_INTERACT_FILE
+
+    def identity(self) -> Hashable:
+        folder, file = self.place()
+        return file_identity(folder, file, self.defects_file)
+
+    @property
+    def scheme(self) -> RewardScheme:
+        """Return how the seats are paid."""
+        return RewardScheme(self.reward_scheme, self.question_price, self.disclosure_price)
+
+    @property
+    def chosen_profile(self) -> Profile:
+        """Return the profile, with what other settings change in it."""
+        profile = PROFILES[self.profile]
+        grading = replace(profile.grading, fail_doubtful=self.fail_doubtful)
+        return replace(profile, grading=grading)
+
+    def rules(self) -> dict[str, Any]:
+        """Return the settings that are the game's own rules, for `config.json` and `overall.json`."""
+        return {"profile": self.profile, "patience": self.patience}
+
+
+class InteractTasks(SqlTasks[CInteractTask]):
+    """Tasks of BIRD-Interact; `make_rules` starts an episode of a game."""
+
+    settings: InteractSettings
+    make_rules: Callable[..., Rules]
+    _idle: Mapping[str, Any]
+
+    def start(self, instance_id: str) -> Rules:
+        return self.make_rules(self.tasks[instance_id])
+
+    def skipped(self, instance_id: str) -> Mapping[str, Any]:
+        return {"attempts": [], **self._idle, **task_fields(self.tasks[instance_id])}
+
+    def skipped_private(self, instance_id: str) -> Mapping[str, Any]:
+        return private_task_fields(self.tasks[instance_id], played=False) | {"log": []}
+
+    def config(self) -> dict[str, Any]:
+        notes = {task.public.database: task.private.notes for task in self.tasks.values()}
+        digests = {
+            name: hashlib.sha256(
+                json.dumps(
+                    [notes[name].schema, [e.raw for e in notes[name].knowledge], notes[name].column_meanings],
+                    sort_keys=True,
+                ).encode()
+            ).hexdigest()
+            for name in sorted(notes)
+        }
+        sees = {} if self.settings.user_sees == "words" else {"user_sees": self.settings.user_sees}
+        style = {} if self.settings.user_style == "plain" else {"user_style": self.settings.user_style}
+        guard = {} if self.settings.leak_guard == "filter" else {"leak_guard": self.settings.leak_guard}
+        scheme = self.settings.scheme
+        paid = {} if scheme == RewardScheme() else {"reward_scheme": asdict(scheme)}
+        return (
+            super().config() | self.settings.rules() | sees | style | guard | paid | {"notes_sha256": digests}
+        )
+
+
+def load_interact(
+    settings: InteractSettings, rules: Callable[..., Rules], idle: Mapping[str, Any], **more: Any
+) -> InteractTasks:
+    """Load the tasks of a game of BIRD-Interact.
+
+    Tasks that cannot be played are left out with a note (`playable`).
+
+    Args:
+        settings: the game's settings.
+        rules: the game's rules.
+        idle: the record's fields of an episode that never began.
+        **more: settings that only these rules have.
+
+    Raises:
+        InputError: a file, a name or a database cannot be used.
+    """
+    folder, file = settings.place()
+    check_task_file(file)
+    source = open_source(folder, settings.dialect, dsn=settings.dsn, tell=_logger.info, today=settings.today)
+    try:
+        benchmark = load_benchmark(folder, file, source=source)
+        chosen, notes = playable(benchmark.tasks, settings, source)
+        tasks = InteractTasks(chosen, benchmark.tasks, source, benchmark.task_file, settings)
+        tasks.notes += notes
+        grader = InteractGrader(source, settings.limits)
+        tasks.make_rules = partial(
+            rules,
+            source=source,
+            grader=grader,
+            profile=settings.chosen_profile,
+            patience=settings.patience,
+            limits=settings.limits,
+            user_sees=settings.user_sees,
+            leak_guard=settings.leak_guard,
+            user_style=settings.user_style,
+            scheme=settings.scheme,
+            **more,
+        )
+        tasks._idle = idle
+        return tasks
+    except BaseException:
+        source.close()
+        raise
