@@ -58,6 +58,9 @@ class Choice:
 SURE = 0.9
 """Likelier than this, a choice holds against doubts."""
 
+_SURE_AGAINST_DOUBTS = 0.975
+"""So likely a choice must be to hold against words for what a user does not tell."""
+
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
 """Costs: to tell something wrong, to ask back in vain, or instead of refusing, to refuse a fair question."""
 
@@ -147,7 +150,7 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     refuse, ask = shares[-2:]
     best = shares.index(max(shares[:-2])) if index.candidates else -1
     told = shares[best] if best >= 0 else 0.0
-    if doubtful and told < SURE:
+    if doubtful and told < _SURE_AGAINST_DOUBTS:
         return REFUSED
     is_open = best >= 0 and index.candidates[best].group == "open"
     costs = (
