@@ -14,7 +14,7 @@ from web_browser import Browser, listening
 from birdenv.cli import main
 from birdenv.cocoa.files import write_examples
 from birdenv.dialogue import Event, Move, make_game
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
 from birdenv.studies import Store, make_replay_app
 from birdenv.studies.rating_round import RatingConfig, items_of

@@ -172,7 +172,7 @@ class Ratings:
         return sum(self.store.begun(rater).values()), most
 
     def next(self, rater: str) -> Item | None:
-        """Return what a rater judges now; None when they have finished, and have their code."""
+        """Return the item that a rater judges now, or None when they have finished and have their code."""
         with self._lock, self.store.transaction():
             found = self.store.rater(rater)
             if found is None or found.code is not None:
