@@ -94,6 +94,7 @@ NOT_RUN = {
     "docs/how-to/people.md": 1,
     "docs/language-models.md": 2,
     "docs/postgresql.md": 1,
+    "docs/reproduce.md": 2,
     "docs/runs.md": 2,
     "docs/self-play.md": 2,
     "docs/tutorial/first-episode.md": 1,

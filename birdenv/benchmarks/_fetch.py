@@ -145,7 +145,7 @@ def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
     again = "Try again later, or download it in another way, and name the file with --archive."
     with tempfile.TemporaryDirectory(prefix=".download-", dir=_made(folder)) as name:
         pooch.get_logger().setLevel("WARNING")
-        bounded = _Bounded(place, folder, progress)
+        bounded = _BoundedFile(place, folder, progress)
         downloader = pooch.HTTPDownloader(progressbar=bounded, timeout=60)
         known = f"sha256:{place.sha256}" if place.sha256 else None
         with _network_errors(place, again):
@@ -228,7 +228,7 @@ def _network_errors(place: Place, hint: str) -> Iterator[None]:
         raise InfrastructureError(f"{place.address}: cannot be fetched: {first}. {hint}") from error
 
 
-class _Bounded:
+class _BoundedFile:
     """Counts what is downloaded, in the place of a progress bar, and stops it at a bound."""
 
     def __init__(self, place: Place, folder: Path, bar: Any) -> None:

@@ -57,7 +57,7 @@ class EpisodeDatabase(Protocol):
         """Return what is committed, as a value, after a rollback."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Go on from a checkpoint."""
+        """Continue from a checkpoint."""
 
     def close(self) -> None:
         """Throw the episode's changes away; closing again does nothing."""
@@ -70,7 +70,7 @@ class EpisodeDatabase(Protocol):
 
 
 class ScannedDatabase(EpisodeDatabase, Protocol):
-    """The database of a statement whose rows are seen as they come: what graders work on."""
+    """A database whose rows can be seen as they come, for graders."""
 
     def scan(self, sql: str, sink: RowSink) -> Result:
         """Run a query as `query` does, and show its rows to the sink as they come, until it has seen
@@ -124,9 +124,9 @@ class DatabaseSource(Protocol):
         """
 
     def close(self) -> None:
-        """Let go of what it holds for episodes, of which no more are opened; closing again does nothing.
+        """Release what the source holds for episodes. No more can be opened; closing again does nothing.
 
-        The end of the process does it as well.
+        The end of the process does the same.
         """
 
     def config(self) -> dict[str, Any]:

@@ -51,7 +51,7 @@ class Usage:
 
 @runtime_checkable
 class ReportsUsage(Protocol):
-    """A player that says what its episode took."""
+    """A player that reports the usage of its episode."""
 
     def usage(self) -> Usage | None: ...
 

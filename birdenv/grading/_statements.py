@@ -185,7 +185,7 @@ class RowCollector:
         return FetchedRows(columns, self._rows, more, total, elapsed, repeatable)
 
     def replay(self, whole: FetchedRows) -> FetchedRows:
-        """Return what would be fetched of a prediction of which all rows are known."""
+        """Return what would be fetched of a prediction whose rows are all known."""
         self.begin(whole.columns)
         is_whole = self.see(list(whole.rows))
         return self.fetched(

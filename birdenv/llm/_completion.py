@@ -28,12 +28,12 @@ class Completion:
         message: the assistant's message, whole, as it came.
         content: its words, or an empty text.
         tool_calls: its tool calls, as they came.
-        reasoning: what the model thought, where the endpoint tells.
-        refusal: its words where it declines.
+        reasoning: the reasoning of the model, if the endpoint returns it.
+        refusal: its words if it refused.
         finish_reason: `stop`, `tool_calls`, `length`, `content_filter` or another.
         prompt_tokens: as the endpoint counts them; None if it does not say.
         completion_tokens: likewise.
-        cached_tokens: those of the prompt that were cheaper.
+        cached_tokens: tokens of the prompt that were cached, and so cheaper.
         cost_usd: None if the price is not known.
     """
 

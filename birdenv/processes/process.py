@@ -277,7 +277,7 @@ class ChildProcess(Channel):
 
 
 class SideChannel(Channel):
-    """A further connection to a process; the end of the process is that of all its connections."""
+    """A further connection to a process. When the process ends, all its connections end."""
 
     def __init__(
         self,

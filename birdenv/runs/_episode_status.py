@@ -35,7 +35,7 @@ TIME_LIMIT: Final = "time limit"
 
 
 def failure(error: Exception, evaluated: int | None = None) -> Failure:
-    """Return whose fault an exception is: the machine's or the data's, or a player's (or ours).
+    """Return whose fault an exception is: the machine's, the data's, a player's, or birdenv's own.
 
     Args:
         error: the exception; a `SeatError` tells whose player raised it.

@@ -24,7 +24,7 @@ _UNUSABLE: Final = ("no choice after two tries", "nothing said", "refused after 
 
 @dataclass(frozen=True, slots=True)
 class RunWarnings:
-    """RunWarnings of a run.
+    """The warnings about a run.
 
     Attributes:
         lines: what people should know, a line each; none if all went well.

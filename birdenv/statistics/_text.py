@@ -22,7 +22,7 @@ def percent(value: float) -> str:
 
 
 def in_digits(value: float, sign: str = "") -> str:
-    """Return `0.467`, `15321`: a figure that is no share, with as many digits as say something."""
+    """Return a figure that is not a share, with its significant digits: `0.467`, `15321`."""
     size = abs(value)
     digits = 3 if size < 100 else 1 if size < 10_000 else 0
     if 0 < size < 0.01:

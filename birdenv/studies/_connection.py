@@ -27,7 +27,7 @@ class _Frame(BaseModel):
 
 
 class Hello(_Frame):
-    """The first frame: from which event on the browser has seen nothing."""
+    """The first frame of a browser: the number of the last event that it has seen."""
 
     type: Literal["hello"]
     after: int = Field(ge=0, le=1_000_000)

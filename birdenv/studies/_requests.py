@@ -119,7 +119,7 @@ _REFUSED: Final = "This page is not for you. Open the study's link again."
 
 
 def refused() -> HTTPException:
-    """Return the answer to one who may not do this."""
+    """Return the page for somebody who is not allowed to do this."""
     return HTTPException(403, _REFUSED)
 
 

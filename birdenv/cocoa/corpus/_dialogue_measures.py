@@ -66,7 +66,7 @@ class Metric:
     missing: str = ""
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
-        """Return what a dialogue, or a seat of it, gives."""
+        """Return the contribution of a dialogue, or of one of its seats."""
         if not self.fits(reading):
             return None
         value = self.value(reading, *seat)

@@ -21,7 +21,7 @@ from birdenv.cocoa.files._values import (
     write_list,
 )
 from birdenv.dialogue.move import HOUSE, Event
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.files import read_records
 
 JUDGED: Final = "eval"
@@ -126,7 +126,7 @@ class EventRecord(FileObject):
         return self
 
     def event(self) -> Event:
-        """Return the event as drivers have it."""
+        """Return the event in the form that drivers use."""
         metadata = self.metadata if isinstance(self.metadata, Mapping) else None
         return Event(self.agent, self.time, self.action, self.data, self.start_time, metadata)
 

@@ -37,7 +37,9 @@ class ForetellsWords(Protocol):
     """A player that can tell how probable it finds each word."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
-        """Return the negative log-probabilities of the tokens since its last move, and of those of a move."""
+        """Return the negative log-probabilities of all tokens since the player's last move, and of a move's
+        own.
+        """
 
 
 @dataclass

@@ -58,11 +58,11 @@ class DiskQuota:
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """It has ended; the time that it took counts for the next."""
+        """Note that the look has ended. Its duration decides when the next one is due."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
-        """Return when `is_beyond` wants to be asked next."""
+        """Return the seconds until `is_beyond` has to be asked again."""
         return max(self._due - time.monotonic(), 0.0)
 
     def is_beyond(self) -> bool:

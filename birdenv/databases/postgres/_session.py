@@ -115,7 +115,7 @@ class Session:
         return QueryError("engine", LOST) if self.is_lost else failure
 
     def reset(self) -> None:
-        """Bring the session back to how it began."""
+        """Reset the session to its first state."""
         if self.in_transaction:
             self.command("ROLLBACK")
         if self.command("DISCARD ALL") is not None:

@@ -71,7 +71,7 @@ NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not
 
 
 def is_from_callback(error: BaseException) -> bool:
-    """Return whether a callback of Python's stopped the statement, by its answer or because it failed."""
+    """Return whether a Python callback stopped the statement, by its answer or because it failed."""
     code = getattr(error, "sqlite_errorcode", None)
     return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
 

@@ -47,7 +47,7 @@ def plain(answer: Answer) -> tuple[Any, ...]:
 
 
 def answer_of(values: Any) -> Answer:
-    """Return what `plain` was given. Raises `ValueError` or `TypeError` for anything else."""
+    """Return the value that `plain` was given. Raises `ValueError` or `TypeError` for anything else."""
     match values:
         case (
             "result",

@@ -25,7 +25,7 @@ from birdenv.grading.compare._cells import (
     cell_types,
     in_utc,
 )
-from birdenv.grading.compare._explain import emptiness, explain, shape_fault
+from birdenv.grading.compare._differences import emptiness, explain, shape_fault
 from birdenv.grading.compare._rows import RowsComparison
 from birdenv.grading.compare._tolerance import multiset_difference
 
@@ -38,8 +38,8 @@ _SEEN_BY_TYPE: Final = (date, list, tuple, dict)
 class Conditions:
     """A task's own rules of comparison (the field `conditions` of a BIRD-Interact record).
 
-    `decimal`: places that numbers are rounded to; negative means the default, 2. `distinct`: only if False,
-    the DISTINCT of the outermost SELECT is taken out of both queries. `order`: row order matters.
+    `decimal`: the number of decimals to which numbers are rounded; negative means the default, 2. `distinct`:
+    if False, the DISTINCT of the outermost SELECT is removed from both queries. `order`: row order matters.
     """
 
     decimal: int = -1

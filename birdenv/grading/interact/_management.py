@@ -48,7 +48,7 @@ def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
 
 
 def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[str]:
-    """Return names of what differs: schema keys (`table orders`) and, for contents, `rows of orders`."""
+    """Return the names of what differs: schema keys (`table orders`) and, for contents, `rows of orders`."""
     return frozenset(name for name, _ in _differences(before, after))
 
 

@@ -55,7 +55,7 @@ def names_of_tests(source: str) -> list[str]:
 
 
 def imports_of(source: str) -> Iterator[str]:
-    """Yield what a source may import, wherever in it: each name may be a module, or a name out of one."""
+    """Yield all names that the source imports, at any depth: modules, and names imported from modules."""
     for node in ast.walk(compile_source(source)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)

@@ -90,9 +90,7 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 
 
 def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
-    """Return the databases of a folder on the engine of the run, and at its day, if it has one; on the server
-    that `open_source` finds.
-    """
+    """Return the databases of a folder on the run's engine, with its reference date if it has one."""
     return open_source(folder, str(config.get("dialect", "sqlite")), today=config.get("today"))
 
 

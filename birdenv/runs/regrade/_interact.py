@@ -119,9 +119,9 @@ def regrade_interact(
 ) -> Regrade:
     """Grade a stored run of c-Interact or a-Interact again.
 
-    `folder` and `task_file` stand in for those that the run was played on. What is doubtful fails under the
-    profile `strict` if `fail_doubtful`, or if the run was played so. Raises `InputError` if data are missing
-    or, unless `allow_changed`, have changed.
+    `folder` and `task_file` replace those of the run. Doubtful passes fail under the profile `strict` if
+    `fail_doubtful` is given, or if the run had it. Raises `InputError` if data are missing or, unless
+    `allow_changed`, have changed.
     """
     config = directory.read_config(hint="")
     fail_doubtful = fail_doubtful or bool(config.get("fail_doubtful"))

@@ -117,7 +117,7 @@ class BaitQuestion:
 
 
 def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
-    """Draw different questions of every sort.
+    """Draw distinct questions of every sort.
 
     Args:
         seed: the same seed draws the same questions.

@@ -73,7 +73,9 @@ def show(
 
 
 def left(rules: Rules, seat: int) -> str:
-    """Return what a seat is told of what runs out, with the part of the conversation that it is in."""
+    """Return what a seat is told about its remaining turns and the like, and the phase of the
+    conversation.
+    """
     words, seats = rules.left_in_words(seat), rules.seats
     has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
     return f"Part {rules.phase()}. {words}" if has_parts else words

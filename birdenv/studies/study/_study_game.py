@@ -91,7 +91,7 @@ def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
 
 
 def keep_settings(arena: Arena, store: Store) -> None:
-    """Keep with which game and settings a study was begun.
+    """Store the game and the settings with which a study was begun.
 
     Raises:
         InputError: it was begun with others.

@@ -34,7 +34,7 @@ class Presence:
             self._since[id] = self._clock()
 
     def disconnect(self, id: str) -> None:
-        """Count one less."""
+        """Note that one of a person's connections has ended."""
         self._tabs[id] -= 1
         if self._tabs[id] == 0:
             del self._tabs[id], self._since[id]

@@ -30,7 +30,7 @@ COSTS: Final[Mapping[Kind, float]] = MappingProxyType({kind: _TENTHS[kind] / 10 
 """The price of each tool, in the order of `TOOLS`."""
 
 MALFORMED_COST: Final = _MALFORMED / 10
-"""What an action costs that is none."""
+"""The price of an invalid action."""
 
 
 def budget_for(counted_ambiguities: int, patience: int) -> int:

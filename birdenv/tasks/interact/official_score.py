@@ -70,7 +70,7 @@ def rated(standings: Iterable[EpisodeScore]) -> list[EpisodeScore]:
 
 
 def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
-    """Count all of the standings, rated or not."""
+    """Count the phases of all episodes, rated or not."""
     a, b, c, d = (
         sum(standing.passed(phase, attempt) for standing in standings)
         for phase in (1, 2)

@@ -93,7 +93,7 @@ _SHARED: Final = RewardScheme()
 
 
 def told_points(brief: Brief, text: str) -> set[str]:
-    """Return the snippets of the annotated points that a text tells: most of their words that are new."""
+    """Return the snippets of the annotated points that a text tells, that is, most of their new words."""
     said = _words(text)
     known = _words(brief.request)
     found = set()

@@ -66,7 +66,7 @@ def write_defects(path: Path, defects: Defects) -> None:
 
 
 def read_defects(path: Path) -> Defects:
-    """Return the tasks of a list, with the reasons as far as there are any.
+    """Return the tasks of a list of known defects, with their reasons if it has any.
 
     Raises:
         InputError: the file cannot be read, or a record names no task.

@@ -100,7 +100,7 @@ def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return one value. Text is quoted where bare text could be read as something else."""
+    """Return one value as text, quoted if it could be read as something else without quotes."""
     if isinstance(cell, str):
         is_plain = (  # as most texts are: `_marked` would change nothing
             0 < len(cell) <= SHOWN_CHARACTERS

@@ -73,9 +73,7 @@ def rot13(text: str) -> str:
 
 
 def decoded(text: str) -> str:
-    """Return what the codes in `text` stand for, one after another; "" where nothing decodes to readable
-    text.
-    """
+    """Return the decoded contents of all codes in `text`, or "" if none decodes to readable text."""
     tokens = _TOKEN.findall(text)
     found = []
     if sum(map(text.count, "0123456789")) >= _FEWEST_DIGITS:

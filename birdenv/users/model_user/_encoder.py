@@ -86,7 +86,7 @@ def other_points(brief: Brief) -> tuple[PromptedPoint, ...]:
 
 
 def first_line(text: str) -> str:
-    """Return what stands in the first `<s>...</s>`, else the first line (BIRD-Interact's service).
+    """Return the text of the first `<s>...</s>`, or else the first line (BIRD-Interact's service).
 
     >>> first_line("<s>labelled(A1)</s> or T2"), first_line("labelled(A1)\\nIt is about size.")
     ('labelled(A1)', 'labelled(A1)')
@@ -95,7 +95,7 @@ def first_line(text: str) -> str:
 
 
 def tagged(text: str) -> str:
-    """Return what stands in the first `<s>...</s>`, else the whole text (BIRD-Interact's pipeline).
+    """Return the text of the first `<s>...</s>`, or else the whole text (BIRD-Interact's pipeline).
 
     >>> tagged("I choose <s>labelled(A1)</s>."), tagged("labelled(A1)</s>"), tagged("Hm.")
     ('labelled(A1)', 'labelled(A1)', 'Hm.')

@@ -62,7 +62,7 @@ def kind_of(node: Node) -> str:
 
 
 class Speaker:
-    """Says the nodes of one tree.
+    """Puts the nodes of one syntax tree into words.
 
     Args:
         wording: the templates, and the names that they must not say.

@@ -125,7 +125,7 @@ _SOURCE = re.compile(r"(?i)^FROM (\w+)(?: AS)? (\w+)$")
 
 
 def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
-    """Yield by what the shown or grouped things are told, where a chain of joins may lead to them.
+    """Yield how the shown or grouped things are identified, if a chain of joins may lead to them.
 
     The join, the answer ("the branch of the copy"), and the names in it.
     """

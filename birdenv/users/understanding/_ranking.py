@@ -279,7 +279,7 @@ def _asking_back(question: Question, best: float, plain: bool) -> Vector:
 
 
 class CandidateEvidence(NamedTuple):
-    """What speaks for a candidate, whatever the words are: always, and if a kind of thing is asked for."""
+    """The evidence for a candidate apart from its words: in general, and if a kind of thing is asked for."""
 
     always: Vector
     asked: Mapping[str, Vector]

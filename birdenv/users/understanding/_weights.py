@@ -103,11 +103,11 @@ def scale(runs: int) -> float:
 class RunWeights:
     """The weight of each run of words for each facet, in hundredths.
 
-    The numbers of one run stand side by side in one large integer, so that those of a question's runs are
+    The numbers of one run are packed side by side into one large integer, so that the runs of a question are
     added up for all facets at once, and exactly.
 
     Args:
-        weights: for each run the places of facets and what it says for them, of two decimals.
+        weights: for each run, the places of facets and its weights for them, with two decimals.
     """
 
     def __init__(self, weights: Mapping[str, Sequence[tuple[int, float]]]) -> None:

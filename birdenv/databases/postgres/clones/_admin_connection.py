@@ -17,8 +17,15 @@ from typing import Any, Final, TypeVar
 import psycopg
 from psycopg import sql
 
-from birdenv.databases.postgres.clones._leftovers import impatient, number_of_lock, sweep
-from birdenv.databases.postgres.clones._memory_tablespace import MEMORY, drop_memory, has_room, make_memory
+from birdenv.databases.postgres.clones._leftovers import (
+    MEMORY,
+    drop_memory,
+    has_room,
+    impatient,
+    make_memory,
+    number_of_lock,
+    sweep,
+)
 from birdenv.databases.postgres.loading._templates import needed_names
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError
@@ -150,7 +157,7 @@ class AdminConnection:
             time.sleep(0.001)
 
     def make_role(self, role: str, password: str | None, group: str | None = None) -> None:
-        """A role that can log in and nothing else."""
+        """Make a role that can log in and do nothing else."""
         name = sql.Identifier(role)
         self.run(
             sql.SQL("CREATE ROLE {} {}").format(

@@ -76,7 +76,7 @@ class CloneFactory:
         return self._maker.attempt(lambda: self._clone(copies))
 
     def clone_of(self, frozen: Clone) -> Clone:
-        """Return a new clone of a clone in which nobody works, with a session."""
+        """Return a new clone of an idle clone, with a session."""
         return self._maker.attempt(lambda: self._clone_of(frozen))
 
     def drop(self, clone: Clone) -> None:

@@ -54,7 +54,7 @@ class ClonePool:
         return self._ask(lambda: self._workshop.clone(copies))
 
     def copy(self, frozen: Clone) -> Clone:
-        """Return a clone of a clone in which nobody works."""
+        """Return a clone of an idle clone."""
         return self._ask(lambda: self._workshop.clone_of(frozen))
 
     def leave(self, clone: Clone) -> None:
@@ -70,7 +70,9 @@ class ClonePool:
             self._ask(lambda: self._workshop.end_session(process))
 
     def let_in(self, clone: Clone) -> bool:
-        """Let a clone's owner log in as on the first day; False if the server was lost since it was made."""
+        """Let a clone's owner log in as at first. Return False if the server was lost since the clone was
+        made.
+        """
         return self._ask(lambda: self._workshop.let_in(clone))
 
     def is_living(self, clone: Clone) -> bool:

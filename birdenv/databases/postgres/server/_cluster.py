@@ -127,7 +127,7 @@ class Cluster:
         return self._is_kept() and pid_file(self.place.data).get("status") == "ready"
 
     def is_used(self) -> bool:
-        """Return whether any process (this one too) holds it."""
+        """Return whether any process, including this one, uses the server."""
         with self.place.users.open("r+") as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)

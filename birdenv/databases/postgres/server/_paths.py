@@ -161,7 +161,7 @@ def _open_to_all(folder: Path) -> None:
 
 @contextmanager
 def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
-    """Hold a lock on a file (`fcntl.LOCK_SH` or `LOCK_EX`); gives its descriptor.
+    """Hold a lock on a file (`fcntl.LOCK_SH` or `LOCK_EX`), and return its descriptor.
 
     Raises `InputError` with `blame` if it cannot be had within `seconds`.
     """

@@ -23,7 +23,7 @@ _mine: tuple[int, Path, int] | None = None  # process id, its folder, the descri
 
 
 def scratch_root() -> Path:
-    """Return where the folders of this user's processes are; it need not exist."""
+    """Return the folder that holds the folders of this user's processes. It may not exist."""
     parent = os.environ.get("BIRDENV_SCRATCH") or tempfile.gettempdir()
     return Path(parent) / f"birdenv-{os.getuid()}"
 
