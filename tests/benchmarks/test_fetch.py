@@ -173,7 +173,7 @@ def test_nothing_is_downloaded_beyond_the_bound(server: Files, tmp_path: Path) -
     server.files["/huge.zip"] = b"x" * 3_000_000
     with pytest.raises(InputError, match="refused"):
         fetch_archive(place(server.url + "/huge.zip", at_most_gb=0.001), tmp_path)
-    bounded = _fetch._Bounded(place("x", at_most_gb=0.001), tmp_path, None)
+    bounded = _fetch._BoundedFile(place("x", at_most_gb=0.001), tmp_path, None)
     with pytest.raises(InputError, match="refused"):
         for _ in range(100):
             bounded.update(100_000)
