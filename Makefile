@@ -32,7 +32,7 @@ test: $(VENV)/installed-dev ## Run the tests, and a sample of the heavy ones
 
 test-all: $(VENV)/installed-dev $(VENV)/installed-rl ## Run all tests, with a CPU build of torch, a browser, TRL and the oldest supported packages too
 	-command -v chromium > /dev/null || { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; }
-	-$(BIN)/pip install --quiet --disable-pip-version-check playwright axe-playwright-python datasets safetensors trl
+	-$(BIN)/pip install --quiet --disable-pip-version-check playwright axe-playwright-python datasets ray safetensors trl
 	-$(BIN)/pip install --quiet --disable-pip-version-check $$(sed -n 's/^\(mcp\|skyrl\): //p' requirements-doors.txt)
 	$(MAKE) docs
 	$(PYTEST) -m '' --hypothesis-profile=all

@@ -117,13 +117,14 @@ def fetch_hub(place: Place, folder: Path) -> None:
     if not sys.stderr.isatty():
         disable_progress_bars()
     with _network_errors(place, "Run the command again: what is there is not downloaded again."):
-        files = HfApi().list_repo_tree(place.address, repo_type="dataset", recursive=True)
+        commit = HfApi().dataset_info(place.address).sha  # what is checked is what is downloaded
+        files = HfApi().list_repo_tree(place.address, repo_type="dataset", recursive=True, revision=commit)
         sizes = {file.path: file.size for file in files if isinstance(file, RepoFile)}
     for name in sizes:
         _inside(name, place.address)
     _check_room(sum(sizes.values()), place, folder)
     with _network_errors(place, "Run the command again: what is there is not downloaded again."):
-        snapshot_download(place.address, repo_type="dataset", local_dir=folder)
+        snapshot_download(place.address, repo_type="dataset", revision=commit, local_dir=folder)
 
 
 def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
@@ -144,7 +145,7 @@ def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
     again = "Try again later, or download it in another way, and name the file with --archive."
     with tempfile.TemporaryDirectory(prefix=".download-", dir=_made(folder)) as name:
         pooch.get_logger().setLevel("WARNING")
-        bounded = _Bounded(place, folder, progress)
+        bounded = _BoundedFile(place, folder, progress)
         downloader = pooch.HTTPDownloader(progressbar=bounded, timeout=60)
         known = f"sha256:{place.sha256}" if place.sha256 else None
         with _network_errors(place, again):
@@ -162,6 +163,8 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
         called: what the archive is called in errors, if not by its path.
     """
     called = called or str(archive)
+    if not archive.is_file():
+        raise InputError(f"{called}: no such file")
     folder = _made(folder)
     try:
         with (
@@ -225,7 +228,7 @@ def _network_errors(place: Place, hint: str) -> Iterator[None]:
         raise InfrastructureError(f"{place.address}: cannot be fetched: {first}. {hint}") from error
 
 
-class _Bounded:
+class _BoundedFile:
     """Counts what is downloaded, in the place of a progress bar, and stops it at a bound."""
 
     def __init__(self, place: Place, folder: Path, bar: Any) -> None:

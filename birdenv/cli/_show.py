@@ -17,7 +17,7 @@ from rich.table import Table
 from rich.text import Text
 
 from birdenv.cli.command import visible
-from birdenv.dialogue.display import Section
+from birdenv.dialogue.measures import Section
 from birdenv.runs.episodes import (
     OpenTerm,
     ResultDifference,

@@ -18,6 +18,7 @@ from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
 from birdenv.llm import Models, ModelSettings
+from birdenv.runs import player_name
 from birdenv.runs.user_evaluation import (
     DEMO_QUESTIONS,
     Judged,
@@ -35,7 +36,6 @@ from birdenv.runs.user_evaluation import (
     readability,
     readability_text,
     schema_names,
-    user_name,
 )
 
 app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
@@ -151,6 +151,6 @@ def leak(
 
 def _keep(user: str, models: ModelSettings, figures: Mapping[str, Any]) -> None:
     """Keep the figures of a user that is not the package's, for the summaries of its runs."""
-    file = keep_figures(user_name(user, models.user_model), figures)
+    file = keep_figures(player_name(user, models.user_model), figures)
     if file is not None:
         print(f"Figures: {file}; summaries of runs with this user show them")

@@ -15,8 +15,7 @@ from typing import Any, Final
 
 from pydantic import BaseModel, ConfigDict
 
-from birdenv.dialogue.display import DIALOGUE_ONLY, GameDisplay
-from birdenv.dialogue.measures import REWARD, GameMeasures
+from birdenv.dialogue.measures import DIALOGUE_ONLY, REWARD, GameDisplay, GameMeasures
 from birdenv.dialogue.move import Move, View
 from birdenv.dialogue.rules import Rules
 from birdenv.dialogue.seat import Seat

@@ -11,15 +11,21 @@ reports and never for an agent. A change that can move a score is a new `GRADER_
 from __future__ import annotations
 
 from birdenv.grading._answer_cleaning import clean_sql
+from birdenv.grading._ex import GRADER_VERSION, ExStatus, ExVerdict
 from birdenv.grading._gold_check import GoldCheck
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL, reads_no_table
 from birdenv.grading._second_run import is_late, with_second_run
 from birdenv.grading._statements import LEAST_FETCHED
-from birdenv.grading._verdict import GRADER_VERSION, ExStatus, ExVerdict
 from birdenv.grading.compare._metrics import METRICS, Metric
-from birdenv.grading.workers._graders import ExGrader, InteractGrader, PairGrader, check_gold
-from birdenv.grading.workers._score_pairs import Pair, score_pairs
+from birdenv.grading.workers._graders import (
+    ExGrader,
+    InteractGrader,
+    Pair,
+    PairGrader,
+    check_gold,
+    score_pairs,
+)
 
 __all__ = [
     "FAILED_AS_DOUBTFUL",

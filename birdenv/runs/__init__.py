@@ -2,7 +2,15 @@
 
 from birdenv.runs._merge import merge_runs
 from birdenv.runs._run_episodes import RunResult, run_episodes
-from birdenv.runs._run_folder import STREAMS, RunDirectory, data_name, episode_name, folder_name, run_folder
+from birdenv.runs._run_folder import (
+    STREAMS,
+    RunDirectory,
+    data_name,
+    episode_name,
+    folder_name,
+    player_name,
+    run_folder,
+)
 from birdenv.runs._run_plan import ENGINES, OpenRun, RunPlan, prepare
 from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import planned_jobs, run, write_run
@@ -23,6 +31,7 @@ __all__ = [
     "folder_name",
     "merge_runs",
     "planned_jobs",
+    "player_name",
     "prepare",
     "run",
     "run_episodes",

@@ -29,6 +29,7 @@ from birdenv.runs._episode_status import RETRIED
 _CONFIG = "config.json"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 _LONGEST_NAME = 60
+_WITH_MODEL = ("llm", "llm-markup", "llm-one-prompt", "rule+llm")
 _DATA = ("data_dir", "data", "data_file", "scenarios", "schema_file", "listings")
 """Settings of games that say which data are played."""
 
@@ -98,6 +99,11 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
         names.append(name)
     place = _UNSAFE.sub("-", data)[:_LONGEST_NAME]
     return "-".join(filter(None, ("+".join(names), place, game)))
+
+
+def player_name(player: str, model: Any) -> str:
+    """Return a player's spec with the model that an option such as `--user-model` named, if it takes one."""
+    return f"{player}:{model}" if isinstance(model, str) and model and player in _WITH_MODEL else player
 
 
 def data_name(settings: Any) -> str:

@@ -99,7 +99,7 @@ def demo_messages() -> dict[str, list[Mapping[str, Any]]]:
                 assert turn is not None
                 calls = [call.to_json(number) for number, call in enumerate(turn.calls, 1)]
                 episode.call({"role": "assistant", "content": turn.content, "tool_calls": calls})
-            assert episode.reward == 1.0
+            assert episode.reward == 1.0, (name, episode.status, episode.error)
             found[name] = [each for each in episode.messages if each["role"] == "assistant"]
     return found
 

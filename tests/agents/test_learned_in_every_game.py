@@ -14,7 +14,7 @@ from birdenv.cocoa.acts import Transcripts
 from birdenv.cocoa.files import ExampleRecord, as_examples, as_scenario
 from birdenv.dialogue import Action, Dialogue, Field, Game, Move, Reply, Rules, Seat, View, make_game, play
 from birdenv.dialogue.games import Settings, TaskList, find_game, register_game
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
 
 TAKE = Action("take", (Field("pile", "item"), Field("count", "integer", 1, 3)))

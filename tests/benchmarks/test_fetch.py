@@ -173,7 +173,7 @@ def test_nothing_is_downloaded_beyond_the_bound(server: Files, tmp_path: Path) -
     server.files["/huge.zip"] = b"x" * 3_000_000
     with pytest.raises(InputError, match="refused"):
         fetch_archive(place(server.url + "/huge.zip", at_most_gb=0.001), tmp_path)
-    bounded = _fetch._Bounded(place("x", at_most_gb=0.001), tmp_path, None)
+    bounded = _fetch._BoundedFile(place("x", at_most_gb=0.001), tmp_path, None)
     with pytest.raises(InputError, match="refused"):
         for _ in range(100):
             bounded.update(100_000)
@@ -318,6 +318,8 @@ def test_the_command_unpacks_what_was_downloaded_by_hand(birdenv, tmp_path: Path
     assert ran.code == 0, ran
     assert (tmp_path / "lite" / "postgre_table_dumps" / "alien" / "alien.sql").exists()
     assert "Licence: CC BY-SA 4.0" in ran.out and "birdenv db load" in ran.out
+    ran = birdenv("data", "fetch", "mini-dev", tmp_path / "none", "--archive", tmp_path / "none.zip")
+    assert ran.code == 2 and "no such file" in ran.err and not (tmp_path / "none").exists()
     ran = birdenv("data", "fetch", "mini-interact", tmp_path / "x", "--from", "archive")
     assert ran.code == 2 and "can be fetched from: hub" in ran.err
     ran = birdenv("data", "fetch", "spider")

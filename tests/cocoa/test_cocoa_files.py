@@ -26,7 +26,7 @@ from birdenv.cocoa.files import (
 from birdenv.cocoa.files._dataset import split
 from birdenv.cocoa.files._dialogue_files import exact
 from birdenv.dialogue import Event
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
 
 MESSAGE = {"agent": 0, "time": 1, "action": "message", "data": "hi"}

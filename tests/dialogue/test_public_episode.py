@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import json
-import subprocess
-import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from threading import Event
 from types import SimpleNamespace
@@ -158,7 +157,9 @@ class TestRecords:
         if not episode.done:
             episode.act("submit_sql", ";\n".join(oracle.follow_up.gold))
 
-    def test_become_a_run_folder_that_other_commands_read(self, tmp_path: Path) -> None:
+    def test_become_a_run_folder_that_other_commands_read(
+        self, birdenv: Callable[..., Any], tmp_path: Path
+    ) -> None:
         arena = make_game("c-interact", limit=3)
         folders = []
         for name in ("one", "two"):
@@ -169,9 +170,9 @@ class TestRecords:
                     assert episode.breakdown == {1: 0.5, 2: 0.3}
                     played.append(episode.record(name))
             folders.append(write_run(arena, played, tmp_path / name, agent=name))
-        for words in (["summary"], ["blame"], ["export", "-f", "rl", "-o", str(tmp_path / "exported")]):
-            command = [sys.executable, "-m", "birdenv", words[0], str(folders[0]), *words[1:]]
-            subprocess.run(command, check=True, capture_output=True, text=True)
+        for command, *words in (["summary"], ["blame"], ["export", "-f", "rl", "-o", tmp_path / "exported"]):
+            ran = birdenv(command, folders[0], *words)
+            assert ran.code == 0, ran.err
         assert (tmp_path / "exported").stat().st_size > 1_000
         assert compare([read_run(folder) for folder in folders])
 

@@ -16,7 +16,7 @@ from birdenv.dialogue import Dialogue, Move, make_game, replay
 from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.chat import tool_schemas
 from birdenv.dialogue.games import find_game, game_names
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.errors import InputError, SettingError
 from birdenv.runs import RunDirectory, RunPlan, prepare, run
 
@@ -177,7 +177,7 @@ BY_NATURE = {
     "envs/candidates/_session.py",
     "envs/candidates/_setting.py",
     "envs/candidates/_tables.py",
-    "envs/wrappers/_markup.py",
+    "envs/wrappers.py",
 }
 """The registered classes, the PettingZoo modules, the setting that chooses among candidates, and
 the wrapper of the published c-Interact prompts."""

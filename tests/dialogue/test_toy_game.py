@@ -271,7 +271,7 @@ def test_summary_compare_and_replay_of_records(tmp_path: Path) -> None:
     assert list(made.to_json()["figures"]) == ["found", "guesses"]
     assert [each.measure.name for each in compare(found).differences] == ["found", "guesses"]
     record = json.loads(next((tmp_path / "a").glob("run-*/runs.jsonl")).read_text().splitlines()[0])
-    from birdenv.dialogue.transcript import Example
+    from birdenv.dialogue.record import Example
 
     example = Example.from_json(record["example"])
     again = replay(toy_game.Guess(int(record["instance_id"])), example.events)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from birdenv.dialogue import Action, Dialogue, Event, Field, Move, Reply, Rules, Seat, View, play
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 
 SAY = Action("say", (Field("number", "integer"),))
 

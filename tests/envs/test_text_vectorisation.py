@@ -21,7 +21,7 @@ from gymnasium.vector.utils import (
 )
 
 from birdenv.envs import UnicodeText
-from birdenv.envs.wrappers._chat import ChatPrompts
+from birdenv.envs.wrappers import ChatPrompts
 from birdenv.tasks.c_interact import GAME
 
 TEXTS = ["", "plain", "Größe\n查询", "😀 𝔸" * 500, "\x00 NUL", "lone \ud800 surrogate", "short again"]

@@ -34,7 +34,7 @@ from birdenv.studies.rating_round._export import ROW_FORMATS, csv_text
 from birdenv.studies.rating_round._raters import side_of
 from birdenv.studies.ratings import import_judgements, read_judgements
 from birdenv.studies.ratings._judgements import table_rows
-from birdenv.studies.replay import RecordedDialogue
+from birdenv.studies.replay import ReplayedDialogue
 
 ANSWERS = {"fluency": "5", "correctness": "4", "cooperation": "3", "humanlike": "1"}
 EVENTS = (
@@ -44,13 +44,13 @@ EVENTS = (
 )
 
 
-def record(number: int, system: str = "rulebased", task: str = "") -> RecordedDialogue:
+def record(number: int, system: str = "rulebased", task: str = "") -> ReplayedDialogue:
     id = f"D{number}"
     task = task or f"T{number}"
-    return RecordedDialogue(id, id, "", task, (system, "human"), "completed", (1.0,), lambda: EVENTS, None)
+    return ReplayedDialogue(id, id, "", task, (system, "human"), "completed", (1.0,), lambda: EVENTS, None)
 
 
-def compared(systems: int = 3, tasks: int = 2) -> list[RecordedDialogue]:
+def compared(systems: int = 3, tasks: int = 2) -> list[ReplayedDialogue]:
     """Dialogues of each system on each task."""
     names = [f"secret-system-{each}" for each in range(systems)]
     return [
@@ -63,7 +63,7 @@ def compared(systems: int = 3, tasks: int = 2) -> list[RecordedDialogue]:
 class Round:
     """A round of ratings, and what its raters do."""
 
-    def __init__(self, folder: Path, records: list[RecordedDialogue], **fields: Any) -> None:
+    def __init__(self, folder: Path, records: list[ReplayedDialogue], **fields: Any) -> None:
         self.now = 0.0
         self.config = RatingConfig(**fields)
         self.items = items_of(records, self.config)
@@ -185,7 +185,7 @@ def test_a_comparison_needs_a_winner_and_a_reason(folder: Path) -> None:
         ([record(1), record(2)], {"compare": "dialogues"}, "nothing to compare"),
     ],
 )
-def test_nothing_to_judge_is_said(records: list[RecordedDialogue], fields: dict[str, Any], why: str) -> None:
+def test_nothing_to_judge_is_said(records: list[ReplayedDialogue], fields: dict[str, Any], why: str) -> None:
     with pytest.raises(InputError, match=why):
         items_of(records, RatingConfig(**fields))
 
@@ -286,12 +286,12 @@ main()
 
 
 def test_dialogues_without_words_are_not_rated() -> None:
-    def record(name: str, *said: Any) -> RecordedDialogue:
+    def record(name: str, *said: Any) -> ReplayedDialogue:
         events = [
             Event(0, 1.0, "select", {"name": "Ann"}),
             *(Event(1, 2.0, "message", text) for text in said),
         ]
-        return RecordedDialogue(name, name, "", "t", ("a", "b"), "", (), lambda: events, None)
+        return ReplayedDialogue(name, name, "", "t", ("a", "b"), "", (), lambda: events, None)
 
     config = RatingConfig(seats=("agent_0",))
     items = items_of([record("silent"), record("blank", " "), record("spoken", "Hello")], config)

@@ -14,11 +14,11 @@ from web_browser import Browser, listening
 from birdenv.cli import main
 from birdenv.cocoa.files import write_examples
 from birdenv.dialogue import Event, Move, make_game
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
 from birdenv.studies import Store, make_replay_app
 from birdenv.studies.rating_round import RatingConfig, items_of
-from birdenv.studies.replay import RecordedDialogue, Records
+from birdenv.studies.replay import Records, ReplayedDialogue
 from birdenv.studies.replay._pages import as_seen
 from birdenv.studies.study._store import FILE
 
@@ -56,7 +56,7 @@ def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def only(records: list[RecordedDialogue]) -> RecordedDialogue:
+def only(records: list[ReplayedDialogue]) -> ReplayedDialogue:
     [record] = records
     return record
 
@@ -81,7 +81,7 @@ def test_what_is_secret_between_seats_stays_so(tmp_path: Path) -> None:
     """DealOrNoDeal: the other's choice is not seen; by the owner it is."""
     with make_game("deal-or-no-deal", limit=1) as arena:
         events = [Event(0, 1, "message", "hello"), Event(0, 2, "select", {"book": 1, "hat": 0, "ball": 0})]
-        record = RecordedDialogue(
+        record = ReplayedDialogue(
             "r", "r", "deal-or-no-deal", arena.ids[0], ("a", "b"), "", (), lambda: events, arena
         )
         chosen = {view["name"]: view["lines"][1]["data"] for view in as_seen(record)["views"]}

@@ -1,6 +1,6 @@
 """Benchmarks made from a short description of a database's concepts."""
 
-from birdenv.benchmarks.generator._concepts import Concepts, demo_concepts, read_concepts
+from birdenv.benchmarks.generator._families import Concepts, demo_concepts, read_concepts
 from birdenv.benchmarks.generator._generate import NEW_FORMS_FILE, Generated, generate
 
 __all__ = ["NEW_FORMS_FILE", "Concepts", "Generated", "demo_concepts", "generate", "read_concepts"]

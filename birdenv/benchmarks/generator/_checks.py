@@ -6,8 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
-from birdenv.benchmarks.generator._concepts import Concepts, Entity
-from birdenv.benchmarks.generator._families import Family, Values
+from birdenv.benchmarks.generator._families import Concepts, Entity, Family, Values
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
 from birdenv.dialogue import Dialogue, Move
 from birdenv.dialogue.players import advance

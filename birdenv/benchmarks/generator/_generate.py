@@ -13,8 +13,7 @@ from random import Random
 from typing import Any, Final
 
 from birdenv.benchmarks.generator._checks import Checker
-from birdenv.benchmarks.generator._concepts import Concepts, demo_concepts
-from birdenv.benchmarks.generator._families import Family, draw_family
+from birdenv.benchmarks.generator._families import Concepts, Family, demo_concepts, draw_family
 from birdenv.benchmarks.generator._task_records import counting, family_records, narrowing
 from birdenv.benchmarks.generator._wording import request
 from birdenv.databases import SqliteSource

@@ -21,7 +21,7 @@ from birdenv.cocoa.files._values import (
     write_list,
 )
 from birdenv.dialogue.move import HOUSE, Event
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.files import read_records
 
 JUDGED: Final = "eval"

@@ -7,8 +7,15 @@ from math import inf
 from typing import Any, Final
 
 from birdenv.dialogue import Seat
-from birdenv.dialogue.display import GameDisplay, Section, table_section
-from birdenv.dialogue.measures import Details, GameMeasures, Measure, Record
+from birdenv.dialogue.measures import (
+    Details,
+    GameDisplay,
+    GameMeasures,
+    Measure,
+    Record,
+    Section,
+    table_section,
+)
 
 
 def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:

@@ -15,9 +15,14 @@ from birdenv.databases.postgres._read_only_queries import PostgresQueries, Serve
 from birdenv.databases.postgres._source import PostgresFolderSource, PostgresSource
 from birdenv.databases.postgres.clones._leftovers import Leftover, leftovers, remove_leftovers
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
-from birdenv.databases.postgres.loading._expectations import OFFICIAL_SETS, OfficialSet, read_expectations
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
-from birdenv.databases.postgres.loading._loading import OWNER, Loaded
+from birdenv.databases.postgres.loading._loading import (
+    OFFICIAL_SETS,
+    OWNER,
+    Loaded,
+    OfficialSet,
+    read_expectations,
+)
 from birdenv.databases.postgres.loading._templates import (
     Stamp,
     Template,

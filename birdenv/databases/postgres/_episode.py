@@ -26,8 +26,7 @@ from birdenv.databases._results import (
 )
 from birdenv.databases.postgres._catalog import read_state
 from birdenv.databases.postgres.clones._clone_pool import ClonePool
-from birdenv.databases.postgres.clones._private_clone import PrivateClone, Snapshot, snapshot
-from birdenv.databases.postgres.clones._shared_readers import Readers
+from birdenv.databases.postgres.clones._episode_sessions import PrivateClone, Readers, Snapshot, snapshot
 from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer
 from birdenv.databases.sqlite._connection import text_fault

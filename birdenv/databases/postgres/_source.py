@@ -18,7 +18,7 @@ from birdenv.databases._results import Allowance, QueryError, Scope
 from birdenv.databases.postgres._catalog import read_schema_text
 from birdenv.databases.postgres._episode import EpisodeContext, PostgresDatabase
 from birdenv.databases.postgres.clones._clone_pool import ClonePool
-from birdenv.databases.postgres.clones._shared_readers import Readers
+from birdenv.databases.postgres.clones._episode_sessions import Readers
 from birdenv.databases.postgres.loading._dumps import Dump, find_dumps, load_dump
 from birdenv.databases.postgres.loading._from_sqlite import load_from_sqlite
 from birdenv.databases.postgres.loading._templates import (

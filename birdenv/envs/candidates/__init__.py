@@ -2,7 +2,7 @@
 
 from birdenv.envs.candidates._env import CInteractCandidatesEnv
 from birdenv.envs.candidates._layout import CandidateColumn, EpisodeColumn, Layout, SpanColumn
-from birdenv.envs.candidates._request_words import phrases, question_about
+from birdenv.envs.candidates._phase import phrases, question_about
 from birdenv.envs.candidates._setting import MAX_SPANS, PRICES, QUESTIONS
 from birdenv.envs.candidates._vector import CInteractCandidatesVectorEnv
 

@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 
 from birdenv.envs.candidates._layout import MAX_POINTS
+from birdenv.envs.candidates._observation import CandidateState, Indices
 from birdenv.envs.candidates._session import Played
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, order_by
-from birdenv.envs.candidates._state import CandidateState, Indices
 from birdenv.envs.candidates._tables import END, Tables
 from birdenv.tasks.interact.rewards import reward
 

@@ -14,6 +14,7 @@ from gymnasium.utils import EzPickle
 
 from birdenv.envs._gymnasium import transcript_text
 from birdenv.envs.candidates._compiled import CompiledSession
+from birdenv.envs.candidates._observation import CandidateState, observation_space
 from birdenv.envs.candidates._session import CandidatesSession
 from birdenv.envs.candidates._setting import (
     MAX_CANDIDATES,
@@ -23,7 +24,6 @@ from birdenv.envs.candidates._setting import (
     CandidateSetting,
     Drawn,
 )
-from birdenv.envs.candidates._state import CandidateState, observation_space
 from birdenv.envs.candidates._tables import TaskTables
 from birdenv.errors import InputError
 

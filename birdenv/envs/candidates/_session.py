@@ -8,10 +8,9 @@ import numpy as np
 
 from birdenv.dialogue import Dialogue, Move, Player
 from birdenv.dialogue.players import advance
-from birdenv.envs.candidates._phase import ShownPhase, rows_shown
-from birdenv.envs.candidates._request_words import USELESS, question_about
+from birdenv.envs.candidates._observation import CandidateState
+from birdenv.envs.candidates._phase import USELESS, ShownPhase, question_about, rows_shown
 from birdenv.envs.candidates._setting import CandidateSetting, Drawn, UnsureUser, order_by, points_of
-from birdenv.envs.candidates._state import CandidateState
 from birdenv.errors import InfrastructureError
 from birdenv.tasks import SYSTEM, USER
 

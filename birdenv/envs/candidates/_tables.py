@@ -24,10 +24,9 @@ import numpy.typing as npt
 
 from birdenv.dialogue import Dialogue, Move, Player
 from birdenv.envs.candidates._layout import MAX_POINTS
-from birdenv.envs.candidates._phase import Flags, Floats, ShownPhase, rows_shown
-from birdenv.envs.candidates._request_words import USELESS, question_about
+from birdenv.envs.candidates._observation import Indices
+from birdenv.envs.candidates._phase import USELESS, Flags, Floats, ShownPhase, question_about, rows_shown
 from birdenv.envs.candidates._setting import CANNOT_TELL, CandidateSetting, points_of, targets_of
-from birdenv.envs.candidates._state import Indices
 from birdenv.errors import BenchmarkError, InfrastructureError
 from birdenv.files import cache_folder, code_digest
 from birdenv.tasks import SYSTEM, USER

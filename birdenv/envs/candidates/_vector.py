@@ -14,8 +14,8 @@ from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
 from birdenv.envs.candidates._compiled import CompiledEpisodes
+from birdenv.envs.candidates._observation import CandidateState, Indices, observation_space
 from birdenv.envs.candidates._setting import CandidateSetting
-from birdenv.envs.candidates._state import CandidateState, Indices, observation_space
 from birdenv.envs.candidates._tables import tables_of
 from birdenv.errors import InputError
 

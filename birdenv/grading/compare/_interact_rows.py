@@ -25,7 +25,7 @@ from birdenv.grading.compare._cells import (
     cell_types,
     in_utc,
 )
-from birdenv.grading.compare._explain import emptiness, explain, shape_fault
+from birdenv.grading.compare._differences import emptiness, explain, shape_fault
 from birdenv.grading.compare._rows import RowsComparison
 from birdenv.grading.compare._tolerance import multiset_difference
 

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, get_args
 
 from birdenv.databases import QueryResult
 from birdenv.grading.compare._cells import canonical_rows
-from birdenv.grading.compare._column_search import find_columns
+from birdenv.grading.compare._differences import find_columns
 from birdenv.grading.compare._rows import (
     RowsComparison,
     compare_bird,

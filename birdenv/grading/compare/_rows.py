@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from birdenv.databases import QueryResult, Row
 from birdenv.grading.compare._cells import CanonicalRow, canonical_row, canonical_rows
-from birdenv.grading.compare._explain import emptiness, explain, shape_fault, show
+from birdenv.grading.compare._differences import emptiness, explain, shape_fault, show
 from birdenv.grading.compare._tolerance import Agreement, are_plain, compare_numbers, has_nan, unmatched
 
 if TYPE_CHECKING:

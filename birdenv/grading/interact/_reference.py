@@ -28,7 +28,7 @@ from birdenv.databases import (
 )
 from birdenv.databases.cache import Key, result_cache
 from birdenv.grading._reads import reads_clock
-from birdenv.grading.compare._explain import emptiness, show
+from birdenv.grading.compare._differences import emptiness, show
 from birdenv.grading.compare._rows import RowsComparison
 from birdenv.grading.compare._sql_cuts import reference_text
 from birdenv.grading.interact._job import Grade, GradingJob, broken, failed

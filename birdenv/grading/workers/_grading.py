@@ -14,8 +14,8 @@ from birdenv.databases import Checkpoint, DatabaseSource, DatedSource, QueryErro
 from birdenv.databases.sqlite import FileId, SqliteFileSource, crash_error
 from birdenv.errors import BirdenvError, InfrastructureError
 from birdenv.grading._answer_cleaning import Cleaned
+from birdenv.grading._ex import ExVerdict, ShownCell
 from birdenv.grading._gold_check import GoldCheck
-from birdenv.grading._verdict import ExVerdict, ShownCell
 from birdenv.grading.em_esm._pair_rules import PairVerdict
 from birdenv.grading.interact._job import Grade
 from birdenv.grading.workers._graded import NO_STATEMENT, Files, Graded, GradingSettings, OwnedServer, Page

@@ -10,8 +10,8 @@ from typing import Any, Final
 
 from birdenv.databases import QueryResult
 from birdenv.dialogue import Arena, Event
-from birdenv.dialogue.display import DIALOGUE_ONLY, JudgedSubmission, Phase
 from birdenv.dialogue.games import Game, find_game, game_names
+from birdenv.dialogue.measures import DIALOGUE_ONLY, JudgedSubmission, Phase
 from birdenv.dialogue.move import HOUSE
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader

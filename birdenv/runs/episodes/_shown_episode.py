@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from birdenv.databases import QueryResult
-from birdenv.dialogue.display import Phase, Section
+from birdenv.dialogue.measures import Phase, Section
 from birdenv.runs.episodes._result_difference import ResultDifference, cell_text
 
 FIRST_ROWS = 8

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Final, Literal, TypeAlias
 
 from birdenv.dialogue.games import find_game
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.files import exists
 from birdenv.plugins import load_plugin, plugins
 from birdenv.runs._run_folder import run_folder

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.dialogue.measures import UNRATED
 from birdenv.errors import InputError
+from birdenv.runs._run_folder import player_name
 from birdenv.runs.summaries._episode_figures import USAGE, model_figures
 from birdenv.runs.summaries._means_over_tasks import NAME_WIDTH, figure_line
 from birdenv.runs.summaries._run_report import RunReport, group_lines, over_databases
@@ -86,17 +87,12 @@ def _players(run: RecordedRun) -> str:
     models = models if isinstance(models, dict) else {}
     seats = find_game(run.game).seat_names if run.game in game_names() else ()
     others = [
-        f"{_with_model(run.config[name], models.get(f'{name}_model'))} as the {name}"
+        f"{player_name(str(run.config[name]), models.get(f'{name}_model'))} as the {name}"
         for name in seats
         if name in run.config
     ]
-    agent = _with_model(run.agent, models.get("model"))
+    agent = player_name(run.agent, models.get("model"))
     return f"{agent} with {' and '.join(others)}" if others else agent
-
-
-def _with_model(player: Any, model: Any) -> str:
-    named = isinstance(model, str) and str(player) in ("llm", "llm-markup", "rule+llm")
-    return f"{player}:{model}" if named else str(player)
 
 
 def _data(run: RecordedRun) -> str:

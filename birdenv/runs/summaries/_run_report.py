@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from birdenv.dialogue.measures import UNRATED, Details, Measure
 from birdenv.errors import InputError
+from birdenv.runs._run_folder import player_name
 from birdenv.runs.summaries._episode_figures import USAGE, Outcome, model_figures, model_lines
 from birdenv.runs.summaries._means_over_tasks import (
     METHODS,
@@ -160,12 +161,12 @@ class RunReport:
         user = self.run.config.get("user")
         if not isinstance(user, str) or "patience" not in self.run.config:
             return []
-        from birdenv.runs.user_evaluation import user_line, user_name
+        from birdenv.runs.user_evaluation import user_line
         from birdenv.users.identity import standard_line
 
         models = self.run.config.get("models")
         facts = self.run.config.get("user_facts")
-        lines = [user_line(user_name(user, models.get("user_model") if isinstance(models, dict) else None))]
+        lines = [user_line(player_name(user, models.get("user_model") if isinstance(models, dict) else None))]
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:

@@ -6,7 +6,7 @@
 * `evaluation_text`: the figures in words, with intervals
 * `readability`, `readability_text`: how the answers read
 * `class_figures`, `leak_figures`, `keep_figures`: the figures of a user, kept for the summaries of its runs
-* `user_name`, `user_line`: a user with its model, and what is known of it
+* `user_line`: what is known of a user
 * `fish`, `Leaks`, `leaks_text`: what is told to questions that name nothing
 """
 
@@ -32,7 +32,6 @@ from birdenv.runs.user_evaluation._user_figures import (
     readability,
     readability_text,
     user_line,
-    user_name,
 )
 
 __all__ = [
@@ -57,5 +56,4 @@ __all__ = [
     "readability_text",
     "schema_names",
     "user_line",
-    "user_name",
 ]

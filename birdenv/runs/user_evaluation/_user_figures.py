@@ -189,7 +189,6 @@ def _example(one: Judged) -> str:
 
 
 _FOLDER = Path("results/users")
-_WITH_MODEL = ("llm", "llm-one-prompt", "rule+llm")
 _FILE = Path(__file__).parent / "known_figures.json"
 _SAME = {"rule:cooperative": "rule"}
 
@@ -210,11 +209,6 @@ def class_figures(judged: Sequence[Judged]) -> dict[str, Any]:
 def _known() -> dict[str, Any]:
     found: dict[str, Any] = json.loads(_FILE.read_text(encoding="utf-8"))
     return found
-
-
-def user_name(user: str, model: str | None) -> str:
-    """Return a user's spec with the model that `--user-model` gave it."""
-    return f"{user}:{model}" if model and user in _WITH_MODEL else user
 
 
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:

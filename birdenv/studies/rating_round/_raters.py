@@ -16,15 +16,15 @@ from birdenv.studies._platform import TAKEN, is_same_visit
 from birdenv.studies._questions import read_answer, read_words
 from birdenv.studies.rating_round._config import RatingConfig
 from birdenv.studies.rating_round._store import Rater, RatingStore
-from birdenv.studies.replay import RecordedDialogue, SeatView
+from birdenv.studies.replay import ReplayedDialogue, SeatView
 
 
 class Item(NamedTuple):
     """One seat of a dialogue or, with `other`, of two; who sat there differs."""
 
     seat: int
-    record: RecordedDialogue
-    other: RecordedDialogue | None = None
+    record: ReplayedDialogue
+    other: ReplayedDialogue | None = None
 
     @property
     def id(self) -> str:
@@ -50,12 +50,12 @@ class Item(NamedTuple):
         return {name: f"Speaker {place}" for place, name in enumerate(found, 1)}
 
     @property
-    def sides(self) -> tuple[RecordedDialogue, ...]:
+    def sides(self) -> tuple[ReplayedDialogue, ...]:
         """Return the dialogues."""
         return (self.record,) if self.other is None else (self.record, self.other)
 
 
-def items_of(records: Iterable[RecordedDialogue], config: RatingConfig) -> list[Item]:
+def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[Item]:
     """Return the items to be judged, without dialogues in which nobody said a word.
 
     Raises:
@@ -72,7 +72,7 @@ def items_of(records: Iterable[RecordedDialogue], config: RatingConfig) -> list[
     raise InputError(f"there is nothing to compare: no task has dialogues of two systems{where}")
 
 
-def side_of(record: RecordedDialogue, seat: int, config: RatingConfig) -> SeatView:
+def side_of(record: ReplayedDialogue, seat: int, config: RatingConfig) -> SeatView:
     """Return what raters see of one side: the dialogue from the seat's eyes, or its last move alone."""
     try:
         view = record.view(seat)
@@ -84,7 +84,7 @@ def side_of(record: RecordedDialogue, seat: int, config: RatingConfig) -> SeatVi
     return view._replace(lines=[{**line, "reply": None} for line in own[-1:]])
 
 
-def _has_words(record: RecordedDialogue) -> bool:
+def _has_words(record: ReplayedDialogue) -> bool:
     try:
         events = record.load()
     except BirdenvError:
@@ -92,15 +92,15 @@ def _has_words(record: RecordedDialogue) -> bool:
     return any(isinstance(event.data, str) and event.data.strip() for event in events if event.agent >= 0)
 
 
-def _seats(record: RecordedDialogue, config: RatingConfig) -> list[int]:
+def _seats(record: ReplayedDialogue, config: RatingConfig) -> list[int]:
     if config.seats is None:
         return [0 if record.arena is None else record.arena.game.evaluated]
     return [seat for seat, name in enumerate(record.seats) if name in config.seats]
 
 
-def _pairs(seated: Iterable[tuple[RecordedDialogue, int]]) -> Iterable[Item]:
+def _pairs(seated: Iterable[tuple[ReplayedDialogue, int]]) -> Iterable[Item]:
     """Return the first dialogue of each system with the first of each other one on the task, and so on."""
-    groups: dict[tuple[str, str, int], dict[str, list[RecordedDialogue]]] = {}
+    groups: dict[tuple[str, str, int], dict[str, list[ReplayedDialogue]]] = {}
     for record, seat in seated:
         systems = groups.setdefault((record.game, record.task, seat), {})
         systems.setdefault(record.players[seat], []).append(record)

@@ -3,6 +3,6 @@
 * `Records`: the dialogues of some folders or files, each as its seats saw it.
 """
 
-from birdenv.studies.replay._recorded_dialogues import EVERYTHING, RecordedDialogue, Records, SeatView
+from birdenv.studies.replay._recorded_dialogues import EVERYTHING, Records, ReplayedDialogue, SeatView
 
-__all__ = ["EVERYTHING", "RecordedDialogue", "Records", "SeatView"]
+__all__ = ["EVERYTHING", "Records", "ReplayedDialogue", "SeatView"]

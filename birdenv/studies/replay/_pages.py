@@ -17,7 +17,7 @@ from birdenv.report.guarded_app import add_entrance
 from birdenv.studies._connection import as_json
 from birdenv.studies._pages import clock_time, in_minutes, render
 from birdenv.studies._requests import refused, study_app
-from birdenv.studies.replay._recorded_dialogues import RecordedDialogue, Records
+from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue
 
 _ROWS: Final = 200
 _COOKIE: Final = "replay"  # beside a study's, which may be open on the same host
@@ -27,7 +27,7 @@ _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
 class _Shown(NamedTuple):
     """The records that pass the filters, and what filters may be set to."""
 
-    records: list[RecordedDialogue]
+    records: list[ReplayedDialogue]
     choices: dict[str, list[str]]
 
 
@@ -48,7 +48,7 @@ def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI,
 
 def add_replay(
     app: FastAPI,
-    records: Callable[[], list[RecordedDialogue]],
+    records: Callable[[], list[ReplayedDialogue]],
     doors: Doors,
     prefix: str,
     cookie: str = ADMIN_COOKIE,
@@ -67,7 +67,7 @@ def add_replay(
         if not doors.is_admin(request.cookies.get(cookie)):
             raise refused()
 
-    async def find(id: str) -> RecordedDialogue:
+    async def find(id: str) -> ReplayedDialogue:
         found = await asyncio.to_thread(lambda: next((each for each in records() if each.id == id), None))
         if found is None:
             raise HTTPException(404, "There is no such dialogue.")
@@ -113,7 +113,7 @@ def add_replay(
         return Response(text, media_type="application/json")
 
 
-def as_seen(record: RecordedDialogue) -> dict[str, Any]:
+def as_seen(record: ReplayedDialogue) -> dict[str, Any]:
     """Return a dialogue for its page: everything, and as each seat saw it."""
     views = [record.everything()]
     with suppress(BirdenvError):  # the data may have changed, or be gone
@@ -124,7 +124,7 @@ def as_seen(record: RecordedDialogue) -> dict[str, Any]:
     return {"views": shown, "count": len(views[0].lines), "private": record.private, "end": end}
 
 
-def _row(record: RecordedDialogue) -> dict[str, Any]:
+def _row(record: ReplayedDialogue) -> dict[str, Any]:
     players = [f"{seat}: {player}" for seat, player in zip(record.seats, record.players, strict=False)]
     return {
         "id": quote(record.id, safe=""),
@@ -139,7 +139,7 @@ def _row(record: RecordedDialogue) -> dict[str, Any]:
     }
 
 
-def _filtered(records: Sequence[RecordedDialogue], asked: Mapping[str, str]) -> _Shown:
+def _filtered(records: Sequence[ReplayedDialogue], asked: Mapping[str, str]) -> _Shown:
     choices = {
         "game": sorted({each.game for each in records}),
         "outcome": sorted({each.status for each in records}),
@@ -148,8 +148,8 @@ def _filtered(records: Sequence[RecordedDialogue], asked: Mapping[str, str]) -> 
     return _Shown([each for each in records if _passes(each, asked)], choices)
 
 
-def _passes(record: RecordedDialogue, asked: Mapping[str, str]) -> bool:
-    """Return a filter that is not set lets everything through."""
+def _passes(record: ReplayedDialogue, asked: Mapping[str, str]) -> bool:
+    """Return True if a dialogue passes the filters; one that is not set lets everything through."""
     earned = max(record.rewards, default=0.0) > 0
     held = {
         "game": record.game == asked["game"],

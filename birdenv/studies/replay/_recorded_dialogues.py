@@ -39,7 +39,7 @@ class SeatView(NamedTuple):
     lines: list[dict[str, Any]]
 
 
-class RecordedDialogue(NamedTuple):
+class ReplayedDialogue(NamedTuple):
     """One finished dialogue.
 
     Attributes:
@@ -136,7 +136,7 @@ class Records:
     def __exit__(self, *exc: object) -> None:
         self._stack.close()
 
-    def all(self) -> list[RecordedDialogue]:
+    def all(self) -> list[ReplayedDialogue]:
         """Return all dialogues, place by place, in their order there; an id that comes again has a number."""
         seen: Counter[str] = Counter()
         made = []
@@ -146,20 +146,20 @@ class Records:
             made.append(record._replace(id=record.id + again, dialogue=record.dialogue + again))
         return made
 
-    def _source(self, path: Path, private: bool) -> Callable[[], list[RecordedDialogue]]:
+    def _source(self, path: Path, private: bool) -> Callable[[], list[ReplayedDialogue]]:
         if is_study(path):
             return self._study(path)
         found = self._run(path, private) if path.is_dir() else self._file(path)
         return lambda: found
 
-    def _study(self, folder: Path) -> Callable[[], list[RecordedDialogue]]:
+    def _study(self, folder: Path) -> Callable[[], list[ReplayedDialogue]]:
         store = Store(folder / FILE, for_reading=True)
         self._stack.callback(store.close)
         game = store.game()
         arena = self._arena(folder, lambda: make_game(game["game"], **game["settings"]))
         return lambda: study_records(store, str(game["game"]), arena)
 
-    def _run(self, folder: Path, private: bool) -> list[RecordedDialogue]:
+    def _run(self, folder: Path, private: bool) -> list[ReplayedDialogue]:
         run = read_run(folder)
         played = [pair for pair in zip(run.records, run.private, strict=True) if "example" in pair[0]]
         has_scenarios = _has_scenarios(run.game)
@@ -169,7 +169,7 @@ class Records:
             example = record["example"]
             repeat = f"/{record['repeat']}" if "repeat" in record else ""
             made.append(
-                RecordedDialogue(
+                ReplayedDialogue(
                     f"{run.path.parent.name}/{run.path.name}/{example['uuid']}{repeat}",
                     f"{example['uuid']}{repeat}",
                     run.game,
@@ -191,7 +191,7 @@ class Records:
             lambda: as_examples([record["example"] for record, _ in played], str(folder)),
         )
 
-    def _file(self, path: Path) -> list[RecordedDialogue]:
+    def _file(self, path: Path) -> list[ReplayedDialogue]:
         examples = read_examples(path)
         games = [_game_of(each) for each in examples]
         made = {place: _of_file(path, each) for place, each in enumerate(examples)}
@@ -205,9 +205,9 @@ class Records:
         self,
         path: Path,
         game: str,
-        records: list[RecordedDialogue],
+        records: list[ReplayedDialogue],
         examples: Callable[[], Sequence[ExampleRecord]],
-    ) -> list[RecordedDialogue]:
+    ) -> list[ReplayedDialogue]:
         """Return records with what their seats were told, which their dialogues bring along."""
         try:
             told = Transcripts(find_game(game), examples())
@@ -228,14 +228,14 @@ class Records:
         self.notes.append(f"{place}: only the record itself can be seen, not what each seat saw: {error}")
 
 
-def study_records(store: Store, game: str, arena: Arena | None) -> list[RecordedDialogue]:
+def study_records(store: Store, game: str, arena: Arena | None) -> list[ReplayedDialogue]:
     """Return the finished dialogues of a study's store."""
 
     def loader(id: str) -> Callable[[], Sequence[Event]]:
         return lambda: [move.event for move in store.moves(id)]
 
     return [
-        RecordedDialogue(
+        ReplayedDialogue(
             each.id,
             each.id,
             game,
@@ -266,18 +266,18 @@ def _game_of(example: ExampleRecord) -> str:
     return game if _has_scenarios(game) else ""
 
 
-def _of_file(path: Path, example: ExampleRecord) -> RecordedDialogue:
+def _of_file(path: Path, example: ExampleRecord) -> ReplayedDialogue:
     made = example.example()
     players = tuple(made.agents.get(str(seat), "") for seat in (0, 1))
     reward = (made.outcome or {}).get("reward")
     rewards = (float(reward),) if isinstance(reward, int | float) else ()
     id = f"{path.stem}/{made.uuid}"
-    return RecordedDialogue(
+    return ReplayedDialogue(
         id, made.uuid, "", made.scenario_uuid, players, "", rewards, lambda: made.events, None
     )
 
 
-def _with_scenario(record: RecordedDialogue, told: Transcripts, place: int) -> RecordedDialogue:
+def _with_scenario(record: ReplayedDialogue, told: Transcripts, place: int) -> ReplayedDialogue:
     """Return a dialogue of a file with what its seats were told; the seats are in the game's order."""
     made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
     with told.dialogue(place) as dialogue:

@@ -8,7 +8,7 @@ from typing import Any
 
 from birdenv.dialogue import Arena, make_game, replay
 from birdenv.dialogue.chat import chat_messages, tool_schemas
-from birdenv.dialogue.transcript import Example
+from birdenv.dialogue.record import Example
 from birdenv.errors import InputError
 from birdenv.files import exists
 from birdenv.studies.study._config import HUMAN

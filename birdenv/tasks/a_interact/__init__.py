@@ -1,8 +1,7 @@
 """a-Interact: the tasks of c-Interact, played with nine tools that cost budget (BIRD-Interact)."""
 
 from birdenv.tasks.a_interact._budget import COSTS, MALFORMED_COST, Budget, budget_for
-from birdenv.tasks.a_interact._game import GAME, AInteractSettings
-from birdenv.tasks.a_interact._rules import PROFILES, AInteractRules
+from birdenv.tasks.a_interact._rules import GAME, PROFILES, AInteractRules, AInteractSettings
 
 __all__ = [
     "COSTS",

@@ -1,20 +1,27 @@
-"""The rules of an a-Interact episode."""
+"""The rules of an a-Interact episode, its settings, and a-Interact as a registered game."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, Literal
 
-from birdenv.dialogue import Move, Reply, Seat
+from pydantic import Field
+
+from birdenv.dialogue import Game, Move, Reply, Seat
 from birdenv.dialogue.people import ActionWords, Panel, SeatWords
 from birdenv.grading.interact import Grade
 from birdenv.tasks.a_interact import _messages as messages
 from birdenv.tasks.a_interact._budget import COSTS, Budget, budget_for
 from birdenv.tasks.a_interact._messages import look_up
+from birdenv.tasks.interact._record import TaskRecord
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName
+from birdenv.tasks.interact._task_list import InteractSettings, InteractTasks, load_interact
+from birdenv.tasks.interact.display import DISPLAY
+from birdenv.tasks.interact.measures import A_INTERACT
+from birdenv.tasks.interact.profile import MAX_PATIENCE, PATIENCE
 from birdenv.tasks.interact.profile import PROFILES as ALL_PROFILES
 from birdenv.tasks.sql._actions import (
     ASKING_GUIDE,
@@ -31,6 +38,7 @@ from birdenv.tasks.sql._actions import (
     Kind,
 )
 from birdenv.tasks.sql._words import ASKING_WORDS
+from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 
 PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
 """By name. The original pipeline (`shell`) has no a-Interact."""
@@ -223,3 +231,42 @@ def _is_none(move: Move) -> bool:
     if action is None or action.fault(move.data) is not None:
         return True
     return move.action == "get_column_meaning" and any("|" in name for name in move.data.values())
+
+
+class AInteractSettings(InteractSettings):
+    """Settings of a-Interact."""
+
+    profile: Literal["strict", "adk"] = Field(
+        "strict",
+        description="How submissions are judged: strict (ours) or adk (as in the reference implementation).",
+    )
+    patience: int = Field(
+        PATIENCE,
+        ge=0,
+        le=MAX_PATIENCE,
+        strict=True,
+        description="Each adds 2 to the budget of 6 and 2 an ambiguity.",
+    )
+
+
+def load(settings: AInteractSettings) -> InteractTasks:
+    """Load the tasks of a-Interact."""
+    idle = {"budget": 0, "budget_used": 0.0, "calls": {}, "malformed": 0}
+    return load_interact(settings, AInteractRules, idle)
+
+
+GAME = Game(
+    "a-interact",
+    SEATS,
+    AInteractSettings,
+    load,
+    title="Ambiguous question -> tools on a budget -> SQL (BIRD-Interact)",
+    study_title="A question to a database, on a budget",
+    players={1: "rule"},
+    read_text=read_markup,
+    markup_help=markup_help(SEATS[0].kinds),
+    record_model=TaskRecord,
+    measures=A_INTERACT,
+    display=DISPLAY,
+    with_people={"user": {"leak_guard": "log"}},
+)

@@ -7,8 +7,17 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, sqrt
 from typing import Any, Final
 
-from birdenv.dialogue.display import GameDisplay, JudgedSubmission, Phase, Section
-from birdenv.dialogue.measures import UNRATED, Details, GameMeasures, Measure, Record
+from birdenv.dialogue.measures import (
+    UNRATED,
+    Details,
+    GameDisplay,
+    GameMeasures,
+    JudgedSubmission,
+    Measure,
+    Phase,
+    Record,
+    Section,
+)
 from birdenv.tasks.bird._task import DIFFICULTIES
 from birdenv.tasks.sql._doubtful_passes import doubtful_notes, doubtful_passes
 from birdenv.tasks.sql._settings import REPORTED

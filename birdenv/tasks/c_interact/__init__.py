@@ -1,9 +1,8 @@
 """c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
 
-from birdenv.tasks.c_interact._game import GAME, CInteractSettings
 from birdenv.tasks.c_interact._messages import USED_UP
-from birdenv.tasks.c_interact._rules import CInteractRules
-from birdenv.tasks.interact._grading_job import grading_job
+from birdenv.tasks.c_interact._rules import GAME, CInteractRules, CInteractSettings
+from birdenv.tasks.interact._databases import grading_job
 from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
 from birdenv.tasks.interact._record import TaskRecord, misspelt_fields, parse_record
 from birdenv.tasks.interact._shared_rules import DONE, InteractRules

@@ -1,4 +1,4 @@
-"""The rules of a c-Interact episode (BIRD-Interact §2, §5.1)."""
+"""The rules of a c-Interact episode (BIRD-Interact §2, §5.1), its settings, and the registered game."""
 
 from __future__ import annotations
 
@@ -6,16 +6,22 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Final
 
+from pydantic import Field
+
 from birdenv.databases import DatabaseSource
-from birdenv.dialogue import Move, Reply, Seat
+from birdenv.dialogue import Game, Move, Reply, Seat
 from birdenv.dialogue.chat import NO_CALL
 from birdenv.dialogue.people import Panel
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import Grade
 from birdenv.tasks.c_interact import _messages as messages
 from birdenv.tasks.interact._knowledge import shown_knowledge
+from birdenv.tasks.interact._record import TaskRecord
 from birdenv.tasks.interact._shared_rules import DONE, USER_SEAT, InteractRules
 from birdenv.tasks.interact._task import AttemptName, CInteractTask
+from birdenv.tasks.interact._task_list import InteractSettings, InteractTasks, load_interact
+from birdenv.tasks.interact.display import DISPLAY
+from birdenv.tasks.interact.measures import C_INTERACT
 from birdenv.tasks.sql._actions import (
     ASKING_GUIDE,
     CLARIFY,
@@ -28,6 +34,7 @@ from birdenv.tasks.sql._actions import (
     Kind,
 )
 from birdenv.tasks.sql._words import ASKING_WORDS, counted, knowledge_panel, tables_panel
+from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 from birdenv.users import ASKING_BACK
 
 MAX_EXECUTIONS = 50
@@ -225,3 +232,40 @@ class CInteractRules(InteractRules):
 
     def _left_words(self) -> str:
         return messages.LEFT
+
+
+class CInteractSettings(InteractSettings):
+    """Settings of c-Interact."""
+
+    execute_sql: bool = Field(False, description="Let the agent run SQL (not in the official protocol).")
+    questions: int | None = Field(
+        None, ge=0, description="Questions in every task; default: one for each ambiguity, and patience."
+    )
+
+    def rules(self) -> dict[str, object]:
+        fixed = {} if self.questions is None else {"questions": self.questions}
+        return super().rules() | {"execute_sql": self.execute_sql} | fixed
+
+
+def load(settings: CInteractSettings) -> InteractTasks:
+    """Load the tasks of c-Interact."""
+    idle = {"questions": 0, "max_questions": 0, "free_questions": 0}
+    more = {"execute_sql": settings.execute_sql, "questions": settings.questions}
+    return load_interact(settings, CInteractRules, idle, **more)
+
+
+GAME = Game(
+    "c-interact",
+    SEATS,
+    CInteractSettings,
+    load,
+    title="Ambiguous question -> dialogue -> SQL (BIRD-Interact)",
+    study_title="A question to a database",
+    players={1: "rule"},
+    read_text=read_markup,
+    markup_help=markup_help(("clarify", "submit_sql")),
+    record_model=TaskRecord,
+    measures=C_INTERACT,
+    display=DISPLAY,
+    with_people={"user": {"leak_guard": "log"}},
+)

@@ -13,8 +13,7 @@ from birdenv.dialogue.people import Panel
 from birdenv.errors import BenchmarkError
 from birdenv.grading import InteractGrader
 from birdenv.grading.interact import Grade
-from birdenv.tasks.interact._agent_database import AgentDatabase
-from birdenv.tasks.interact._grading_job import grading_job
+from birdenv.tasks.interact._databases import AgentDatabase, grading_job
 from birdenv.tasks.interact._task import Attempt, AttemptName, CInteractTask, private_task_fields, task_fields
 from birdenv.tasks.interact._user_seat import (
     LeakGuard,

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from birdenv.dialogue import Event
-from birdenv.dialogue.display import GameDisplay, JudgedSubmission, Phase, Section
-from birdenv.dialogue.measures import Record
+from birdenv.dialogue.measures import GameDisplay, JudgedSubmission, Phase, Record, Section
 
 _SUBJECT: Final = re.compile(r"By '([^']{1,200})' I mean\b")
 _USER: Final = 1

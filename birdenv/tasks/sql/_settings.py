@@ -161,8 +161,8 @@ T = TypeVar("T", bound=SqlTask)
 
 
 PUBLISHED: Final = (
-    "BIRD mini-dev, Mini-Interact and BIRD-Interact are published at https://github.com/bird-bench; "
-    "`birdenv data fetch` gets them"
+    "BIRD mini-dev is published at https://github.com/bird-bench/mini_dev, BIRD-Interact and Mini-Interact "
+    "at https://github.com/bird-bench/BIRD-Interact; `birdenv data fetch` gets them"
 )
 """Where the data of the benchmarks are, for errors about missing ones."""
 

@@ -164,7 +164,8 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
             return _unless_nameless(index, found, shown[0], shares[shown[0]])
     if action == 2:
         says_little = asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found)
-        least = _SURELY_OFF_TOPIC if not asked.kinds.isdisjoint(_OF_TASKS) else _SURELY_REFUSED
+        of_task = not asked.kinds.isdisjoint(_OF_TASKS) and len(asked.kinds & PLAIN_KINDS) <= _MOST_KINDS
+        least = _SURELY_OFF_TOPIC if of_task else _SURELY_REFUSED
         return REFUSED if not says_little and (doubtful or refuse >= least) else UNCLEAR
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
     if last >= 0 and refuse < _MAY_BE_REFUSED:
@@ -188,11 +189,14 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
 _MAY_BE_REFUSED = 0.35
 """Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
 
-_SURELY_REFUSED, _SURELY_OFF_TOPIC = 0.85, 0.99
+_SURELY_REFUSED, _SURELY_OFF_TOPIC = 0.5, 0.9
 """A refusal must be so likely where a question has no phrase for what is never told.
 
 The second holds where it asks for a kind of thing that only the request can be asked for.
 """
+
+_MOST_KINDS = 2
+"""Who asks for more kinds of clauses at once asks for everything."""
 
 _OF_TASKS = frozenset(
     {"threshold", "meaning", "category", "filter", "period", "order", "limit", "round", "null"}

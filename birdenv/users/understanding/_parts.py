@@ -104,7 +104,7 @@ def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Pa
         return Part(text, choice if choice.call == "unanswerable" else before)
     fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
     both = more.choice is not None and more.choice.tells and more.choice.target == choice.target
-    keep = before.tells and (fair or (before.share > choice.share and not both))
+    keep = before.tells and (fair or before.share == 1 or (before.share > choice.share and not both))
     return Part(text, before if keep else choice)
 
 

@@ -15,7 +15,7 @@ from gymnasium.utils.env_checker import check_env, data_equivalence
 from birdenv.demo import DEMO_C_INTERACT_FILE, demo_folder
 from birdenv.envs.candidates import CandidateColumn, EpisodeColumn, SpanColumn
 from birdenv.envs.candidates._compiled import CompiledSession
-from birdenv.envs.candidates._request_words import phrases
+from birdenv.envs.candidates._phase import phrases
 from birdenv.envs.candidates._session import CandidatesSession
 from birdenv.envs.candidates._setting import CANNOT_TELL
 from birdenv.envs.wrappers import HiddenPrice

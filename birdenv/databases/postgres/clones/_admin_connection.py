@@ -17,8 +17,15 @@ from typing import Any, Final, TypeVar
 import psycopg
 from psycopg import sql
 
-from birdenv.databases.postgres.clones._leftovers import impatient, number_of_lock, sweep
-from birdenv.databases.postgres.clones._memory_tablespace import MEMORY, drop_memory, has_room, make_memory
+from birdenv.databases.postgres.clones._leftovers import (
+    MEMORY,
+    drop_memory,
+    has_room,
+    impatient,
+    make_memory,
+    number_of_lock,
+    sweep,
+)
 from birdenv.databases.postgres.loading._templates import needed_names
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError

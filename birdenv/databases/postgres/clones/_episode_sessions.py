@@ -1,24 +1,97 @@
-"""The clone that one episode has for itself, and its session there.
+"""The sessions of an episode: in databases that all share while it only reads, in a clone once it writes.
 
-A `Snapshot` is what the clone holds at one moment, kept as a database of its own that nobody works in.
+Shared sessions are kept between statements: nothing that runs there can leave a trace. A `Snapshot` is what a
+clone holds at one moment, kept as a database of its own that nobody works in.
 """
 
 from __future__ import annotations
 
+import os
 import secrets
+import threading
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, TypeVar
 
 from birdenv.databases._results import Allowance, Checkpoint, QueryError, QueryResult, Result, RowSink
 from birdenv.databases.postgres._connection import DiskQuota
 from birdenv.databases.postgres._session import Session, SessionRefusedError, late
-from birdenv.databases.postgres.clones._clone_factory import Clone, open_clone
+from birdenv.databases.postgres.clones._clone_factory import Clone, open_clone, open_reading
 from birdenv.databases.postgres.clones._clone_pool import ClonePool
 from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.sql import may_write
+
+_MOST_KEPT: Final = 16  # sessions of this process that nobody uses at the moment
+
+
+_T = TypeVar("_T")
+
+
+class Readers:
+    """Sessions that read in shared databases. Several threads may use them; a forked child gets none."""
+
+    def __init__(self, server: PostgresServer, pool: ClonePool) -> None:
+        self._server = server
+        self._pool = pool
+        self._lock = threading.Lock()
+        self._process = os.getpid()
+        self._idle: list[tuple[TemplateCopies, Session]] = []  # the latest used last
+
+    def use(self, copies: TemplateCopies, work: Callable[[Session], _T]) -> _T:
+        """Let `work` use a session as it is at its beginning; once more if the server was lost meanwhile.
+
+        Raises `ServerError` if the server is out of reach, or lost a second time.
+        """
+        for is_last in (False, True):
+            session = self._borrow(copies)
+            try:
+                result = work(session)
+            except BaseException:
+                session.close()
+                raise
+            if not session.is_lost:
+                self._give_back(copies, session)
+                return result
+            if isinstance(result, QueryError) and result.kind in ("timeout", "too_large"):
+                self._pool.end_session(session.process)  # we left it, not the other way round
+                return result
+            if is_last:
+                break
+        raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost while a statement ran")
+
+    def close(self) -> None:
+        """End the sessions that nobody uses."""
+        with self._lock:
+            kept, self._idle = self._idle, []
+        if self._process == os.getpid():
+            for _, session in kept:
+                session.close()
+
+    def _borrow(self, copies: TemplateCopies) -> Session:
+        with self._lock:
+            if self._process != os.getpid():
+                self._process, self._idle = os.getpid(), []
+            for index in range(len(self._idle) - 1, -1, -1):
+                if self._idle[index][0] == copies:
+                    _, session = self._idle.pop(index)
+                    if session.is_well:
+                        return session
+                    session.close()
+        return open_reading(self._server, copies, self._pool.reader(copies))
+
+    def _give_back(self, copies: TemplateCopies, session: Session) -> None:
+        session.reset()
+        if session.is_lost:
+            return
+        with self._lock:
+            self._idle.append((copies, session))
+            oldest = self._idle.pop(0)[1] if len(self._idle) > _MOST_KEPT else None
+        if oldest is not None:
+            with suppress(OSError):
+                oldest.close()
 
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
@@ -56,7 +129,6 @@ _OBJECTS: Final = (
     "SELECT pg_catalog.count(pg_catalog.lo_unlink(pg_catalog.lo_create(0)))"
     " FROM pg_catalog.generate_series(1, {})"
 )
-_T = TypeVar("_T")
 
 
 class PrivateClone:

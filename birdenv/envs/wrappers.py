@@ -1,0 +1,327 @@
+"""Other forms of the same observations and actions, and other rewards.
+
+* `ChatMessages`: an environment as a chat with tools, for policies that are chat models: spaces of messages,
+  and an action read out of an assistant's message.
+* `Markup`: the prompt and the tags of the published c-Interact scripts.
+* `TurnCost`, `PotentialShaping` (with `resolved_points`): rewards added to those of an environment, to make
+  it easier to learn or to price turns.
+* `HiddenPrice`: a candidate environment whose price of a question is paid but not shown.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from copy import deepcopy
+from typing import Any, TypeAlias
+
+import gymnasium
+import numpy as np
+from gymnasium.utils import RecordConstructorArgs
+
+from birdenv.dialogue import Move, Seat
+from birdenv.dialogue.chat import chat_messages, read_tool_call, tool_schemas
+from birdenv.dialogue.seat import MAX_TEXT
+from birdenv.envs._gymnasium import DialogueEnv
+from birdenv.envs._text_space import SpaceAsText, UnicodeText
+from birdenv.envs.candidates import EpisodeColumn
+from birdenv.errors import InputError
+from birdenv.tasks import SENDERS, clarify, submit_sql
+from birdenv.tasks.sql.markup_reading import (
+    TURN,
+    before_next_turn,
+    extract_sql,
+    fence_of,
+    markup_help,
+    read_output,
+    read_tool,
+)
+
+__all__ = ["ChatMessages", "HiddenPrice", "Markup", "PotentialShaping", "TurnCost", "resolved_points"]
+
+
+Json = dict[str, Any]
+
+
+class _ChatSpace(SpaceAsText[Json]):
+    """JSON objects; `max_length` bounds their text, and membership looks at the outermost layer only."""
+
+    def __init__(self, max_length: int = 2**22, *, seed: int | None = None) -> None:
+        super().__init__(max_length, seed=seed)
+
+    def encode(self, value: Json) -> str:
+        return json.dumps(value)
+
+    def decode(self, text: str) -> Json:
+        decoded: Json = json.loads(text) if text else {}
+        return decoded
+
+    def _text(self) -> str:
+        return UnicodeText(32, seed=int(self.np_random.integers(2**31))).sample()
+
+
+class ChatPrompts(_ChatSpace):
+    """The arguments of a chat model: `{"messages": [...], "tools": [...]}`."""
+
+    def __init__(self, seat: Seat, max_length: int = 2**22, *, seed: int | None = None) -> None:
+        super().__init__(max_length, seed=seed)
+        self._seat = seat
+
+    def contains(self, x: Any) -> bool:
+        return (
+            isinstance(x, dict)
+            and x.keys() == {"messages", "tools"}
+            and isinstance(x["messages"], list)
+            and isinstance(x["tools"], list)
+        )
+
+    def sample(self, mask: None = None, probability: None = None) -> Json:
+        return {"messages": [{"role": "user", "content": self._text()}], "tools": tool_schemas(self._seat)}
+
+
+class ChatReplies(_ChatSpace):
+    """The answer of a chat model: an assistant message, with or without tool calls, or a bare tool call.
+
+    Samples call the seat's tools.
+    """
+
+    def __init__(self, seat: Seat, max_length: int = 2**22, *, seed: int | None = None) -> None:
+        super().__init__(max_length, seed=seed)
+        self._seat = seat
+
+    def contains(self, x: Any) -> bool:
+        return isinstance(x, dict) and (x.get("role") == "assistant" or "name" in x or "function" in x)
+
+    def sample(self, mask: None = None, probability: None = None) -> Json:
+        action = self._seat.actions[int(self.np_random.integers(len(self._seat.actions)))]
+        arguments = {field.name: self._text() for field in action.fields if field.is_text}
+        call = {"name": action.name, "arguments": json.dumps(arguments)}
+        tool_calls = [{"id": "call_0", "type": "function", "function": call}]
+        return {"role": "assistant", "content": None, "tool_calls": tool_calls}
+
+
+class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Observation: `{"messages": [...], "tools": [...]}`, the arguments of an OpenAI-style chat call.
+
+    `messages` is the whole dialogue so far, as `birdenv.dialogue.chat_messages` writes it; `tools` are the
+    schemas of the actions that are legal now. Action: the assistant's message with one tool call in it, or
+    the tool call alone. A reply without exactly one valid tool call is played as an illegal action, and
+    stands in `messages` by its words, with the environment's reply as a user's message after it.
+    """
+
+    def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
+        RecordConstructorArgs.__init__(self)
+        gymnasium.Wrapper.__init__(self, env)
+        inner = env.unwrapped
+        assert isinstance(inner, DialogueEnv)
+        self._inner = inner
+        self._seat = inner._seat
+        self.observation_space = ChatPrompts(self._seat)
+        self.action_space = ChatReplies(self._seat)
+        self._messages: list[dict[str, Any]] = []
+        self._cursor = 0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[dict[str, Any], dict[str, Any]]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._messages, self._cursor = [], 0
+        return self._prompt(observation), info
+
+    def step(self, action: Any) -> tuple[dict[str, Any], Any, bool, bool, dict[str, Any]]:
+        move = read_tool_call(action, self._seat).move
+        observation, reward, terminated, truncated, info = self.env.step(move)
+        return self._prompt(observation), reward, terminated, truncated, info
+
+    def _prompt(self, observation: dict[str, Any]) -> dict[str, Any]:
+        news = self._inner.heard(self._cursor)
+        self._cursor += len(news)
+        written = chat_messages(observation["instruction"], news, self._seat, self._inner._index)
+        self._messages += written if not self._messages else written[1:]
+        mask = observation["action_mask"]
+        legal = [kind for kind, allowed in zip(self._seat.kinds, mask, strict=True) if allowed]
+        return {"messages": deepcopy(self._messages), "tools": tool_schemas(self._seat, legal)}
+
+
+_PROMPT_LENGTH = 2**22
+
+_SPEAKERS = {"user": "User", "database": "Database", "judge": "Judge"}
+
+
+class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Observation: one prompt that grows from turn to turn. Action: a model's output, read by its tags.
+
+    `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL, or `postgresql` where the databases are
+    PostgreSQL's. Other names of SQL are read too, and a single statement without a fence; what holds no SQL
+    submits `ERROR!`, as the published scripts do. An output without tags goes to the user as it is. Where no
+    question is possible the prompt ends with an opened `<t>`, and the output is searched for SQL whatever its
+    tags.
+
+    The published markup has these two tags only. Where a game has other actions, their names are tags, too:
+    `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
+    """
+
+    def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
+        RecordConstructorArgs.__init__(self)
+        gymnasium.Wrapper.__init__(self, env)
+        self.observation_space = UnicodeText(_PROMPT_LENGTH)
+        self.action_space = UnicodeText(MAX_TEXT)
+        self._dialect = "sqlite"
+        self._prompt = ""
+        self._turn = 0
+        self._legal: tuple[str, ...] = ()
+        inner = env.unwrapped
+        assert isinstance(inner, DialogueEnv)
+        self._kinds = inner.kinds
+        self._has_user = len(inner._arena.game.seats) > 1
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[str, dict[str, Any]]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._dialect = info["dialect"]
+        asking = ("clarify",) if self._has_user else ()
+        names = (*asking, *self._now_legal(observation))
+        help_text = markup_help(names, fence_of(self._dialect))
+        self._prompt = f"{observation['instruction']}\n\n{help_text}\n\n"
+        self._turn = 0
+        self._open_turn(observation)
+        return self._prompt, info
+
+    def step(self, action: str) -> tuple[str, Any, bool, bool, dict[str, Any]]:
+        said, inner = self._read(action)
+        observation, reward, terminated, truncated, info = self.env.step(inner)
+        speaker = _SPEAKERS[SENDERS[observation["sender"]]]
+        self._prompt += f"{said}\n{speaker}: {observation['message']}\n\n"
+        if not (terminated or truncated):
+            self._open_turn(observation)
+        return self._prompt, reward, terminated, truncated, info
+
+    def _read(self, action: Any) -> tuple[str, Any]:
+        """Return what the output adds to the prompt, and the action that it is."""
+        if not self.action_space.contains(action):
+            return "", Move("malformed")
+        call = read_tool(action, self._legal)
+        if call is not None:
+            return call
+        if "clarify" not in self._legal:
+            return before_next_turn(action).strip(), submit_sql(extract_sql(action, self._dialect))
+        kind, utterance = read_output(action)
+        if kind == "submission":
+            return utterance, submit_sql(extract_sql(action, self._dialect))
+        return utterance, clarify(utterance)
+
+    def _open_turn(self, observation: dict[str, Any]) -> None:
+        self._legal = self._now_legal(observation)
+        self._turn += 1
+        left = observation["turns_left"] if "clarify" in self._legal else 0
+        questions = f" ({left} question{'' if left == 1 else 's'} left)" if self._has_user else ""
+        self._prompt += f"{TURN}{self._turn}{questions}:\nYou: "
+        if self._legal == ("submit_sql",):
+            self._prompt += "<t>"
+
+    def _now_legal(self, observation: dict[str, Any]) -> tuple[str, ...]:
+        mask = observation["action_mask"]
+        return tuple(kind for kind, allowed in zip(self._kinds, mask, strict=True) if allowed)
+
+
+Potential: TypeAlias = Callable[[Any, gymnasium.Env[Any, Any]], float]
+"""A function of the observation and the environment that gave it."""
+
+_DIGITS = 10  # of sums of rewards
+
+
+class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Takes `cost` from the reward of every step.
+
+    This changes the task: with a high cost the best policy asks less.
+
+    Args:
+        env: any environment.
+        cost: the price of a step, from 0.
+    """
+
+    def __init__(self, env: gymnasium.Env[Any, Any], cost: float) -> None:
+        RecordConstructorArgs.__init__(self, cost=cost)
+        gymnasium.Wrapper.__init__(self, env)
+        if not cost >= 0:
+            raise InputError(f"the cost of a turn must be a number from 0, got {cost!r}")
+        self._cost = cost
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        return observation, round(float(reward) - self._cost, _DIGITS), terminated, truncated, info
+
+
+class PotentialShaping(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
+    """Adds `discount * potential(after) - potential(before)` to the reward of every step.
+
+    The potential of an end is 0, so that every policy's return changes by the same constant, and the best
+    policy stays the best (Ng, Harada and Russell 1999). A truncated episode keeps the potential of its last
+    state, because learners bootstrap from there.
+
+    Args:
+        env: any environment.
+        potential: a function of the observation and the environment, such as `resolved_points`.
+        discount: the discount of the learner.
+        scale: factor of the potential.
+    """
+
+    def __init__(
+        self, env: gymnasium.Env[Any, Any], potential: Potential, discount: float = 1.0, scale: float = 1.0
+    ) -> None:
+        RecordConstructorArgs.__init__(self, potential=potential, discount=discount, scale=scale)
+        gymnasium.Wrapper.__init__(self, env)
+        self._potential = potential
+        self._discount = discount
+        self._scale = scale
+        self._before = 0.0
+
+    def reset(
+        self, *, seed: int | None = None, options: dict[str, Any] | None = None
+    ) -> tuple[Any, dict[str, Any]]:
+        observation, info = self.env.reset(seed=seed, options=options)
+        self._before = self._scale * self._potential(observation, self.env)
+        return observation, info
+
+    def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+        observation, reward, terminated, truncated, info = self.env.step(action)
+        after = 0.0 if terminated else self._scale * self._potential(observation, self.env)
+        shaped = float(reward) + self._discount * after - self._before
+        self._before = after
+        return observation, round(shaped, _DIGITS), terminated, truncated, info
+
+
+def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
+    """Return the share of a task's annotated points that the user has settled in this episode, 0 to 1.
+
+    The annotations are the private half of a task: use this to train, and never as an observation.
+
+    Args:
+        observation: not used.
+        env: an environment of c-Interact or a-Interact, wrapped or not.
+
+    Raises:
+        InputError: the game has no annotated points.
+    """
+    inner = env.unwrapped
+    dialogue = inner._dialogue if isinstance(inner, DialogueEnv) else None
+    points = getattr(dialogue.rules, "points", None) if dialogue is not None else None
+    if points is None:
+        raise InputError("resolved_points needs a running episode of c-interact or a-interact")
+    settled, all_points = points()
+    return settled / all_points if all_points else 1.0
+
+
+class HiddenPrice(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
+    """Sets the price in a candidate environment's observations to 0: how much is it worth to see it?"""
+
+    def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
+        """Return the observation without the price."""
+        episode = np.array(observation["episode"])
+        episode[..., EpisodeColumn.PRICE] = 0.0
+        return {**observation, "episode": episode}
+
+    def action_masks(self) -> Any:
+        """Return which actions are possible now."""
+        return self.env.get_wrapper_attr("action_masks")()

@@ -1,0 +1,314 @@
+"""Why two results differ, and which columns of a prediction hold the gold's.
+
+The reason is one line for graders. It quotes the gold: never show it to an agent. The search for columns has
+caps, and is pruned by what the columns hold.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Hashable, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date, time
+from decimal import Decimal, InvalidOperation
+from functools import cached_property
+from itertools import chain
+from operator import itemgetter
+from typing import Any, Final
+
+from birdenv.databases import QueryResult, Row
+from birdenv.grading.compare._cells import CanonicalRow, canonical_cell, projected
+from birdenv.grading.compare._tolerance import ABSOLUTE, RELATIVE, Agreement, compare_numbers, rows_agree
+
+MOST_COLUMNS: Final = 10
+"""Wider golds are not searched (the test-suite's own search hangs on 26 columns)."""
+
+_MOST_NODES: Final = 10_000  # partial assignments looked at
+_NUMBERS: Final = (int, float, Decimal)
+_MOST_CELLS: Final = 50_000_000  # the same, for results of many rows: each look reads every row
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnSearch:
+    """`columns`: for each gold column its place in the prediction, None if there are no such places; `ended`:
+    False if a cap ended the search before all were tried."""
+
+    columns: tuple[int, ...] | None
+    ended: bool = True
+
+
+class _CapReachedError(Exception):
+    pass
+
+
+def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MOST_NODES) -> ColumnSearch:
+    """Return distinct columns of `pred` that, put in this order, give the gold's rows as a multiset.
+
+    Both sides have the same number of rows, above zero, canonical or such that Python finds them equal where
+    their canonical forms are. Numbers agree within the tolerance. Whole rows are
+    compared, so that cells of different rows never make up a match.
+    """
+    width = len(gold[0])
+    if width > len(pred[0]):
+        return ColumnSearch(None)
+    if width > MOST_COLUMNS:
+        return ColumnSearch(None, ended=False)
+    search = _Search(gold, pred, min(most_nodes, _MOST_CELLS // (len(gold) * width) + width))
+    try:
+        return ColumnSearch(next(search.assignments(), None))
+    except _CapReachedError:
+        return ColumnSearch(None, ended=False)
+
+
+class _Search:
+    """Depth first: the first gold column's place, then the second's, as long as the rows so far agree."""
+
+    def __init__(self, gold: Sequence[Row], pred: Sequence[Row], nodes: int) -> None:
+        self._gold, self._pred = gold, pred
+        self._nodes = nodes
+        self._gold_columns = [_Column(gold, i) for i in range(len(gold[0]))]
+        self._pred_columns = [_Column(pred, i) for i in range(len(pred[0]))]
+
+    def assignments(self) -> Iterator[tuple[int, ...]]:
+        """Yield all that give the gold's rows, at least cost first."""
+        is_hopeless = any(
+            not any(ours.digest == other.digest or ours.may_be(other) for other in self._pred_columns)
+            for ours in self._gold_columns
+        )
+        return iter(()) if is_hopeless else self._extended(())
+
+    def _extended(self, chosen: tuple[int, ...]) -> Iterator[tuple[int, ...]]:
+        if len(chosen) == len(self._gold_columns):
+            if rows_agree(self._gold, list(projected(self._pred, chosen))):
+                yield chosen
+            return
+        for place in self._places(len(chosen), chosen):
+            self._nodes -= 1
+            if self._nodes < 0:
+                raise _CapReachedError
+            longer = (*chosen, place)
+            if self._may_agree(longer):
+                yield from self._extended(longer)
+
+    def _places(self, column: int, taken: tuple[int, ...]) -> Iterator[int]:
+        """Yield where the prediction may have the values of this gold column: its own place first, and where
+        a tolerance is needed last.
+        """
+        ours = self._gold_columns[column]
+        free = sorted(set(range(len(self._pred_columns))).difference(taken), key=lambda i: (i != column, i))
+        yield from (i for i in free if self._pred_columns[i].digest == ours.digest)
+        yield from (
+            i
+            for i in free
+            if self._pred_columns[i].digest != ours.digest and ours.may_be(self._pred_columns[i])
+        )
+
+    def _may_agree(self, chosen: tuple[int, ...]) -> bool:
+        """Return whether the rows agree in those of the columns so far that need no tolerance."""
+        pairs = [
+            (column, place)
+            for column, place in enumerate(chosen)
+            if self._gold_columns[column].digest == self._pred_columns[place].digest
+        ]
+        if not 1 < len(pairs) < len(self._gold_columns):
+            return True
+        columns, places = zip(*pairs, strict=True)
+        return _digest(self._gold, columns) == _digest(self._pred, places)
+
+
+class _Column:
+    """What tells columns apart without keeping their cells."""
+
+    def __init__(self, rows: Sequence[Row], column: int) -> None:
+        self._rows, self._column = rows, column
+        self.digest = _digest(rows, [column])
+        self.kinds = set(map(type, map(itemgetter(column), rows)))
+
+    @property
+    def _has_fractions(self) -> bool:
+        return any(issubclass(kind, (float, Decimal)) for kind in self.kinds)
+
+    @cached_property
+    def _sums(self) -> tuple[float, float]:
+        """Of the numbers, and of their sizes; infinite where that cannot be told."""
+        cells = map(itemgetter(self._column), self._rows)
+        numbers = [cell for cell in cells if isinstance(cell, _NUMBERS)]
+        try:
+            return math.fsum(numbers), math.fsum(abs(float(number)) for number in numbers)
+        except (OverflowError, ValueError):
+            return math.inf, math.inf
+
+    def may_be(self, other: _Column) -> bool:
+        """Return whether the two columns, which differ, may be the same within the tolerance."""
+        if not (self._has_fractions or other._has_fractions):
+            return False
+        if (
+            _others(self.kinds) != _others(other.kinds)
+            or not _numbers(self.kinds)
+            or not _numbers(other.kinds)
+        ):
+            return False
+        (total, size), (other_total, other_size) = self._sums, other._sums
+        if not math.isfinite(size + other_size):
+            return True
+        allowed = ABSOLUTE * len(self._rows) + 2 * RELATIVE * max(size, other_size)
+        return abs(total - other_total) <= allowed
+
+
+def _numbers(kinds: set[type]) -> set[type]:
+    return {kind for kind in kinds if issubclass(kind, _NUMBERS)}
+
+
+def _others(kinds: set[type]) -> set[type]:
+    return kinds - _numbers(kinds)
+
+
+def _digest(rows: Sequence[Row], columns: Sequence[int]) -> int:
+    """Return the same number for the same multiset of cells in these columns, and nearly always another if
+    not.
+    """
+    return sum(map(hash, map(itemgetter(*columns), rows)))
+
+
+_LONGEST_CELL: Final = 40
+_LONGEST_ROW: Final = 120
+_MOST_ORDERS: Final = 100  # partial column orders looked at
+_MOST_LOOSENED: Final = 1_000  # rows that are looked at for values of another type
+_TYPE_NAMES: Final = {int: "number", float: "number", Decimal: "number", str: "text", bytes: "bytes"}
+_NEVER_LOOSENED: Final = frozenset({type(None), bytes})
+_SHOWN_AS_THEY_ARE: Final = frozenset({int, float})
+
+_Rows = Sequence[CanonicalRow]
+
+
+def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
+    """Return the flags `both_empty` (neither has rows) and `gold_empty` (no row, or nothing but NULLs)."""
+    flags = []
+    if not gold.rows and not pred.rows:
+        flags.append("both_empty")
+    if all(cell is None for row in gold.rows for cell in row):
+        flags.append("gold_empty")
+    return tuple(flags)
+
+
+def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
+    """Return why rows need not be compared at all; empty if they must be."""
+    if gold.truncated:
+        return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
+    if len(gold.columns) != len(pred.columns):
+        return f"{_count(len(gold.columns), 'column')} expected, {len(pred.columns)} returned"
+    if pred.truncated and len(pred.rows) > len(gold.rows):
+        return f"{_count(len(gold.rows), 'row')} expected, more than {len(pred.rows)} returned"
+    if pred.truncated:
+        return f"the prediction's result was cut at the row limit ({len(pred.rows)} rows)"
+    return ""
+
+
+def explain(
+    gold: Sequence[Row],
+    pred: Sequence[Row],
+    missing: _Rows,
+    extra: _Rows,
+    agreement: Agreement | None = None,
+) -> tuple[str, tuple[str, ...]]:
+    """Return one line and flags (`dup_only`, `float_only`, `colorder_only`) for rows that differ.
+
+    `missing` and `extra` are the canonical rows that `multiset_difference` leaves of `gold` and `pred`; those
+    may be any rows that Python finds equal where their canonical forms are. `agreement`: of missing and
+    extra, if the caller knows it.
+    """
+    counts = f"{_count(len(gold), 'row')} expected, {len(pred)} returned"
+    if _are_all_in(missing, pred) and _are_all_in(extra, gold):
+        return f"duplicate rows differ: {counts}", ("dup_only",)
+    if len(gold) != len(pred):
+        return counts, ()
+    if (agreement or compare_numbers(missing, extra)) is Agreement.BUT_NUMBERS:
+        return f"numbers differ: expected {show(missing[0])}, returned {show(extra[0])}", ("float_only",)
+    if len(gold[0]) > 1 and _may_be_reordered(missing, extra) and _has_other_column_order(gold, pred):
+        return "same rows, columns in another order", ("colorder_only",)
+    return _type_difference(missing, extra) or (
+        f"first differing row: expected {show(missing[0])}, returned {show(extra[0])}"
+    ), ()
+
+
+def show(row: CanonicalRow) -> str:
+    """Return a row on one line, long cells and long rows cut."""
+    text = "(" + ", ".join(map(_show_cell, row)) + ")"
+    return text if len(text) <= _LONGEST_ROW else text[:_LONGEST_ROW] + "…"
+
+
+def _show_cell(cell: Hashable) -> str:
+    if type(cell) in _SHOWN_AS_THEY_ARE:
+        return repr(cell)
+    if cell is None:
+        return "NULL"
+    if isinstance(cell, Decimal):
+        return str(cell)
+    if isinstance(cell, (str, bytes)) and len(cell) > _LONGEST_CELL:
+        return repr(cell[:_LONGEST_CELL]) + "…"
+    return repr(cell)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
+def _are_all_in(rows: _Rows, others: Sequence[Row]) -> bool:
+    return not rows or (rows[0] in others and set(others).issuperset(rows))
+
+
+def _may_be_reordered(missing: _Rows, extra: _Rows) -> bool:
+    """Look quickly, before a search, whether the cells could be the same in some order."""
+    return sum(map(hash, chain.from_iterable(missing))) == sum(map(hash, chain.from_iterable(extra)))
+
+
+def _has_other_column_order(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
+    """Return whether some order of pred's columns gives gold's rows; False where the search would be long."""
+    return find_columns(gold, pred, _MOST_ORDERS).columns is not None
+
+
+def _as_text(row: CanonicalRow) -> CanonicalRow:
+    """Return the row with text that reads as a number taken as that number, and dates as their ISO text."""
+    return tuple(map(_loosened, row))
+
+
+def _loosened(cell: Hashable) -> Hashable:
+    if isinstance(cell, (date, time)):
+        return str(cell)
+    if isinstance(cell, str):
+        try:
+            return canonical_cell(Decimal(cell))
+        except (InvalidOperation, ValueError):
+            return cell
+    return cell
+
+
+def _type_difference(missing: _Rows, extra: _Rows) -> str:
+    """Return one line if the rows are the same but for text that reads as a number or a date; else empty."""
+    if len(missing) > _MOST_LOOSENED or not _may_differ_in_type(missing, extra):
+        return ""
+    partners = dict(zip(map(_as_text, extra), extra, strict=True))
+    if Counter(map(_as_text, missing)) != Counter(map(_as_text, extra)):
+        return ""
+    for number, (a, b) in enumerate(zip(missing[0], partners[_as_text(missing[0])], strict=True), 1):
+        if _type_name(a) != _type_name(b):
+            return f"types differ: column {number}: {_type_name(a)} expected, {_type_name(b)} returned"
+    return ""
+
+
+def _may_differ_in_type(missing: _Rows, extra: _Rows) -> bool:
+    """Look quickly whether some column has cells of two types that can be normalised into each other."""
+    for ours, others in zip(zip(*missing, strict=True), zip(*extra, strict=True), strict=False):
+        kinds = {*map(type, ours), *map(type, others)}
+        if len(kinds) > 1 and len(set(map(_type_name_of, kinds - _NEVER_LOOSENED))) > 1:
+            return True
+    return False
+
+
+def _type_name(cell: Any) -> str:
+    return _type_name_of(type(cell))
+
+
+def _type_name_of(kind: type) -> str:
+    return _TYPE_NAMES.get(kind, kind.__name__)
