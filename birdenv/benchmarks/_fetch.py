@@ -22,7 +22,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from birdenv.errors import InfrastructureError, InputError
+from birdenv.errors import BirdenvError, InfrastructureError, InputError
 from birdenv.files import file_digest, is_directory
 
 EXPANSION = 100
@@ -185,10 +185,12 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
                 file.extract(member, name)  # reads no more than `file_size`, and checks the digest
             for top in sorted(tops):
                 Path(name, top).rename(folder / top)
-    except (zipfile.BadZipFile, EOFError, NotImplementedError) as error:
-        raise InputError(f"{called}: not a whole zip archive ({error})") from None
+    except BirdenvError:
+        raise
     except OSError as error:
         raise InfrastructureError(f"{called}: cannot be unpacked into {folder}: {error}") from None
+    except Exception as error:  # every compression has errors of its own, and names can be no text
+        raise InputError(f"{called}: not a whole zip archive ({error})") from None
 
 
 def _members(file: zipfile.ZipFile, called: str) -> list[zipfile.ZipInfo]:

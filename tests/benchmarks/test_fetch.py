@@ -152,12 +152,19 @@ def test_what_is_torn_wrong_or_missing_leaves_nothing(server: Files, tmp_path: P
     server.announced["/torn.zip"] = len(data)
     damaged = bytearray(data)
     damaged[len(data) // 2] ^= 1  # within the large file
-    server.files |= {"/damaged.zip": bytes(damaged), "/other.zip": data}
+    block = bytearray(zipped({"a": b"a" * 99}))
+    block[31] = 0xFF  # the first byte of what is compressed
+    text = bytearray(zipped({"\u00e4": b""}))
+    text[text.rindex(b"\xc3\xa4")] = 0xFF
+    server.files |= {"/damaged.zip": bytes(damaged), "/block.zip": bytes(block), "/name.zip": bytes(text)}
+    server.files["/other.zip"] = data
     for name, error, words in (
         ("torn", InfrastructureError, "cannot be fetched"),
         ("cut", InputError, "not a whole zip archive"),
         ("page", InputError, "not a whole zip archive"),
         ("damaged", InputError, "not a whole zip archive"),
+        ("block", InputError, "not a whole zip archive"),
+        ("name", InputError, "not a whole zip archive"),
         ("missing", InfrastructureError, "404"),
     ):
         with pytest.raises(error, match=words) as raised:
