@@ -88,14 +88,16 @@ def main(owner: Owner) -> None:
 class _Opened:
     """The work of a worker process."""
 
-    _work: Work
+    _work: Work | None = None
 
     def open(self, work: Work) -> None:
         work.open()
         self._work = work
 
     def play(self, job: Job) -> list[Any]:
+        assert self._work is not None
         return list(self._work.play(job))
 
     def close(self) -> None:
-        self._work.close()
+        if self._work is not None:  # it could be opened
+            self._work.close()
