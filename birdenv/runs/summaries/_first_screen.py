@@ -29,7 +29,7 @@ def first_screen(report: RunReport) -> str:
     settings = ", ".join(f"{name} {value}" for name, value in report.settings().items())
     before += [_row("Settings", settings)] if settings else []
     before.append(_row("Episodes", _episodes(run)))
-    after = [_row("Repeats", _repeats(report))] if report.repeats else []
+    after = [_row("Repeats", repeats)] if (repeats := _repeats(report)) else []
     after += [_row(name, text) for name, text in report.details.screen.items()]
     after += [_row(f"Cost, {seat}", text) for seat, text in _costs(report).items()]
     after += [_row("Note", _short(note)) for note in _notes(report)]
@@ -141,10 +141,8 @@ def _cost(used: dict[str, float]) -> str:
 
 
 def _repeats(report: RunReport) -> str:
-    """Return pass^k and pass@k of the first rate, for the largest k."""
-    measure, rates = next(iter(report.repeats.items()))
-    last = rates[-1]
-    return f"{measure.title}: {last.text()}"
+    """Return pass^k and pass@k of the first rate, for the largest k; empty if nothing was rated."""
+    return next((f"{of.title}: {rates[-1].text()}" for of, rates in report.repeats.items() if rates), "")
 
 
 def _notes(report: RunReport) -> list[str]:
