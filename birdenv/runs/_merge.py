@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -43,19 +44,26 @@ def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summa
     for run in runs[1:]:
         _check_same(runs[0], run)
     order = _order(runs)
+    if exists(output):
+        raise InputError(f"{output} is there already: remove it, or name another folder")
     with file_errors(output, "made"):
         output.mkdir(parents=True)
     directory = RunDirectory(output)
-    directory.write_json("config.json", _config(runs))
-    for stream in STREAMS:
-        text = "".join((run.path / f"{stream}.jsonl").read_text(encoding="utf-8") for run in runs)
-        directory.write_text(f"{stream}.jsonl", text)
-    directory.rewrite(order)
     folders = [run.path for run in runs]
-    _merge_calls(folders, directory.path)
-    _merge_speeds(folders, directory.path, order)
-    _merge_blame(folders, directory.path, order)
-    return directory, summarise(directory)
+    try:
+        for stream in STREAMS:
+            files = [folder / f"{stream}.jsonl" for folder in folders]
+            text = "\n".join(file.read_text(encoding="utf-8") for file in files if exists(file))
+            directory.write_text(f"{stream}.jsonl", text)
+        directory.rewrite(order)
+        _merge_calls(folders, directory.path)
+        _merge_speeds(folders, directory.path, order)
+        _merge_blame(folders, directory.path, order)
+        directory.write_json("config.json", _config(runs))  # makes it a run, now that it is whole
+        return directory, summarise(directory)
+    except BaseException:
+        shutil.rmtree(output, ignore_errors=True)
+        raise
 
 
 def _check_same(first: RecordedRun, other: RecordedRun) -> None:
@@ -75,7 +83,7 @@ def _order(runs: Sequence[RecordedRun]) -> list[str]:
     planned = [episode_name(task, repeat) for repeat in rounds for task in whole.tasks]
     asked = whole.config.get("episodes")
     planned = planned[: asked if isinstance(asked, int) else None]
-    held = Counter(name for run in runs for name in RunDirectory(run.path).read("runs"))
+    held = Counter(name for run in runs for name in _whole_episodes(RunDirectory(run.path)))
     missing = [name for name in planned if name not in held]
     double = [name for name, count in held.items() if count > 1]
     if missing:
@@ -88,6 +96,12 @@ def _order(runs: Sequence[RecordedRun]) -> list[str]:
     wanted = set(planned)
     by_task = (episode_name(task, repeat) for task in whole.tasks for repeat in rounds)
     return [name for name in by_task if name in wanted]
+
+
+def _whole_episodes(part: RunDirectory) -> list[str]:
+    """Return the names of the episodes that have a record in every stream."""
+    first, *others = (part.read(stream) for stream in STREAMS)
+    return [name for name in first if all(name in other for other in others)]
 
 
 def _config(runs: Sequence[RecordedRun]) -> dict[str, Any]:

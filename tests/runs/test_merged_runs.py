@@ -11,7 +11,7 @@ import pytest
 from birdenv import run_episodes
 from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
-from birdenv.runs import merge_runs
+from birdenv.runs import _merge, merge_runs
 from birdenv.testing.openai_server import Server
 
 FILES = ("runs.jsonl", "private.jsonl", "overall.json", "summary.txt")
@@ -86,7 +86,7 @@ def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert not target.exists()
     (second / "config.json").write_text(json.dumps(config))
     merge_runs([first, second], target)
-    with pytest.raises(InputError, match="merged"):
+    with pytest.raises(InputError, match="merged is there already"):
         merge_runs([first, second], target)
 
 
@@ -94,6 +94,25 @@ def test_a_part_is_finished_when_its_own_episodes_are(tmp_path: Path) -> None:
     run = part(tmp_path, "2/3")
     overall = json.loads((run / "overall.json").read_text())
     assert overall["finished"] and overall["episodes"]["expected"] == 2
+
+
+def test_a_part_without_episodes_is_a_part(tmp_path: Path) -> None:
+    run = {"limit": 1, "repeats": 2}
+    check_same(merge_runs(parts(tmp_path, **run), tmp_path / "merged")[0].path, part(tmp_path, None, **run))
+
+
+def test_a_merge_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = parts(tmp_path, 2)
+    target = tmp_path / "merged"
+    (second / "private.jsonl").rename(second / "kept")
+    with pytest.raises(InputError, match=r"2 episode\(s\) are in no part: 2, 4"):
+        merge_runs([first, second], target)
+    (second / "kept").rename(second / "private.jsonl")
+    with monkeypatch.context() as patched:
+        patched.setattr(_merge, "summarise", lambda _: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            merge_runs([first, second], target)
+    assert not target.exists()
 
 
 @pytest.mark.slow
