@@ -86,7 +86,7 @@ def _played(plan: RunPlan, opened: OpenRun, work: Work, jobs: Sequence[Job]) -> 
     agent = plan.arena.game.seats[plan.arena.game.evaluated].name
     missing = {episode_name(job.instance_id, job.repeat): job for job in jobs}
     strange: list[str] = []
-    budget: list[RunEndedError] = []
+    ended: list[RunEndedError] = []
 
     def given() -> Iterator[Job]:
         for job in jobs:
@@ -96,22 +96,24 @@ def _played(plan: RunPlan, opened: OpenRun, work: Work, jobs: Sequence[Job]) -> 
             try:
                 models.ledger.check()
             except RunEndedError as error:
-                budget.append(error)
+                ended.append(error)
+            if ended:
                 return
             yield job._replace(calls=models.recorded_of(f"{job.instance_id}/{job.repeat or 0}"))
 
     for played in opened.engine(work, given()):
         models.take_over(played.calls, agent)
-        if played.records is None:
-            raise RunEndedError(played.ended)
+        if played.records is None:  # those in flight bring their records, and calls that were paid
+            ended.append(RunEndedError(played.ended))
+            continue
         record = played.records["runs"]
         name = episode_name(record["instance_id"], record.get("repeat"))
         if missing.pop(name, None) is None:
             strange.append(name)
             continue
         yield played.records
-    if budget:
-        raise budget[0]
+    if ended:
+        raise ended[0]
     if missing or strange:
         faults = [f"no record of {listed(list(missing))}"] if missing else []
         faults += [f"a record too many of {listed(strange)}"] if strange else []

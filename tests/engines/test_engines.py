@@ -239,6 +239,13 @@ def test_an_engine_that_loses_repeats_or_makes_up_records_is_found_out(
     assert len(lines) == len(set(lines)) and "x" not in lines
 
 
+def test_what_is_in_flight_when_a_run_ends_is_kept(tmp_path: Path) -> None:
+    engine = Faulty(lambda found: [JobResult(None, ended="all is spent"), *found[1:]])
+    with pytest.raises(RunEndedError, match="all is spent"):
+        play(tmp_path, engine, "never-asks")
+    assert len((tmp_path / "latest" / "runs.jsonl").read_text().splitlines()) == 3
+
+
 class Untouched:
     """An engine elsewhere that must not be asked for anything."""
 
@@ -305,10 +312,13 @@ def test_an_agent_that_only_the_workers_have(two_folders: tuple[Path, Path]) -> 
     assert [record["status"] for record in found.records] == ["completed"] * 4
 
 
-def test_an_agent_that_only_the_run_has_is_refused(two_folders: tuple[Path, Path]) -> None:
+def test_an_agent_that_only_the_run_has_is_refused(
+    two_folders: tuple[Path, Path], capfd: pytest.CaptureFixture[str]
+) -> None:
     (two_folders[0] / "only_here.py").write_text(AGENT)
     with pytest.raises(InputError, match=r"the worker on \S+: .*no module 'only_here'"):
         play(Path("runs"), InFolder(two_folders[1]), "only_here:submits", **RELATIVE)
+    assert "Traceback" not in capfd.readouterr().err
 
 
 @pytest.mark.parametrize(
@@ -317,7 +327,7 @@ def test_an_agent_that_only_the_run_has_is_refused(two_folders: tuple[Path, Path
         ({"engine": "trains"}, "unknown engine 'trains'; known engines: processes, ray, threads"),
         ({"engine": "threads", "address": "auto"}, "an address says nothing to the engine threads"),
         ({"engine": "threads", "parallel": 0}, "parallel must be at least 1, got 0"),
-        ({"engine": "threads", "shard": "4/3"}, "shard: must be I/N with I from 1 to N"),
+        ({"engine": "threads", "shard": "4/3"}, "shard: must be I/N with I from 1 to N, such as 3/16, got '4/3'$"),
         ({"engine": "threads", "move_timeout": 0}, "move_timeout must be at least 0.001, got 0"),
     ],
 )
