@@ -317,7 +317,7 @@ def test_an_agent_that_only_the_run_has_is_refused(two_folders: tuple[Path, Path
         ({"engine": "trains"}, "unknown engine 'trains'; known engines: processes, ray, threads"),
         ({"engine": "threads", "address": "auto"}, "an address says nothing to the engine threads"),
         ({"engine": "threads", "parallel": 0}, "parallel must be at least 1, got 0"),
-        ({"engine": "threads", "shard": "4/3"}, "shard: must be I/N with I from 1 to N"),
+        ({"engine": "threads", "shard": "4/3"}, "such as 3/16, got '4/3'$"),
         ({"engine": "threads", "move_timeout": 0}, "move_timeout must be at least 0.001, got 0"),
     ],
 )
