@@ -157,6 +157,13 @@ def test_the_module_is_the_command_line() -> None:
     assert (ran.returncode, ran.stdout.strip() != "") == (0, True)
 
 
+def test_a_setting_of_zero_is_kept_for_a_resumed_run() -> None:
+    from birdenv.cli.options._run_options import command_given
+
+    given = {"patience": 0, "temperature": 0.0, "model": None, "verbose": True, "cross_talk": False}
+    assert command_given("play", given)["command"]["options"] == {"patience": 0, "temperature": 0.0}
+
+
 def test_no_password_is_kept_for_a_resumed_run() -> None:
     """Without a server to ask: the options are written down as they are read."""
     from birdenv.cli.options._run_options import command_given

@@ -116,8 +116,23 @@ def test_selfplay_needs_two_players(birdenv: Any) -> None:
 
 
 def test_the_agents_seat_is_named_by_agent_only(birdenv: Any) -> None:
-    ran = birdenv("play", "bargain", "--agent", "rulebased", "--buyer", "rulebased")
-    assert (ran.code, "No such option: --buyer" in ran.err) == (2, True), ran
+    for named in (("--buyer", "rulebased"), ("--buyer=rulebased",)):
+        ran = birdenv("play", "bargain", "--agent", "rulebased", *named)
+        assert (ran.code, "name its player with --agent" in ran.err) == (2, True), ran
+
+
+def test_an_empty_player_is_not_the_default_one(birdenv: Any) -> None:
+    ran = birdenv("play", "bargain", "--agent", "rulebased", "--seller", "", "--limit", "1")
+    assert (ran.code, "unknown user ''" in ran.err) == (2, True), ran
+
+
+def test_a_run_is_resumed_with_an_option_of_its_game(birdenv: Any, tmp_path: Path) -> None:
+    run = ("-o", tmp_path / "run")
+    assert birdenv("play", "bargain", "--agent", "rulebased", "--limit", "1", *run).code == 0
+    resumed = birdenv("play", "--resume", tmp_path / "run", "--limit", "1")
+    assert resumed.code == 0, resumed.err
+    refused = birdenv("play", "--limit", "1", "bargain")
+    assert (refused.code, "name the game before --limit" in refused.err) == (2, True), refused
 
 
 def test_a_person_at_the_terminal_reads_the_guide(

@@ -134,7 +134,8 @@ def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]
     """Return a command with its options as `--resume` needs them. No password is among them."""
     given: dict[str, Any] = {}
     for option, value in values.items():
-        if value not in (None, False, []) and option not in _NOT_KEPT:
+        is_given = value is not None and value is not False and value != []  # 0 is a value
+        if is_given and option not in _NOT_KEPT:
             given[option] = str(value.absolute()) if isinstance(value, Path) else value
     if "dsn" in given:
         from birdenv.databases.postgres import PostgresQueries

@@ -31,6 +31,7 @@ from typer.core import TyperCommand
 from birdenv.cli.options._models import ModelOptions
 from birdenv.cli.options._run_options import RunFolder, RunOptions, options_of_run
 from birdenv.dialogue.games import Game, Option, Settings, find_game
+from birdenv.errors import InputError
 
 if TYPE_CHECKING:
     from birdenv.llm import ModelSettings
@@ -120,10 +121,14 @@ class SettingsCommand(TyperCommand):
         if isinstance(seen.get("resume"), str) and any(isinstance(group, RunFolder) for group in self.groups):
             before = options_of_run(ctx, Path(seen["resume"]))
             ctx.default_map = before
-            name = name or before.get("game")
+            if not isinstance(name, str) or name.startswith("-"):  # the first of the game's own options
+                name = before.get("game")
             args = [*before.get("further", ()), *args]  # written by versions that did not know its settings
         if self._game is None and isinstance(name, str):
+            if name.startswith("-"):
+                raise InputError(f"name the game before {name}: birdenv {ctx.info_name} GAME {name} ...")
             self._add_game(find_game(name))
+        self._check_own_seat(args)
         aliases = self._aliases()
         ctx.token_normalize_func = lambda word: aliases.get(dashed := word.replace("_", "-"), dashed)
         rest: list[str] = super().parse_args(ctx, args)
@@ -136,7 +141,7 @@ class SettingsCommand(TyperCommand):
             if isinstance(declared, Game):
                 chosen = {name: of for name, of in values.items() if _source(ctx, name) != "DEFAULT"}
                 found.settings = _settings(declared.settings, chosen)
-                found.players = {name: chosen[name] for name in declared.seat_names if chosen.get(name)}
+                found.players = {name: chosen[name] for name in declared.seat_names if name in chosen}
             else:
                 found.groups.append(type(declared)(**values))
                 if hasattr(declared, "agent") and values["agent"] == declared.agent:
@@ -172,6 +177,14 @@ class SettingsCommand(TyperCommand):
         self.params += part.params
         self._places |= dict.fromkeys({each.name for each in part.params} - known, place)
         self.params.sort(key=self._place)
+
+    def _check_own_seat(self, args: Sequence[str]) -> None:
+        """Refuse a player by the name of the agent's own seat."""
+        if self._game is None or self.seats != "others":
+            return
+        own = f"--{self._game.seat_names[self._game.evaluated]}"
+        if own not in self._taken and any(word.partition("=")[0] == own for word in args):
+            raise InputError(f"{own} is the seat of the agent: name its player with --agent")
 
     def _place(self, parameter: Any) -> int:
         """Return where the help has a parameter: arguments, the game and the run, the rest, language
