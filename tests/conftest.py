@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gc
 import os
+import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -56,3 +59,16 @@ def postgres_dsn(monkeypatch: pytest.MonkeyPatch) -> str:
     dsn = start_postgres().admin
     monkeypatch.setenv("BIRDENV_DSN", dsn)
     return dsn
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Any]:
+    """Debian's Chromium: one for all tests of a process, since playwright runs only once in a thread."""
+    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if (path := shutil.which("chromium")) is None:
+        pytest.skip("no chromium: apt-get install chromium")
+    options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
+    with playwright.sync_playwright() as running:
+        browser = running.chromium.launch(executable_path=path, args=options)
+        yield browser
+        browser.close()

@@ -96,6 +96,7 @@ NOT_RUN = {
     "docs/postgresql.md": 1,
     "docs/reproduce.md": 2,
     "docs/runs.md": 2,
+    "docs/scaling.md": 1,
     "docs/self-play.md": 2,
     "docs/tutorial/first-episode.md": 1,
     "docs/tutorial/language-model.md": 1,
@@ -141,7 +142,8 @@ class Reader:
             Path(saved[1]).write_text(snippet.text, encoding="utf-8")
         else:
             exec(snippet.text, self.names)
-            assert self.capsys.readouterr().out == snippet.after
+            printed = self.capsys.readouterr().out
+            assert snippet.extras or printed == snippet.after  # a training prints its progress
 
     def type(self, line: str, printed: list[str]) -> None:
         for written, actual in self.addresses.items():

@@ -1,24 +1,11 @@
-"""A browser for the tests of pages. They are skipped without playwright, Chromium or axe."""
+"""Pages in a browser. The tests are skipped without playwright, Chromium or axe."""
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
-
-
-@pytest.fixture(scope="package")
-def chromium() -> Iterator[Any]:
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    if (path := shutil.which("chromium")) is None:
-        pytest.skip("no chromium: apt-get install chromium")
-    options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-    with playwright.sync_playwright() as running:
-        browser = running.chromium.launch(executable_path=path, args=options)
-        yield browser
-        browser.close()
 
 
 @pytest.fixture

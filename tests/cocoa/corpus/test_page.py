@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -129,34 +128,28 @@ def test_figures_are_those_of_the_analysis_for_all_and_for_each_group() -> None:
 
 
 @contextmanager
-def opened(path: Path) -> Iterator[Any]:
+def opened(chromium: Any, path: Path) -> Iterator[Any]:
     """The page in Debian's Chromium; an error or a warning of the browser fails the test."""
-    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
-    program = shutil.which("chromium")
-    if program is None:
-        pytest.skip("there is no Chromium on this machine")
     faults: list[str] = []
-    with sync_api.sync_playwright() as playwright:
-        options = ["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]
-        browser = playwright.chromium.launch(executable_path=program, args=options)
-        try:
-            tab = browser.new_page()
-            tab.on("console", lambda message: faults.append(message.text))
-            tab.on("pageerror", lambda error: faults.append(str(error)))
-            tab.on("request", lambda request: request.url.startswith("file:") or faults.append(request.url))
-            tab.goto(path.as_uri())
-            yield tab
-        finally:
-            browser.close()
+    context = chromium.new_context()
+    tab = context.new_page()
+    tab.on("console", lambda message: faults.append(message.text))
+    tab.on("pageerror", lambda error: faults.append(str(error)))
+    tab.on("request", lambda request: request.url.startswith("file:") or faults.append(request.url))
+    tab.goto(path.as_uri())
+    try:
+        yield tab
+    finally:
+        context.close()
     assert not faults
 
 
 @pytest.mark.slow
-def test_a_person_filters_reads_and_notes(tmp_path: Path) -> None:
+def test_a_person_filters_reads_and_notes(chromium: Any, tmp_path: Path) -> None:
     dialogues = [*many(200), *hostile()]
     made = analyse(dialogues, rated(Judgements(survey_ratings(dialogues))))
     (tmp_path / "page.html").write_text(page(made))
-    with opened(tmp_path / "page.html") as tab:
+    with opened(chromium, tmp_path / "page.html") as tab:
         assert (
             tab.title() == "201 dialogues" and tab.locator("#chosen").inner_text() == "201 of 201 dialogues"
         )
@@ -192,11 +185,11 @@ def test_a_person_filters_reads_and_notes(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ten_thousand_dialogues_stay_readable(tmp_path: Path) -> None:
+def test_ten_thousand_dialogues_stay_readable(chromium: Any, tmp_path: Path) -> None:
     html = page(analyse(many(10_000)))
     (tmp_path / "page.html").write_text(html)
     print(f"page of 10,000 dialogues: {len(html) / 1e6:.1f} MB")
-    with opened(tmp_path / "page.html") as tab:
+    with opened(chromium, tmp_path / "page.html") as tab:
         timing = tab.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd")
         tab.get_by_role("button", name="Dialogues", exact=True).click()
         assert tab.locator(".list li").count() == 50  # what is not looked at is not made

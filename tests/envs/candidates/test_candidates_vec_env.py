@@ -128,9 +128,8 @@ def test_the_same_seed_trains_the_same_policy() -> None:
 
 @pytest.mark.slow
 def test_the_program_of_the_page_learns(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    [program] = re.findall(
-        r"^```py\n(.*?)^```$", LEARNING.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE
-    )
+    page = LEARNING.read_text(encoding="utf-8")
+    program = re.findall(r"^```python\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)[0]
     monkeypatch.chdir(tmp_path)
     found: dict[str, Any] = {}
     exec(program, found)
