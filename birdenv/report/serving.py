@@ -37,11 +37,20 @@ def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> It
         log_level="warning",
         server_header=False,
     )
-    old = signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))
+    server = uvicorn.Server(options)
+    ended: list[int] = []
+
+    def end(number: int, frame: object) -> None:
+        ended.append(number)
+        server.should_exit = True  # an exception could be lost in a destructor while the server starts
+
+    old = signal.signal(signal.SIGTERM, end)
     try:
         listening = _listening(host, port)  # who comes now waits for the start, and is not turned away
         yield f"http://{host}:{listening.getsockname()[1]}"
-        uvicorn.Server(options).run(sockets=[listening])  # raises what it caught again when all are served
+        server.run(sockets=[listening])  # raises the signals that it caught again when all are served
+        if ended:
+            sys.exit(128 + ended[0])
     finally:
         signal.signal(signal.SIGTERM, old)
 
