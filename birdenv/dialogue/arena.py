@@ -15,20 +15,14 @@ import threading
 import warnings
 import weakref
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeVar, get_args, get_origin
+from typing import Any, Final
 
 from birdenv.dialogue.chat import tool_schemas
 from birdenv.dialogue.dialogue import Dialogue
 from birdenv.dialogue.episode import Episode
-from birdenv.dialogue.games import Game, Settings, TaskList, find_game
+from birdenv.dialogue.games import Game, Settings, TaskList, find_game, read_settings
 from birdenv.dialogue.players import AGENTS, USERS, Player, PlayerContext, PlayerSpec, as_factory, seat_rng
-from birdenv.errors import InputError, SettingError
-
-if TYPE_CHECKING:
-    from pydantic import BaseModel
-    from pydantic.fields import FieldInfo
-
-M = TypeVar("M", bound="BaseModel")
+from birdenv.errors import InputError
 
 OUTSIDE: Final = None
 """In place of a player: the seat is answered from outside."""
@@ -110,67 +104,6 @@ def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena
     for note in arena._tasks.notes:
         warnings.warn(note, stacklevel=2)
     return arena
-
-
-def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
-    """Return the settings of a game.
-
-    Raises:
-        InputError: a name or a value cannot be used; the message lists the names.
-    """
-    return checked_settings(game.settings, game.name, values)
-
-
-def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M:
-    """Return declared settings with these values.
-
-    Args:
-        model: declares the settings.
-        owner: whose settings they are, for people.
-        values: the values by name.
-
-    Raises:
-        InputError: a name or a value cannot be used; the message lists the names.
-    """
-    from pydantic import ValidationError
-
-    try:
-        return model(**values)
-    except ValidationError as error:
-        known = list(model.model_fields)
-        for name in values:
-            if name not in known:
-                listing = ", ".join(known)
-                raise InputError(f"{owner} has no setting {name!r}; its settings: {listing}") from None
-        first = error.errors()[0]
-        cause = first.get("ctx", {}).get("error")
-        why = str(cause) if cause is not None else first["msg"]
-        if not first["loc"]:
-            raise InputError(why) from None
-        name, *inside = (str(part) for part in first["loc"])
-        given, what = first["input"], _what_is_allowed(model.model_fields[name])
-        if first["type"] == "literal_error" and not inside:
-            raise SettingError(name, f" {given!r} is unknown; known: {what}") from None
-        if what and not inside:
-            raise SettingError(name, f" must be {what}, got {given!r}") from None
-        place = "".join(f".{part}" for part in inside)
-        raise SettingError(name, f"{place}: {why}, got {given!r}") from None
-
-
-def _what_is_allowed(field: FieldInfo) -> str:
-    """Return the choices or the bounds of a setting in words; nothing of one that has neither."""
-    if get_origin(field.annotation) is Literal:
-        return ", ".join(map(str, get_args(field.annotation)))
-    bounds = {
-        name: value
-        for each in field.metadata
-        for name in ("ge", "gt", "le", "lt")
-        if (value := getattr(each, name, None)) is not None
-    }
-    most = bounds.get("le", bounds["lt"] - 1 if "lt" in bounds else None)
-    if "ge" in bounds:
-        return f"at least {bounds['ge']}" if most is None else f"from {bounds['ge']} to {most}"
-    return f"more than {bounds['gt']}" if "gt" in bounds else ""
 
 
 class Arena:

@@ -11,16 +11,19 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic.fields import FieldInfo
 
 from birdenv.dialogue.measures import DIALOGUE_ONLY, REWARD, GameDisplay, GameMeasures
 from birdenv.dialogue.move import Move, View
 from birdenv.dialogue.rules import Rules
 from birdenv.dialogue.seat import Seat
-from birdenv.errors import InputError, describe_error
+from birdenv.errors import InputError, SettingError, describe_error
 from birdenv.plugins import load_plugin, plugins
+
+M = TypeVar("M", bound=BaseModel)
 
 GROUP: Final = "birdenv.games"
 
@@ -257,3 +260,62 @@ def _imported(spec: str) -> Game:
     if found.name in plugins(GROUP):
         raise InputError(f"game {spec!r} has the name of an installed game, {found.name!r}: give it another")
     return found
+
+
+def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
+    """Return the settings of a game.
+
+    Raises:
+        InputError: a name or a value cannot be used; the message lists the names.
+    """
+    return checked_settings(game.settings, game.name, values)
+
+
+def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M:
+    """Return declared settings with these values.
+
+    Args:
+        model: declares the settings.
+        owner: whose settings they are, for people.
+        values: the values by name.
+
+    Raises:
+        InputError: a name or a value cannot be used; the message lists the names.
+    """
+    try:
+        return model(**values)
+    except ValidationError as error:
+        known = list(model.model_fields)
+        for name in values:
+            if name not in known:
+                listing = ", ".join(known)
+                raise InputError(f"{owner} has no setting {name!r}; its settings: {listing}") from None
+        first = error.errors()[0]
+        cause = first.get("ctx", {}).get("error")
+        why = str(cause) if cause is not None else first["msg"]
+        if not first["loc"]:
+            raise InputError(why) from None
+        name, *inside = (str(part) for part in first["loc"])
+        given, what = first["input"], _what_is_allowed(model.model_fields[name])
+        if first["type"] == "literal_error" and not inside:
+            raise SettingError(name, f" {given!r} is unknown; known: {what}") from None
+        if what and not inside:
+            raise SettingError(name, f" must be {what}, got {given!r}") from None
+        place = "".join(f".{part}" for part in inside)
+        raise SettingError(name, f"{place}: {why}, got {given!r}") from None
+
+
+def _what_is_allowed(field: FieldInfo) -> str:
+    """Return the choices or the bounds of a setting in words; nothing of one that has neither."""
+    if get_origin(field.annotation) is Literal:
+        return ", ".join(map(str, get_args(field.annotation)))
+    bounds = {
+        name: value
+        for each in field.metadata
+        for name in ("ge", "gt", "le", "lt")
+        if (value := getattr(each, name, None)) is not None
+    }
+    most = bounds.get("le", bounds["lt"] - 1 if "lt" in bounds else None)
+    if "ge" in bounds:
+        return f"at least {bounds['ge']}" if most is None else f"from {bounds['ge']} to {most}"
+    return f"more than {bounds['gt']}" if "gt" in bounds else ""

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from birdenv.dialogue import make_game
-from birdenv.dialogue.arena import checked_settings
+from birdenv.dialogue.games import checked_settings
 from birdenv.llm import ModelSettings
 from birdenv.run_settings import RunSettings
 from birdenv.runs._run_folder import RunDirectory

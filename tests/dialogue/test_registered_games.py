@@ -13,9 +13,8 @@ import pytest
 
 import birdenv
 from birdenv.dialogue import Dialogue, Move, make_game, replay
-from birdenv.dialogue.arena import read_settings
 from birdenv.dialogue.chat import tool_schemas
-from birdenv.dialogue.games import find_game, game_names
+from birdenv.dialogue.games import find_game, game_names, read_settings
 from birdenv.dialogue.record import Example
 from birdenv.errors import InputError, SettingError
 from birdenv.runs import RunDirectory, RunPlan, prepare, run

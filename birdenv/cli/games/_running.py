@@ -25,8 +25,7 @@ from birdenv.cli.options._models import check_models
 from birdenv.cli.options._run_options import RunOptions, command_given
 from birdenv.cli.options.settings_command import Choices, option_names
 from birdenv.dialogue import Arena, Game
-from birdenv.dialogue.arena import checked_settings, read_settings
-from birdenv.dialogue.games import find_game
+from birdenv.dialogue.games import checked_settings, find_game, read_settings
 from birdenv.dialogue.players import PlayerSpec
 from birdenv.errors import InputError, RunEndedError, SettingError
 from birdenv.llm import ModelSettings, ReplayMissError
