@@ -1,13 +1,12 @@
 """Tell names that only somebody with the schema knows from words that anybody uses.
 
-A name counts as an identifier if it has an underscore, a digit or a capital inside, or if it looks run
-together: it is no ordinary word, and
+A name counts as an identifier if it contains an underscore, a digit or an inner capital, or if its words are
+run together. That is assumed of a name that is not an ordinary word and
 
-* it begins or ends with a usual part of data names ("...registry", "...pct", "avg..."),
-* it begins or ends with an ordinary word and goes on beyond an English ending ("shopmesh"), or has a long
-  one inside,
-* it has nine letters or more and no English ending, or
-* it has no vowel, or four consonants in a row.
+* begins or ends with a common part of data names ("...registry", "...pct", "avg..."),
+* contains an ordinary word and more letters than an English ending ("shopmesh"),
+* has nine letters or more and no English ending, or
+* has no vowel, or four consonants in a row.
 
 So `loafref` and `qltyx` are identifiers; `loaves`, `status` and `performance` are not.
 """
@@ -84,7 +83,7 @@ _ENDINGS = frozenset(
 
 
 def is_identifier(name: str, ordinary: frozenset[str] = frozenset()) -> bool:
-    """Return whether `name` reveals the schema. Words of the task's own question (`ordinary`) never do.
+    """Return whether `name` reveals the schema. The words of the task's own question, `ordinary`, never do.
 
     >>> [is_identifier(name) for name in ("loafref", "CrustScore", "avg_dose", "status", "performance")]
     [True, True, True, False, False]
