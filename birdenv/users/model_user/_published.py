@@ -30,7 +30,7 @@ from birdenv.users.model_user._encoder import (
     shares_a_word,
     tagged,
 )
-from birdenv.users.model_user._seat import UserSeat
+from birdenv.users.model_user._seat import ModelUser
 from birdenv.users.segments import token_segments
 
 _FILES: Final = " and ".join(USER_PROMPTS)
@@ -118,7 +118,7 @@ def _clause(name: str) -> str:
     return f"{name} by".upper() if name in ("group", "order") else name.replace("_", " ").upper()
 
 
-class PublishedUser:
+class PublishedUser(ModelUser):
     """Sends the two texts of a folder for every question, with their variables filled in."""
 
     def __init__(self, model: str, context: PlayerContext, prompts: Path) -> None:
@@ -128,43 +128,38 @@ class PublishedUser:
             InputError: the prompts or the model cannot be used, or the game's profile has no such user.
         """
         self._prompts = read_user_prompts(prompts)
-        self._seat = UserSeat(model, context)
+        super().__init__(model, context)
         self._first_brief = context.brief[0]
         if self._first_brief.converses:
             raise InputError(
                 "--user-prompts needs --profile shell or adk, under which the user plays as published; "
                 "under strict its choices are ids that our own prompts ask for"
             )
-        self.usage = self._seat.usage
-        self.faults = self._seat.faults
 
     def move(self, view: View) -> Move:
         """Answer the last question."""
-        seat, brief = self._seat, self._seat.brief(view)
+        brief = self.brief(view)
         is_service = brief.first_line
-        question = seat.asked(view)
+        question = self.asked(view)
         if makes_the_choice(question, brief.request, ()):
-            seat.fault("told what to choose")
+            self.fault("told what to choose")
         values = published_values(brief, self._first_brief, question)
-        said = seat.send("encoder", filled(self._prompts.encoder, values))
+        said = self.send("encoder", filled(self._prompts.encoder, values))
         action = first_line(said) if is_service else tagged(said)
         reading = self._read(action, question, brief)
-        said = seat.send("decoder", filled(self._prompts.decoder, {**values, "Action": action}))
+        said = self.send("decoder", filled(self._prompts.decoder, {**values, "Action": action}))
         is_understood = not is_service or "<s>" in said or "</s>" in said
-        text = seat.cut(tagged(said)) if is_understood else ASKING_BACK
+        text = self.cut(tagged(said)) if is_understood else ASKING_BACK
         if not text:
-            seat.fault("nothing said")
-        return seat.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
-
-    def remember(self, view: View, move: Move) -> None:
-        """Keep nothing: the view tells all."""
+            self.fault("nothing said")
+        return self.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
 
     def _read(self, action: str, question: str, brief: Brief) -> ModelReading:
         """Return what the records say of the encoder's choice, and which SQL the leak guard lets through."""
         reading = read_published_choice(action, annotated_points(brief), other_points(brief))
         if reading is None:
-            self._seat.fault("no such choice")
+            self.fault("no such choice")
             return UNANSWERABLE
         if reading.call == "labelled" and reading.point and not shares_a_word(question, reading.point, brief):
-            self._seat.fault("granted without a shared word")
+            self.fault("granted without a shared word")
         return reading

@@ -1,4 +1,4 @@
-"""What users with a model share: the calls, the questions and answers so far, and the leak guard."""
+"""The base of all users with a model: the calls, the questions and answers so far, and the leak guard."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ def knows_a_request(context: PlayerContext) -> bool:
     return isinstance(context.brief, tuple) and all(isinstance(each, Brief) for each in context.brief)
 
 
-class UserSeat:
-    """The user's side of one episode, with a model to ask."""
+class ModelUser:
+    """A user with a model to ask, in one episode."""
 
     def __init__(self, model: str, context: PlayerContext) -> None:
         """Take the user's seat.
@@ -149,6 +149,9 @@ class UserSeat:
     def fault(self, kind: str) -> None:
         """Count something that the model did wrong."""
         self._faults[kind] += 1
+
+    def remember(self, view: View, move: Move) -> None:
+        """Keep nothing: the view tells all."""
 
     def usage(self) -> Usage:
         """Return what the episode's calls took."""
