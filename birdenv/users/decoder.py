@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from birdenv.users._brief import Answer, Brief, UserStyle
-from birdenv.users.sql_in_words import PRESENT, Paraphrase, Wording, in_words, quoted
+from birdenv.users._brief import Answer, Brief
+from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, quoted
 from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
@@ -19,7 +19,6 @@ OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about wha
 ASKING_BACK = "I am not sure what you are asking. Which part of my request do you mean?"
 """What a user says to a question that it does not understand."""
 
-_QUOTES = "'\""
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _OTHERS = "All others stay as they are."
 _NOTHING_ELSE = "Change nothing else; all others stay as they are."
@@ -77,25 +76,29 @@ _CLAUSES = {
 }
 
 
+_FORMS = {
+    "noun": "{} I mean {}.",
+    "condition": "{} I mean that {}.",
+    "addition": "{} I mean this as well: {}.",
+    "selection": "{} I mean {}.",
+    "arrangement": "{} I want it {}.",
+    "request": "{} please {}.",
+}
+
+
 @lru_cache(maxsize=4096)
-def _sentence(brief: Brief, sql: str, *, term: str | None = None, clause: str = "") -> str:
+def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> str:
     """Return the sentence for the snippet of a term, or for a part of the gold SQL. A task has few of
     both.
     """
     reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
-    named = "" if term is None else quoted(" ".join(term.split()))
-    return _of_clause(clause, reading, brief.identifiers) or _of_snippet(
-        reading, named, brief.identifiers, brief.style
-    )
-
-
-def _of_clause(clause: str, reading: Paraphrase, identifiers: frozenset[str]) -> str:
-    """Return the sentence for a clause that is asked about as a whole."""
-    if clause not in _CLAUSES or not reading.text:
-        return ""
-    return Wording(_lower(identifiers) | reading.hidden).say(
-        _CLAUSES[clause], reading.text.removeprefix("grouped by ")
-    )
+    if not reading.text:
+        return _NOTHING
+    if clause in _CLAUSES:
+        return _CLAUSES[clause].format(reading.text.removeprefix("grouped by "))
+    if brief.style == "terse":
+        return bare(reading.text, reading.form == "condition")
+    return _of_snippet(reading, quoted(" ".join(term.split())) if term else "")
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
@@ -104,42 +107,20 @@ def said_again(choice: Choice, brief: Brief) -> str:
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:
         return decode(choice, brief)
-    said = Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
-    said = _of_the_rest(said, told)
+    said = _of_the_rest(f"To say it once more: {told}.", told)
     if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
         said = f"{said} {_IS_PERCENTAGE}"
     return f"{said} {_OTHERS}" if _chooses_what_is_changed(choice, brief) else said
 
 
-@lru_cache(maxsize=256)
-def _lower(identifiers: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.lower() for name in identifiers)
-
-
-def _of_snippet(reading: Paraphrase, term: str, identifiers: frozenset[str], style: UserStyle) -> str:
-    if not reading.text:
-        return _NOTHING
-    if style == "terse":
-        return bare(reading.text, reading.form == "condition")
-    templates = {
-        "noun": "{} I mean {}.",
-        "condition": "{} I mean that {}.",
-        "addition": "{} I mean this as well: {}.",
-        "selection": "{} I mean {}.",
-        "arrangement": "{} I want it {}.",
-        "request": "{} please {}.",
-    }
-    by = "For {}," if reading.form in ("arrangement", "request") else "By {}"
-    wording = Wording(_lower(identifiers) | reading.hidden)
-    lead = wording.say(by, term) if term else wording.say("For that,")
-    template, text = templates[reading.form], reading.text
-    if reading.form == "condition" and text.startswith("there are "):
-        template, text = templates["noun"], text.removeprefix("there are ")
-    if term:
-        text = text.removesuffix(f", called {term.strip(_QUOTES).lower()}")
-    if reading.form == "arrangement" and reading.text.startswith("out of"):
-        template = "{} I mean {}."
-    return _of_the_rest(wording.say(template, lead, text), text)
+def _of_snippet(reading: Paraphrase, term: str) -> str:
+    form, text = reading.form, reading.text
+    lead = f"By {term}" if term else "For that,"
+    if term and form in ("arrangement", "request"):
+        lead = f"For {term},"
+    if (form == "condition" and text.startswith("there are ")) or text.startswith("out of"):
+        form, text = "noun", text.removeprefix("there are ")
+    return _of_the_rest(_FORMS[form].format(lead, text), text)
 
 
 def _of_the_rest(said: str, content: str) -> str:

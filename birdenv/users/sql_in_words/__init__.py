@@ -5,7 +5,7 @@ column names split into words or as their meanings have them. They carry nothing
 name, no type, no name of the schema as it is spelt there, and no SQL.
 """
 
-from birdenv.users.sql_in_words._names import Names, respelt, singular
+from birdenv.users.sql_in_words._names import Names, respelt
 from birdenv.users.sql_in_words._paraphrase import Paraphrase, in_words, read_aloud, verbalise
 from birdenv.users.sql_in_words._parse import (
     LexicalUnit,
@@ -15,7 +15,8 @@ from birdenv.users.sql_in_words._parse import (
     split_words,
     tokenize,
 )
-from birdenv.users.sql_in_words._phrases import PRESENT, Wording, quoted
+from birdenv.users.sql_in_words._phrases import PRESENT, quoted
+from birdenv.users.sql_in_words._tables import singular
 
 __all__ = [
     "PRESENT",
@@ -23,7 +24,6 @@ __all__ = [
     "Names",
     "Node",
     "Paraphrase",
-    "Wording",
     "fragment_dialect",
     "in_words",
     "parse_fragment",
