@@ -7,20 +7,6 @@
 Whatever they say passes the leak guard.
 """
 
-from birdenv.users.model_user._players import (
-    OnePromptUser,
-    TwoStageUser,
-    WordedRuleUser,
-    llm_user,
-    one_prompt_user,
-    worded_rule_user,
-)
+from birdenv.users.model_user._players import llm_user, one_prompt_user, worded_rule_user
 
-__all__ = [
-    "OnePromptUser",
-    "TwoStageUser",
-    "WordedRuleUser",
-    "llm_user",
-    "one_prompt_user",
-    "worded_rule_user",
-]
+__all__ = ["llm_user", "one_prompt_user", "worded_rule_user"]
