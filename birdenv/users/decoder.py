@@ -1,7 +1,7 @@
-"""The decoder: what the encoder granted, in a user's words (BIRD-Interact §3, stage 2). And the user `rule`.
+"""The decoder, which words what the encoder granted (BIRD-Interact §3, stage 2), and the user `rule`.
 
-Answers are made of the snippets and parts that were chosen, and of nothing else. The same brief and question
-give the same answer, offline and without cost.
+Answers are made of the chosen snippets and parts, and of nothing else. The same brief and question give the
+same answer, offline and at no cost.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, quoted
 from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
-"""What a user says to everything that is unanswerable."""
+"""The answer to every question that is unanswerable."""
 
 ASKING_BACK = "I am not sure what you are asking. Which part of my request do you mean?"
-"""What a user says to a question that it does not understand."""
+"""The answer to a question that the user does not understand."""
 
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _OTHERS = "All others stay as they are."
@@ -30,7 +30,7 @@ _NOTHING = "I have nothing particular in mind for that."
 
 
 def decode(choice: Choice, brief: Brief) -> str:
-    """Return the answer's words: one sentence for each thing granted."""
+    """Return the words of an answer, with one sentence for each granted snippet or part."""
     if choice.call == "unanswerable":
         return OUT_OF_SCOPE
     if choice.call == "unclear":
@@ -88,9 +88,7 @@ _FORMS = {
 
 @lru_cache(maxsize=4096)
 def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> str:
-    """Return the sentence for the snippet of a term, or for a part of the gold SQL. A task has few of
-    both.
-    """
+    """Return the sentence for the snippet of a term, or for a part of the gold SQL."""
     reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
     if not reading.text:
         return _NOTHING
@@ -102,7 +100,7 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
-    """Return the same answer in other words, for a question that is asked a second time."""
+    """Return an answer in other words, for a question that is asked a second time."""
     readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:
@@ -124,15 +122,15 @@ def _of_snippet(reading: Paraphrase, term: str) -> str:
 
 
 def _of_the_rest(said: str, content: str) -> str:
-    """Return what is said; if it asks that a value is there, also what becomes of the rows without one."""
+    """Return a sentence; one that asks for rows with a value also says what becomes of the others."""
     return f"{said} {_LEFT_OUT}" if content.endswith(PRESENT) else said
 
 
 class RuleUser:
     """A user without a language model: the encoder, then the decoder (BIRD-Interact §3.1).
 
-    It never raises, and remembers nothing from one question to the next. Its words go through the leak guard,
-    as those of every user do; the rules of the game see to that.
+    It never raises an exception, and forgets each question after its answer. The rules of the game pass its
+    words through the leak guard, as those of every user.
     """
 
     def answer(self, brief: Brief, question: str) -> Answer:

@@ -1,4 +1,4 @@
-"""Take off the disguises that a secret may wear: look-alike letters, leet, base64, base32, codes."""
+"""Undo disguises of a text: look-alike letters, leet, base64, base32, codes of characters."""
 
 from __future__ import annotations
 

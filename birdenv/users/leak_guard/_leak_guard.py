@@ -1,4 +1,4 @@
-"""The leak guard of one brief: what is secret is worked out once, and each answer is only looked up in it."""
+"""The leak guard of one brief: its secrets are compiled once, and each answer is looked up in them."""
 
 from __future__ import annotations
 
@@ -27,24 +27,23 @@ _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", 
 
 
 class GuardedAnswer(NamedTuple):
-    """The answer that may be said. `reason` says why it replaces another one, and is "" if it does not."""
+    """An answer that may be said. If it replaces another answer, `reason` says why; otherwise it is ""."""
 
     text: str
     reason: str = ""
 
 
 class LeakGuard:
-    """Stop the words of any user that would give away the task of one brief."""
+    """Stop words that would give away the task of one brief."""
 
     def __init__(self, brief: Brief) -> None:
         self._protected = Protected(brief)
         self._remembered = lru_cache(maxsize=256)(self._reason)
 
     def filter(self, text: str, granted: Sequence[str]) -> GuardedAnswer:
-        """Pass on `text` if it keeps to what it was granted, otherwise a fixed sentence and a reason.
+        """Pass on a text that keeps to what was granted; otherwise return a fixed sentence and a reason.
 
-        What is passed on is what was looked at: signs that nobody sees, which could carry a message, are
-        gone.
+        Invisible characters, which could carry a message, are removed first.
 
         Args:
             text: The words of a user.
@@ -59,7 +58,7 @@ class LeakGuard:
         return GuardedAnswer(CANNED, reason) if reason else GuardedAnswer(text)
 
     def _reason(self, text: str, granted: tuple[str, ...]) -> str:
-        """Look for what is secret without any grant first: worked out once, few answers have any."""
+        """Look first for secrets without any grant: they are compiled once, and most answers have none."""
         shown = text
         for quotation in self._protected.quotations(granted):
             shown = shown.replace(quotation, " ' ' ")
@@ -80,7 +79,7 @@ def guard_answer(text: str, brief: Brief, granted: Sequence[str]) -> GuardedAnsw
 
 
 def _leak(text: str, shown: str, secrets: Secrets) -> str:
-    """Return what a text has of secrets; `shown` is the text without the quotations that may be said."""
+    """Return the leak of a text, if any; `shown` is the text without quotations that may be said."""
     shown = plain(shown)
     bare = _without_comments(shown, "")
     runs = [_SPACES.sub("", match[0]) for match in _SPACED_OUT.finditer(bare)]
@@ -111,12 +110,12 @@ def _named(said: Sequence[str], names: frozenset[str]) -> str:
 
 
 def _repeats(text: str, secrets: Secrets) -> str:
-    """Return whether words or letters in a row are those of what is secret."""
+    """Return a reason if the text repeats words or letters in a row that are secret."""
     return secrets.words.reason(tuple(_PART.findall(text))) or secrets.letters.reason(letters(text))
 
 
 def _disguised(text: str, bare: str, secrets: Secrets) -> str:
-    """Return whether `text` says something secret once a disguise is taken off."""
+    """Return a reason if `text` leaks a secret once a disguise is taken off."""
     long = [word for word in _WORD.findall(bare) if len(word) > 5 and word not in secrets.spelt]
     forms = leet(" ".join(long)).replace("_", "")
     if not secrets.names_as_letters.isdisjoint([*forms.split(), *forms[::-1].split()]):

@@ -1,4 +1,4 @@
-"""What one answer must not say, worked out once from the task's brief and what the answer was granted."""
+"""The secrets of an answer, compiled from the brief of the task and from what the answer was granted."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ _Run = TypeVar("_Run", str, tuple[str, ...])
 
 
 class Runs(Generic[_Run]):
-    """Stretches of letters or of words of which a text must have none: of the SQL, and of the clear question.
+    """Forbidden runs of words or of letters, of the SQL and of the clear question.
 
-    Any stretch of a text holds a whole block of half its length that begins at a multiple of the step. Only
-    where such a block is known is the text looked at stretch by stretch.
+    Every run in a text contains a block of half its length that begins at a multiple of the step. The runs of
+    a text are looked up only if such a block is part of a forbidden one.
     """
 
     def __init__(self, sql: Set[_Run], clear: Set[_Run], sql_length: int, clear_length: int) -> None:
@@ -52,7 +52,7 @@ class Runs(Generic[_Run]):
         self._blocks: Set[_Run] = {piece for run in sql | clear for piece in _pieces(run, self._block)}
 
     def reason(self, said: _Run) -> str:
-        """Return a reason if `said` has one of the stretches."""
+        """Return a reason if `said` contains a forbidden run."""
         if not self._blocks.isdisjoint(_pieces(said, self._block, self._step)):
             for reason, stretches, length in self._found_in:
                 if not stretches.isdisjoint(_pieces(said, length)):
@@ -69,11 +69,11 @@ class Secrets:
     """The secrets of an answer.
 
     Attributes:
-        names: names of the schema and of the gold SQL.
-        names_as_letters: the letters of the longer ones.
-        spelt: the same, and those that the answer may say.
-        free_pairs: quoted names with a dot inside, which are no column of a table.
-        own_world: words that mean no reference here.
+        names: names of the schema and of the gold SQL that must not be said.
+        names_as_letters: the letters of the longer names.
+        spelt: all names of the schema and of the gold SQL.
+        free_pairs: quoted names that contain a dot, which does not separate a table from its column.
+        own_world: words that do not speak of a reference in this task.
         signs: comparisons in signs.
         words: runs of words of the SQL and of the clear question.
         letters: runs of their letters.
@@ -90,7 +90,7 @@ class Secrets:
 
 
 class Protected:
-    """The secrets of a brief, from which each answer may say what it was granted."""
+    """The secrets of a brief, by what an answer was granted."""
 
     def __init__(self, brief: Brief) -> None:
         self._brief = brief
@@ -109,11 +109,11 @@ class Protected:
         self.secrets = lru_cache(maxsize=256)(self._secrets)
 
     def quotations(self, granted: tuple[str, ...]) -> tuple[str, ...]:
-        """Return what an answer may quote, in every form; the longest first."""
+        """Return the texts that an answer may quote, in every form; the longest first."""
         return _quotations(granted, self._terms)
 
     def _secrets(self, granted: tuple[str, ...]) -> Secrets:
-        """Return what would leak in an answer that was granted these snippets."""
+        """Return the secrets of an answer that was granted these snippets."""
         brief = self._brief
         said = [read_aloud(part, brief.identifiers).text for part in granted]
         said += [in_words(part, brief).text for part in granted]
@@ -152,7 +152,7 @@ _NAMES = ("word", "quoted")
 
 @lru_cache(maxsize=256)
 def _vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset()) -> frozenset[str]:
-    """Words, spelt as they are and split (as the schema splits them too), that are not secret."""
+    """Return the words of texts, as they are and split, also as the schema would split them."""
     found: set[str] = set()
     for part in parts:
         found.update(re.findall(r"\w+", plain(part)), split_words(part).split())
@@ -163,9 +163,7 @@ def _vocabulary(parts: tuple[str, ...], identifiers: frozenset[str] = frozenset(
 
 @lru_cache(maxsize=256)
 def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, ...]:
-    """Return what the granted snippets and the terms put in quotation marks, in every form; the longest
-    first.
-    """
+    """Return the strings of granted snippets and the terms in quotation marks; the longest first."""
     tokens = [token for part in granted for token in tokenize(part)]
     strings = {t.text for t in tokens if t.kind in ("string", "quoted") and t.text.strip()}
     strings.update(" ".join(term.split()) for term in terms)

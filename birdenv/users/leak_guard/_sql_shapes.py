@@ -1,4 +1,4 @@
-"""The shapes of SQL and the words for a reference."""
+"""The shapes of SQL, and words that speak of a reference."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def sql_shape(text: str, words: Sequence[str]) -> str:
 
 
 def reference_words(text: str, words: Sequence[str], own_world: frozenset[str]) -> str:
-    """Return what a text says about a reference; "" if it says nothing.
+    """Return words of a text that speak of a reference; "" if there are none.
 
-    A word that belongs to the task's own world (a gold price) is no telltale.
+    Words of the task's own world do not count, such as "gold" in a task about its price.
     """
     if match := _REFERENCE.search(text):
         return match[0]

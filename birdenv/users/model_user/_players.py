@@ -1,8 +1,8 @@
 """Users with a model: `llm` (two calls, BIRD-Interact §3.1), `llm-one-prompt` and `rule+llm`.
 
-The decoder of `llm` is given the granted SQL and the dialogue, never the gold or the clear request: it cannot
-tell what it was not told. `llm-one-prompt` is one call that is told everything, as in the older protocol.
-Under `rule+llm` rules decide what is granted and how it is said; the model only words it better.
+The decoder of `llm` is given the granted SQL and the dialogue, but never the gold or the clear request, so
+that it cannot give them away. `llm-one-prompt` makes one call that is told everything, as in the older
+protocol. Under `rule+llm`, rules decide what is granted and word the answer, and the model only rewords it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ _SENSES: Final = (
     re.compile(r"\b(?:more than|above|over|exceed\w*|less than|below|under|fewer than)\b"),
     re.compile(r"n't\b|\b(?:not?|never|none|without|except\w*|exclud\w*|other than|all but)\b"),
 )
-"""What must not change: upwards, downwards, without the bound itself, and what is left out."""
+"""Senses that rewording must not change: upwards, downwards, without the bound itself, and exclusion."""
 
 
 class WordedRuleUser(ModelUser):
-    """Answers as the rule-based user does, in a model's words. What is refused is refused without a model.
+    """Answers as the rule-based user does, in a model's words. Refusals are made without the model.
 
-    Words that lack a number of the answer or have another one, or that turn it round, are not used.
+    The model's words are discarded if their numbers differ from those of the answer, or if they reverse it.
     """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
@@ -67,7 +67,7 @@ class WordedRuleUser(ModelUser):
         return self.answer(text, **made.trace)
 
     def remember(self, view: View, move: Move) -> None:
-        """Let the rules know what was asked; the words are the model's no more."""
+        """Let the rules note the question; the recorded words are not made again."""
         self._rules.move(view)
 
 
@@ -88,7 +88,7 @@ def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
 class OnePromptUser(ModelUser):
     """Tells a model the clear request, the annotations and the gold SQL, and passes its words on.
 
-    Only the leak guard of the game's rules stands between them and the agent: it measures such a user.
+    Only the leak guard of the game's rules checks them, and so measures such a user.
     """
 
     def move(self, view: View) -> Move:

@@ -1,8 +1,8 @@
-"""SQL in the words of a lay user (the decoder's source of words, BIRD-Interact §3, stage 2).
+"""SQL in the words of a lay user (BIRD-Interact §3, stage 2: the words of the decoder).
 
-The words carry all that a snippet settles: literals exactly as written, operators and functions in words,
-column names split into words or as their meanings have them. They carry nothing else: no table, alias or CTE
-name, no type, no name of the schema as it is spelt there, and no SQL.
+The words say everything that a snippet settles: literals exactly as written, operators and functions in
+words, and columns by the words of their meanings or of their names. They say nothing else: no names of
+tables, aliases or CTEs, no types, no names as the schema spells them, and no SQL.
 """
 
 from birdenv.users.sql_in_words._names import Names, respelt

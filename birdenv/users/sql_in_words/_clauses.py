@@ -1,7 +1,6 @@
 """Words for clauses and whole statements, in the order of the source.
 
-Tables, aliases and CTEs are not named, except tables that the request speaks of: a lay user speaks of "the
-records".
+Aliases and CTEs are never named, and tables only if the request speaks of them.
 """
 
 from __future__ import annotations
@@ -63,7 +62,7 @@ def _clauses(parts: Iterable[str]) -> Phrase:
 
 
 def _shown(speaker: Speaker, node: Node) -> str:
-    """Return what is shown; within brackets it is a noun."""
+    """Return the words for the output columns: a request, or a noun within brackets."""
     show, distinct = "" if speaker.nested else "show ", node.args.get("distinct")
     items = ", ".join(speaker.say(item).inside(LOOSE) for item in node.expressions if not is_filler(item))
     if distinct is None:
@@ -77,7 +76,7 @@ def _shown(speaker: Speaker, node: Node) -> str:
 
 
 def _from(speaker: Speaker, node: Node) -> str:
-    """Return the subqueries that a query reads, and the table where a fragment says nothing else."""
+    """Return the words for FROM: its subquery, or its table if no other clause tells what is meant."""
     source = part_of(node, "from")
     if source is None or is_filler(source.this):
         return ""
@@ -91,7 +90,7 @@ def _from(speaker: Speaker, node: Node) -> str:
 
 
 def _source(speaker: Speaker, node: Node) -> str:
-    """Return a subquery or table function in words; nothing for a table."""
+    """Return the words for a subquery or a table function; nothing for a table."""
     if kind_of(node) == "Lateral":
         node = node.this
     if kind_of(node) == "Table":
@@ -137,7 +136,7 @@ def _group(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Order")
 def _order(speaker: Speaker, node: Node) -> Phrase:
-    """Return the sort keys; one that only says where missing values go is said with the key after it."""
+    """Return the sort keys. A key that only places missing values is said together with the next one."""
     words, places = list[str](), dict[Node, str]()
     for key in node.expressions:
         if found := _place_of_missing(key):
@@ -158,8 +157,9 @@ def _ordered(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _place_of_missing(key: Node) -> dict[Node, str]:
-    """Return what `x IS NULL` or `CASE WHEN x IS NULL THEN 1 ELSE 0 END` as a sort key is about, and the
-    place.
+    """Return the column of a sort key that only places missing values, with their place.
+
+    Such a key is `x IS NULL`, or `CASE WHEN x IS NULL THEN 1 ELSE 0 END`.
     """
     test, last = key.this.unnest(), not key.args.get("desc")
     if is_conditional(test):
@@ -214,7 +214,7 @@ def _quantified(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _with(speaker: Speaker, node: Node) -> str:
-    """Return the CTEs, whose names are kept back."""
+    """Return the words for the CTEs, without their names."""
     found = part_of(node, "with")
     parts = []
     for cte in found.expressions if found is not None else ():
@@ -278,7 +278,7 @@ def _create(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _indexed(speaker: Speaker, index: Node) -> str:
-    """Return the table and the columns of an index."""
+    """Return the words for the table and the columns of an index."""
     table, params = index.args.get("table"), index.args.get("params")
     place = speaker.table(table) if table is not None else ""
     columns = (params if params is not None else index).args.get("columns") or ()

@@ -1,4 +1,4 @@
-"""SQL functions, dates among them, in the words of somebody who has never seen SQL."""
+"""Words for SQL functions, for somebody who has never seen SQL."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ _SLOT = re.compile(r"\{[-#*:]?\}")
 _ALL = re.compile(r"\{[*:]\}")
 _LATEST = {"MAX": "the latest {-}", "MIN": "the earliest {-}"}
 _INFIX = frozenset({"POW", "POWER", "MOD"})
-"""Functions whose words stand between their arguments, like those of an operator."""
+"""Functions whose words go between their arguments, like those of an operator."""
 
 _PARTS_OF_DATES = {
     "%Y": "the year of {}",
@@ -99,7 +99,7 @@ _CUTS = {
     ("12", "2"): "%H",
     ("12", "5"): "%H:%M",
 }
-"""The format for a part of a date that is cut out as text, by its position and length."""
+"""The format of a part of a date that is cut out as text, by its position and length."""
 
 _DATE = re.compile(r"\d{4}-\d\d(?:-\d\d(?:[ T]\d\d:\d\d(?::\d\d)?)?)?")
 _TIME = re.compile(r"\d\d:\d\d(?::\d\d)?")
@@ -112,7 +112,7 @@ def function_words(name: str, arguments: Sequence[Phrase], order: str = "") -> P
     Args:
         name: the name of the function, in upper case; an unknown one is called by the words of its name.
         arguments: the words for the arguments.
-        order: the words for the order in which an aggregate takes its rows.
+        order: the words for the ORDER BY of an aggregate.
     """
     count = len(arguments)
     if part := _part_of_date(name, arguments):
@@ -164,7 +164,7 @@ def _decimals(places: str) -> str:
 
 
 def _part_of_date(name: str, arguments: Sequence[Phrase]) -> str:
-    """Return the template for a part of a date; "" if the call takes none."""
+    """Return the template for a part of a date; "" if the call does not extract one."""
     texts = [argument.text for argument in arguments]
     if name in ("SUBSTR", "SUBSTRING") and len(texts) == 3 and _MOMENT.search(texts[0]):
         return _PARTS_OF_DATES.get(_CUTS.get((texts[1], texts[2]), ""), "")

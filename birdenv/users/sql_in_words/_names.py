@@ -1,4 +1,4 @@
-"""Names as people say them, by what is written about their columns.
+"""Names of columns in everyday words, with the help of the columns' meanings.
 
 `anomscore` is "anomaly score", `floor_area_m2` "floor area in m2", `joined_on` "joined-on date".
 """
@@ -66,7 +66,7 @@ _UNITS = {
     "mw": ("MW", "megawatt"),
     "gb": ("GB", "gb"),
 }
-"""The last part of a name, how it is said, and what the column's meaning has, so that it is a unit."""
+"""Units by the last part of a name: how they are said, and the text that their column's meaning must have."""
 
 _USUAL = frozenset(
     """account amount area average balance base calc cap capacity category channel class code content core
@@ -93,7 +93,7 @@ _NO_NOTES = BriefNotes({}, {})
 
 
 class Names:
-    """The everyday names of a database's columns.
+    """The everyday names of the columns of a database.
 
     Args:
         identifiers: the names as the schema spells them: snippets write `freqdrifthzs` where it has
@@ -106,9 +106,9 @@ class Names:
         self._notes = notes or _NO_NOTES
 
     def words(self, name: str) -> str:
-        """Return a name in words: in those of its column's meaning, or in those that it is made of.
+        """Return a name in words: those of its column's meaning, or those that it is made of.
 
-        One with spaces or signs, which is no identifier, is kept as it is.
+        A name with spaces or signs is kept as it is.
         """
         if not name.replace("_", "a").replace("$", "a").isalnum():
             return name.replace("_", " ").strip()
@@ -135,7 +135,7 @@ def _columns_in_words(notes: BriefNotes, identifiers: frozenset[str]) -> frozens
 
 
 def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
-    """Return the words of a name; what its meaning has instead, if they are no words."""
+    """Return the words of a name, or words of its meaning if those of the name are not English."""
     known = real_words(notes)
     if " " not in words and words not in known and words not in _USUAL:
         words = unmashed(name, meaning, _vocabulary(notes)) or words
@@ -148,7 +148,7 @@ def _as_meant(name: str, words: str, meaning: str, notes: BriefNotes) -> str:
 
 
 def _as_said(words: str, meaning: str) -> str:
-    """Return the words of a name with its unit, as a date, or as a flag, if the meaning has such a thing."""
+    """Return the words of a name, marked as a unit, a date or a flag if the meaning says so."""
     words, about = words.replace(" m 2", " m2"), meaning.lower()
     front, _, last = words.rpartition(" ")
     if last in ("on", "at") and front:
@@ -194,7 +194,7 @@ def _vocabulary(notes: BriefNotes) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> str:
-    """Return a run-together name as the fewest words that its letters stand for; "" if it is made of none.
+    """Return the fewest words that the letters of a run-together name stand for; "" if there are none.
 
     Letters stand for a word of `meaning` that they begin, for a usual abbreviation, or for one of `others`.
 
@@ -211,7 +211,7 @@ def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> s
 
 
 def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int) -> str:
-    """Return the fewest words; of letters that stand for nothing, at most one run of up to `unknown`."""
+    """Return the fewest words for a name; one run of up to `unknown` letters may stand for nothing."""
     best: dict[int, tuple[int, tuple[str, ...]]] = {0: (0, ())}
     for start in range(len(name)):
         if start not in best:
@@ -230,7 +230,7 @@ def _fewest(name: str, own: tuple[str, ...], whole: frozenset[str], unknown: int
 
 
 def _word_for(piece: str, is_last: bool, own: tuple[str, ...], whole: frozenset[str]) -> str:
-    """Return the word for which a piece of a name stands: a usual short form stands at the end of names."""
+    """Return the word that a piece of a name stands for; "" if it stands for none."""
     short, is_long = _SHORT.get(piece, ""), len(piece) >= _PIECE
     if short and is_last:
         return short

@@ -1,6 +1,6 @@
-"""A snippet in words, with the form of its sentence: parsed where it can be, long formulas in steps.
+"""Put a snippet into words, and long formulas into steps.
 
-Of what sqlglot cannot parse, such as a remark, the names and literals are said in their order.
+If sqlglot cannot parse the snippet, its names and literals are said in their order.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _CLAUSES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Paraphrase:
-    """A snippet in words, the form of its sentence, and the names that were withheld."""
+    """A snippet in words, the form of its sentence, and the names that are withheld."""
 
     text: str
     form: Form
@@ -57,10 +57,14 @@ def read_aloud(
     request: str = "",
     gold: tuple[str, ...] = (),
 ) -> Paraphrase:
-    """Return a snippet in words, with the form of the sentence and the names that were withheld.
+    """Return a snippet in words, with the form of the sentence and the names that are withheld.
 
-    With `notes`, names are said as the meanings of their columns have them. With the `request`, tables that
-    it names are named too, and everyday plurals; `gold` only tells which of them a fragment counts.
+    Args:
+        snippet: the SQL.
+        identifiers: the names of the schema, as it spells them.
+        notes: the meanings of columns, by whose words the columns are called.
+        request: the request; tables that it speaks of may be named.
+        gold: the statements from which the snippet may be taken: they tell what a COUNT(*) counts.
     """
     tokens, tree = tokenize(snippet), parse_fragment(snippet)
     first = tokens[0].key if tokens else ""
@@ -78,7 +82,7 @@ def read_aloud(
 
 
 def in_words(snippet: str, brief: Brief) -> Paraphrase:
-    """Return a snippet in the words that the user of this brief has for it."""
+    """Return a snippet in the words of the user with this brief."""
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
@@ -100,7 +104,7 @@ _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 
 
 def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
-    """Return the names, literals and signs of tokens in their order, without keywords in capitals."""
+    """Return the names, literals and signs among tokens in their order, without keywords in capitals."""
     said: list[str] = []
     for at, token in enumerate(tokens):
         before = tokens[at - 1].key if at else ""
@@ -120,16 +124,16 @@ def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
 
 
 _MOST_WORDS = 40
-"""Words that are listened to as one point."""
+"""The most words that are said as one point."""
 
 _LEAST_WORDS = 6
-"""A part of so few words is said where it stands."""
+"""The fewest words of a part that is called by a letter."""
 
 _WRAPPERS = frozenset({"Alias", "Anonymous", "Cast", "Paren"})
 
 
 def in_steps(speaker: Speaker, tree: Node) -> Phrase:
-    """Return the words for a tree; of a long formula the parts are called by letters, and said after it."""
+    """Return the words for a tree. Parts of a long formula are called by letters and said after it."""
     whole = speaker.say(tree)
     steps, said = [("", tree)], list[str]()
     letters = iter(ascii_uppercase)

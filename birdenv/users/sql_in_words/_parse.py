@@ -1,8 +1,8 @@
-"""Read SQL, also a fragment of it: its tokens, and its syntax tree by sqlglot.
+"""Read SQL and fragments of SQL: their tokens, and their syntax tree by sqlglot.
 
 Annotated snippets are often fragments (`HAVING n > 1`, `THEN 'x'`, an unclosed bracket). `parse_fragment`
-puts one into a frame that makes it a statement. A frame is filled with the name `FRAME`, which is never said;
-what a snippet leaves out (`ROUND(..., 2)`) becomes the name `GAP`.
+puts a fragment into a frame that makes it a statement. The rest of a frame is the name `FRAME`, which is
+never said; an ellipsis in a snippet (`ROUND(..., 2)`) becomes the name `GAP`.
 """
 
 from __future__ import annotations
@@ -40,9 +40,7 @@ class LexicalUnit:
 
     @property
     def key(self) -> str:
-        """Return what keywords and symbols are compared by; never equal to one for strings and quoted
-        names.
-        """
+        """Return the text of a word or symbol in upper case, for comparisons; empty for other tokens."""
         return self.text.upper() if self.kind in ("word", "symbol") else ""
 
 
@@ -216,9 +214,7 @@ _AFTER_OPERAND = frozenset(") , AND OR WHEN THEN ELSE END".split())
 
 
 def _pieces(sql: str) -> list[_Piece]:
-    """Return the tokens of a fragment without an AND or OR before it, and with a name for each missing
-    operand.
-    """
+    """Return the tokens of a fragment, with names for missing operands, and without a leading AND or OR."""
     text, found, start = _with_gaps(sql).rstrip(" ;\n"), list[_Piece](), 0
     for kind, token, end in sql_tokens(text):
         key = token.upper() if kind in ("word", "symbol") else ""
@@ -238,7 +234,7 @@ def _pieces(sql: str) -> list[_Piece]:
 
 
 def _lacks_operand(found: Sequence[_Piece]) -> bool:
-    """Return whether the last piece is an operator without a right side, and no star for all columns."""
+    """Return whether the last piece is an operator that lacks its right side, and not `*` for all columns."""
     if len(found) < 2 or found[-1].key not in _BINARY | {"-"}:
         return False
     return found[-1].key != "*" or found[-2].key not in _BEFORE_OPERAND
@@ -250,9 +246,7 @@ def _depths(pieces: Sequence[_Piece]) -> list[int]:
 
 
 def _bracketed(pieces: Sequence[_Piece], after: int = 0) -> list[_Piece]:
-    """Return the pieces with the brackets and ENDs that a fragment lost put back, before the last `after`
-    pieces.
-    """
+    """Return the pieces with lost brackets and ENDs put back, before the last `after` pieces."""
     depths, keys = _depths(pieces), [piece.key for piece in pieces]
     lost = max(0, -min(depths))
     ends = 0 if keys[0] in ("WHEN", "THEN", "ELSE") else keys.count("CASE") - keys.count("END")
@@ -261,7 +255,7 @@ def _bracketed(pieces: Sequence[_Piece], after: int = 0) -> list[_Piece]:
 
 
 def _unbracketed(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Return the pieces without the closing brackets that nothing opens."""
+    """Return the pieces without closing brackets that were never opened."""
     kept, depth = list[_Piece](), 0
     for piece in pieces:
         if piece.key != ")" or depth:

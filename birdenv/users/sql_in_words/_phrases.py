@@ -76,10 +76,10 @@ class Phrase:
 
     Attributes:
         text: the words.
-        bond: how tightly they hold together, from `ATOM` to `CHAIN`.
-        condition: True if they state a condition.
-        literal: the kind of a constant; empty for all else.
-        counted: the words for an amount of it ("{} seats"); empty if it cannot be counted.
+        bond: how tightly the words hold together, from `ATOM` to `CHAIN`.
+        condition: True if the words state a condition.
+        literal: the kind of a constant; empty for everything else.
+        counted: the words for an amount ("{} seats"); empty for things that are not counted.
     """
 
     text: str
@@ -100,7 +100,7 @@ def side(phrase: Phrase) -> str:
 
 
 def runs_on(text: str) -> bool:
-    """Return whether the words have a condition outside brackets, into which another one would run."""
+    """Return whether words that follow would seem to belong to a condition of these, outside brackets."""
     depth = 0
     for i, sign in enumerate(text):
         depth += {"(": 1, ")": -1}.get(sign, 0)

@@ -1,4 +1,4 @@
-"""How tables are called that the user may name, and the plurals of English words."""
+"""Words for the tables that the user may name, and plurals of English words."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|alwa
 
 @lru_cache(maxsize=256)
 def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str]:
-    """Return the plural words for each name of the schema, in lower case, whose words the request says.
+    """Return plural words for those names of the schema, in lower case, whose words are in the request.
 
     >>> spoken_tables("List trips and each order line.", frozenset({"trips", "order_lines", "bikes"}))
     {'order_lines': 'order lines', 'trips': 'trips'}
@@ -42,7 +42,7 @@ def plain_sources(snippet: str) -> Mapping[str, str]:
 
 
 def counted_noun(snippet: str, gold: Sequence[str], tables: Mapping[str, str]) -> str:
-    """Return what COUNT(*) counts in a fragment of a query on one table; "" if that is not known."""
+    """Return the word for what COUNT(*) counts in a fragment of a query on one table; "" if unknown."""
     wanted = _flat(snippet)
     for statement in gold:
         text = _flat(statement)
@@ -56,7 +56,7 @@ def _flat(sql: str) -> str:
 
 
 def singular(word: str) -> str:
-    """Return the singular of an English word: "copies" are of a "copy"."""
+    """Return the singular of an English noun, such as "copy" for "copies"."""
     for ending, single in (("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("sses", "ss"), ("xes", "x")):
         if word.endswith(ending):
             return word.removesuffix(ending) + single
@@ -64,7 +64,7 @@ def singular(word: str) -> str:
 
 
 def is_counted(name: str) -> bool:
-    """Return whether the words of a column are things of which there are so many: "seats", "renewals".
+    """Return whether the words of a column name things that are counted: "seats", "renewals".
 
     >>> [is_counted(name) for name in ("seats", "weekly hours", "status", "price")]
     [True, True, False, False]
@@ -76,7 +76,7 @@ def is_counted(name: str) -> bool:
 
 
 def plural(noun: str) -> str:
-    """Return the plural of English words, by their last one.
+    """Return the plural of a noun, which may have several words.
 
     >>> [plural(noun) for noun in ("title id", "copy", "branch", "trips")]
     ['title ids', 'copies', 'branches', 'trips']

@@ -1,4 +1,4 @@
-"""Words for expressions: a table from the kind of a syntax tree's node to the function that says it.
+"""Words for expressions: a table of functions by the kind of node in a syntax tree.
 
 The words follow the source from left to right and keep its brackets, so that precedence is neither lost nor
 invented. Calls are in `_calls`, clauses and statements in `_clauses`; both add to the same table.
@@ -54,7 +54,7 @@ _NEGATED = _PATTERNS | {"Is", "In", "Between", "Exists"}
 
 
 def says(*kinds: str) -> Callable[[_Sayer], _Sayer]:
-    """Enter a function in the table, for these kinds of node."""
+    """Enter a function into the table, for these kinds of node."""
 
     def enter(sayer: _Sayer) -> _Sayer:
         SAYERS.update(dict.fromkeys(kinds, sayer))
@@ -69,13 +69,13 @@ def kind_of(node: Node) -> str:
 
 
 class Speaker:
-    """Puts the nodes of one syntax tree into words.
+    """Put the nodes of one syntax tree into words.
 
     Args:
-        tree: the tree; an output name is said where the tree refers to it.
-        names: how columns are called.
-        tables: how tables are called that may be named, by their names in lower case.
-        counted: what COUNT(*) counts where the tree does not tell.
+        tree: the tree; the name of an output column is said if the tree refers to it.
+        names: the words for columns.
+        tables: the words for tables that may be named, by their names in lower case.
+        counted: the word for what COUNT(*) counts if the tree does not tell.
     """
 
     def __init__(self, tree: Node, names: Names, tables: Mapping[str, str], counted: str = "") -> None:
@@ -89,7 +89,7 @@ class Speaker:
         self.referred = frozenset(referred & aliases)
 
     def say(self, node: Node) -> Phrase:
-        """Return the words for a node; sqlglot has plain text in the place of some."""
+        """Return the words for a node. For some nodes, sqlglot has plain text instead."""
         if node is None or isinstance(node, str):
             return Phrase(split_words(node or ""))
         if letter := self.letters.get(id(node)):
@@ -111,7 +111,7 @@ class Speaker:
         return text
 
     def table(self, node: Node) -> str:
-        """Return what a table is called; nothing if it may not be named."""
+        """Return the words for a table; nothing if it may not be named."""
         return self.tables.get(node.name.lower(), "")
 
 
@@ -179,7 +179,7 @@ def _tuple(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Alias")
 def _alias(speaker: Speaker, node: Node) -> Phrase:
-    """Return what is named; its name only where the tree refers to it."""
+    """Return the words for what is named, with the name if the tree refers to it."""
     said = speaker.say(node.this)
     if node.alias.lower() not in speaker.referred or not said.text:
         return said
@@ -229,7 +229,7 @@ def _negative(speaker: Speaker, node: Node) -> Phrase:
 
 @says(*COMPARISONS)
 def _comparison(speaker: Speaker, node: Node) -> Phrase:
-    """Return how an amount, a date or a category is set against another one, as people say it."""
+    """Return a comparison as people say it: of amounts, of dates, or of other things."""
     kind, left, right = kind_of(node), speaker.say(node.this), speaker.say(node.expression)
     subject, negated = side(left) or "it", kind in _NEGATED and is_negated(node)
     if kind == "Is" and kind_of(node.expression) == "Null":
@@ -277,7 +277,7 @@ def _in(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _those(speaker: Speaker, query: Node, subject: str) -> str:
-    """Return what a subquery finds: "those where .." if it finds what the `subject` is."""
+    """Return the words for a subquery: "those where .." if it selects what the `subject` is."""
     inside = speaker.within(query.this if kind_of(query) == "Subquery" else query)
     if inside == subject:
         return "those worked out before"
@@ -301,7 +301,7 @@ def _escape(speaker: Speaker, node: Node) -> Phrase:
 
 @says(*_CONNECTORS)
 def _connected(speaker: Speaker, node: Node) -> Phrase:
-    """Return conditions joined by "and" or by "or"; what "and" joins within "or" is put in brackets."""
+    """Return conditions joined by "and" or by "or", with brackets around an "and" within an "or"."""
     parts = list(node.flatten(unnest=False))
     said: list[str] = []
     for at, part in enumerate(parts):
@@ -319,7 +319,7 @@ def call_name(node: Node) -> str:
 
 
 def key_words(speaker: Speaker, node: Node) -> str:
-    """Return a sort or group key; a plain name goes without its article."""
+    """Return the words for a sort or group key, without the article of a plain name."""
     phrase = speaker.say(node)
     return phrase.text.removeprefix("the ") if phrase.bond == ATOM else phrase.inside(LOOSE)
 
@@ -330,7 +330,7 @@ def listed(speaker: Speaker, nodes: Iterable[Node]) -> str:
 
 
 def _anything_else(speaker: Speaker, node: Node) -> Phrase:
-    """Return the words for a node that is too rare for the table: its name, and the words of its parts."""
+    """Return the words for a kind of node that is not in the table: its name, and the words of its parts."""
     children = [speaker.say(child).inside(PREFIX) for child in node.iter_expressions()]
     words, inside = split_words(kind_of(node)), enumerate_words(list(filter(None, children)))
     return Phrase(f"the {words} of {inside}" if inside else words, PREFIX)
