@@ -27,8 +27,8 @@ from birdenv.users.model_user._encoder import (
     read_choice,
     shares_a_word,
 )
+from birdenv.users.model_user._model_user import ModelUser, knows_a_request
 from birdenv.users.model_user._published import PublishedUser
-from birdenv.users.model_user._seat import ModelUser, knows_a_request
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _SENSES: Final = (

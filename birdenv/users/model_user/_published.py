@@ -30,7 +30,7 @@ from birdenv.users.model_user._encoder import (
     shares_a_word,
     tagged,
 )
-from birdenv.users.model_user._seat import ModelUser
+from birdenv.users.model_user._model_user import ModelUser
 from birdenv.users.segments import token_segments
 
 _FILES: Final = " and ".join(USER_PROMPTS)
