@@ -53,12 +53,8 @@ def noun_phrase(name: str, meaning: str) -> str:
 
 def _stands_for(name: str, words: list[str]) -> bool:
     """Return whether the first letters of the words occur in a name, in order."""
-    at = 0
-    for word in words:
-        at = name.find(word[0], at) + 1
-        if not at:
-            return False
-    return True
+    letters = iter(name)
+    return all(word[0] in letters for word in words)
 
 
 @lru_cache(maxsize=64)
@@ -87,7 +83,6 @@ def entry_meaning(meaning: str, path: tuple[str, ...]) -> str:
         found: Any = json.loads(meaning) if meaning.startswith("{") else {}
     except ValueError:
         return ""
-    found = found.get("fields_meaning") if isinstance(found, dict) else None
-    for key in path:
+    for key in ("fields_meaning", *path):
         found = found.get(key) if isinstance(found, dict) else None
     return found if isinstance(found, str) else ""

@@ -106,19 +106,16 @@ _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
     """Return the names, literals and signs among tokens in their order, without keywords in capitals."""
     said: list[str] = []
-    for at, token in enumerate(tokens):
-        before = tokens[at - 1].key if at else ""
-        after = tokens[at + 1].key if at + 2 < len(tokens) else ""
+    keys = ["", *(token.key for token in tokens), ""]
+    for token, before, after in zip(tokens, keys, keys[2:], strict=False):
         if token.kind == "string":
             said.append(quoted(token.text))
-        elif token.kind == "gap" and said and said[-1] not in ("(", ","):
-            said.append("and so on")
-        elif token.kind == "symbol":
-            said.append(_SIGNS.get(token.text, ""))
-        elif token.kind == "number":
-            said.append(token.text)
-        elif token.kind != "gap" and before not in _LEADS and after != ".":
-            said.append("" if token.text.isupper() and len(token.text) > 3 else names.words(token.text))
+        elif token.kind == "gap":
+            said += ["and so on"] * (bool(said) and said[-1] not in ("(", ","))
+        elif token.kind in ("symbol", "number"):
+            said.append(_SIGNS.get(token.text, token.text if token.kind == "number" else ""))
+        elif before not in _LEADS and after != "." and not (token.text.isupper() and len(token.text) > 3):
+            said.append(names.words(token.text))
     text = " ".join(filter(None, said))
     return Phrase(text.replace(" )", ")").replace(" ,", ",").replace("( ", "("), LOOSE)
 
