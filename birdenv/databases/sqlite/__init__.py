@@ -1,4 +1,4 @@
-"""SQLite sources and episode databases: images, guards, limits and worker processes."""
+"""SQLite databases: sources, and episode databases with images, guards, limits and worker processes."""
 
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._deadline import watchdog
