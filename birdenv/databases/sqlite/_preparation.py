@@ -73,9 +73,7 @@ def bound_attached(connection: sqlite3.Connection) -> None:
     """Limit the size of each attached database."""
     for _, name, _ in connection.execute("PRAGMA database_list").fetchall():
         if name not in ("main", "temp"):
-            with suppress(
-                UnicodeError
-            ):  # no statement can name the database, so nothing can be written to it
+            with suppress(UnicodeError):  # no statement can name it, so nothing is written to it
                 connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
 
 
