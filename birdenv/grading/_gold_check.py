@@ -1,6 +1,6 @@
-"""Does a gold pass its own grading? A gold that does not costs every system its task.
+"""Check whether a gold query passes its own grading. If it does not, no system can pass its task.
 
-Where the LIMIT of a gold cuts through a tie, several answers are right, and the engine picks one.
+If the LIMIT of a gold cuts through a tie, several results are right, and the engine picks one of them.
 """
 
 from __future__ import annotations
@@ -16,17 +16,23 @@ from birdenv.grading._statements import whole
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
 from birdenv.sql import Token, sql_tokens
 
-_LOOKED_BEYOND: Final = 50  # rows behind the cut
+_LOOKED_BEYOND: Final = 50  # rows after the cut
 _DIRECTIONS: Final = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST"})
 _SET_WORDS: Final = frozenset({"UNION", "EXCEPT", "INTERSECT"})
 
 
 def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Result]) -> str:
-    """Return one line if the outermost LIMIT leaves out rows that its ORDER BY puts level with rows that it
-    keeps; empty if not, and where that cannot be told. A LIMIT without ORDER BY puts all rows level.
+    """Return a description if the outermost LIMIT separates rows with equal sort keys, or an empty text.
 
-    `gold` is the query's result. `run` is asked for the same query with a later LIMIT, and with the sort keys
-    as further columns. Sub-queries with a LIMIT of their own are not looked at.
+    Without ORDER BY, all rows have equal sort keys. The text is also empty if the query cannot be analysed.
+    LIMITs of sub-queries are not checked.
+
+    Args:
+        sql: the query.
+        dialect: `sqlite` or `postgres`.
+        gold: the result of the query.
+        run: runs a query. It is called with the same query, a larger LIMIT, and the sort keys as additional
+            columns.
     """
     try:
         probe = _probe(sql, sql_tokens(sql, dialect), gold.columns)
@@ -40,7 +46,7 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
     width = len(gold.columns)
     outputs = [row[:width] for row in result.rows]
     if outputs[probe.first : probe.end] != list(gold.rows):
-        return ""  # the keys as columns, or something else, made another query of it
+        return ""  # the additional columns, or something else, changed the result
     keys = [tuple(row[place] for place in probe.keys) for row in result.rows]
     for cut in (probe.first, probe.end):
         if _is_tie(cut, keys, outputs):
@@ -53,7 +59,7 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
 
 @dataclass(frozen=True, slots=True)
 class _Probe:
-    """A query whose rows from `first` to `end` are the gold's; `keys`: places of the sort keys."""
+    """A query whose rows from `first` to `end` are the gold's. `keys` are the columns of the sort keys."""
 
     sql: str
     first: int
@@ -62,7 +68,7 @@ class _Probe:
 
 
 def _is_tie(cut: int, keys: Sequence[Row], outputs: Sequence[Row]) -> bool:
-    """Return whether rows before and behind the cut have the same keys, and not all the same output."""
+    """Return whether the rows before and after the cut have the same keys, but different outputs."""
     if not 0 < cut < len(keys) or keys[cut - 1] != keys[cut]:
         return False
     return len({repr(output) for key, output in zip(keys, outputs, strict=True) if key == keys[cut]}) > 1
@@ -127,7 +133,7 @@ def _limit_and_offset(tokens: Sequence[Token]) -> tuple[int, int] | None:
 
 
 def _split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Return the sort keys, without their directions."""
+    """Split the ORDER BY into sort keys, without their directions."""
     keys: list[list[Token]] = [[]]
     depth = 0
     for token in tokens:
@@ -143,7 +149,7 @@ def _split(tokens: Sequence[Token]) -> list[list[Token]]:
 
 
 def _place(key: Sequence[Token], columns: Sequence[str]) -> int | None:
-    """Return which output column a key is, by its number or name."""
+    """Return the output column that a sort key refers to by number or name, or None."""
     if len(key) != 1:
         return None
     text = key[0].text
@@ -156,17 +162,17 @@ def _place(key: Sequence[Token], columns: Sequence[str]) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """The result of running a gold twice; it is private to graders.
+    """The result of running a gold twice. It must not be shown to agents.
 
     Attributes:
-        failures: why the gold does not pass, by comparison mode (also `soft_f1`), or under `gold` if it does
-            not run.
+        failures: why the gold does not pass, by comparison mode (or `soft_f1`), or by `gold` if it does not
+            run.
         seconds: duration of the slower run.
         rows: number of rows.
-        is_empty: True if it returned no row, or nothing but NULLs.
-        reads_clock: True if its text reads the clock.
-        has_changed: True if the two runs returned different rows.
-        tie: one line if its LIMIT cuts through rows that its ORDER BY ranks equal; otherwise empty.
+        is_empty: whether the gold returned no rows, or only NULLs.
+        reads_clock: whether its text reads the clock.
+        has_changed: whether the two runs returned different rows.
+        tie: a description if its LIMIT cuts through rows with equal sort keys; otherwise empty.
     """
 
     failures: dict[str, str]
@@ -179,11 +185,12 @@ class GoldCheck:
 
     @property
     def passed(self) -> bool:
+        """Return whether the gold agrees with itself in every mode."""
         return not self.failures
 
 
 def check_gold_here(source: DatabaseSource, db_id: str, sql: str, limits: Limits) -> GoldCheck:
-    """See `check_gold`; in the process that asks, which is a worker, and without a second run."""
+    """Check a gold as `check_gold` does, in the calling process (a worker), without a second attempt."""
     first, second = (whole(_run(source, db_id, limits, sql)) for _ in range(2))
     seconds, clock = max(first.elapsed, second.elapsed), reads_clock(sql)
     for result in (first, second):

@@ -1,4 +1,4 @@
-"""Comparing results: canonical cells, tolerance, multisets, order, columns, and why two differ."""
+"""Compare results: canonical cells, tolerance, multisets, order, columns, and explanations of differences."""
 
 from birdenv.grading.compare._cells import Normalisation, canonical_cell, canonical_row, normalised
 from birdenv.grading.compare._interact_rows import Conditions, compare_strict

@@ -1,4 +1,4 @@
-"""The rules of grading BIRD-Interact, and its jobs; `birdenv.grading.InteractGrader` does them."""
+"""The rules and jobs of grading BIRD-Interact submissions (see `birdenv.grading.InteractGrader`)."""
 
 from birdenv.grading.interact._job import (
     GRADING_RULES,

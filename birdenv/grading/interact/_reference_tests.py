@@ -1,6 +1,6 @@
-"""Management test cases as the published evaluators run them, faults and all (BIRD-Interact §4.3, §4.4).
+"""Run Management test cases exactly as the published evaluators do (BIRD-Interact §4.3, §4.4).
 
-Their ways are acted out inside our sandbox, by a test of our own that loads the task's sources as they do.
+A single test of birdenv's own runs in the sandbox, and loads the task's sources as the evaluators do.
 """
 
 from __future__ import annotations
@@ -12,10 +12,14 @@ from typing import Final, Literal, TypeAlias
 from birdenv.grading.sandbox._sources import compile_source
 
 TestWay: TypeAlias = Literal["every_callable", "test_case"]
-"""`every_callable`: what the batch evaluator does. Whatever a source defines or imports is called, if it can
-be; `execute_queries` goes through what it is given piece by piece, text letter by letter; helpers of the
-source and of the evaluator are out of reach of the tests. `test_case`: what the later service does. Only a
-function of that name is called; a source without one passes."""
+"""How an evaluator runs test cases.
+
+`every_callable`, as the batch evaluator does: every callable that a source defines or imports is called;
+`execute_queries` runs each item of its argument, so that a text runs letter by letter; and tests cannot call
+helpers of the source or of the evaluator.
+
+`test_case`, as the later service does: only a function of that name is called, and a source without one
+passes."""
 
 _HEAD: Final = "def test_case(pred_sqls, sol_sqls, db_name, conn):\n"
 _BODIES: Final[dict[TestWay, str]] = {
@@ -67,27 +71,25 @@ _BODIES: Final[dict[TestWay, str]] = {
 
 
 def reference_test(sources: Sequence[str], way: TestWay) -> str:
-    """Return the source of one test that does with `sources` what the published evaluator does."""
+    """Return the source of a test that runs `sources` as the published evaluator does."""
     imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
-    # The sandbox opens no file once a test runs: it loads beforehand what it finds imported.
+    # The sandbox cannot open files while a test runs, so it preloads the modules that sources import.
     never = f"if False:\n{imports}" if imports else ""
     return f"SOURCES = {list(sources)!r}\n{_HEAD}{_BODIES[way]}{never}"
 
 
 def defines_callable(source: str) -> bool:
-    """Return whether the batch evaluator finds anything to call in a source; not if it does not compile."""
+    """Return whether the batch evaluator finds a callable in a source; False if it does not compile."""
     return any(True for _ in _callables(_statements(source)))
 
 
 def defines_test_case(source: str) -> bool:
-    """Return whether the later service finds its function in a source."""
+    """Return whether the later service finds a function `test_case` in a source."""
     return "test_case" in _callables(_statements(source))
 
 
 def _callables(statements: Iterable[ast.AST]) -> Iterator[str]:
-    """Yield names at a source's own level, also under a condition, that can be called, as far as the text
-    tells.
-    """
+    """Yield the names of callables at the top level of a source, including those under conditions."""
     for statement in statements:
         match statement:
             case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):

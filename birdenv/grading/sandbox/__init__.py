@@ -1,4 +1,4 @@
-"""Running a benchmark's test cases (Python source) in a confined child process."""
+"""Run the test cases of a benchmark (Python source) in a confined child process."""
 
 from birdenv.grading.sandbox._runner import (
     SandboxLimits,
