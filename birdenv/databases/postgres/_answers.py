@@ -13,10 +13,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import psycopg
+from psycopg.abc import Transformer as AnyTransformer
 from psycopg.adapt import Loader
+from psycopg.pq import DiagnosticField
 from psycopg.pq.abc import PGresult
 from psycopg.types.datetime import (
     DateLoader,
@@ -31,10 +33,6 @@ from psycopg.types.string import TextLoader
 
 from birdenv.databases._results import Allowance, ErrorKind, QueryError, Row, RowSink, bytes_of
 from birdenv.databases.postgres.server._server import one_line
-
-if TYPE_CHECKING:
-    from psycopg.abc import Transformer as AnyTransformer
-
 
 _TYPES: Final = (19, 1033, 4096)  # name, aclitem, regrole
 
@@ -193,8 +191,6 @@ def query_error(answer: PGresult) -> QueryError:
 
 
 def _field(answer: PGresult, name: str) -> str:
-    from psycopg.pq import DiagnosticField
-
     return (answer.error_field(DiagnosticField[name]) or b"").decode(errors="replace")
 
 

@@ -21,14 +21,13 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import psycopg
+from psycopg.pq import ConnStatus
+from psycopg.pq.abc import PGresult
 
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES
-
-if TYPE_CHECKING:
-    import psycopg
-    from psycopg.pq.abc import PGresult
-
 
 MOST_GROWTH: Final = GROWTH_BYTES
 """Bytes by which a clone may outgrow its template; the same limit as for an image of an SQLite file."""
@@ -113,8 +112,6 @@ class NonblockingConnection:
     @property
     def is_lost(self) -> bool:
         """Return whether the connection is gone."""
-        from psycopg.pq import ConnStatus
-
         return self._libpq.status != ConnStatus.OK
 
     @property
@@ -139,8 +136,6 @@ class NonblockingConnection:
         Raises:
             OverflowError: a row is far larger than `most_bytes`. The connection is cut.
         """
-        import psycopg
-
         self.was_stopped = self.was_late = self.was_overgrown = False
         self.received = 0
         self._most = 2 * most_bytes + _SLACK_BYTES  # bytes are sent as two characters each
@@ -167,8 +162,6 @@ class NonblockingConnection:
 
     def stop(self) -> None:
         """Ask the server to cancel the running statement. Its remaining answers must still be consumed."""
-        import psycopg
-
         self.was_stopped = True
         self._deadline = time.monotonic() + _GRACE_SECONDS
         with suppress(psycopg.Error, OSError):

@@ -13,15 +13,15 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import psycopg
 
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import Allowance, NoAnswerError, QueryError, QueryResult, Result
-from birdenv.databases.postgres.server._server import read_dsn
+from birdenv.databases.postgres._session import FOREIGN_SETTINGS, Session, open_foreign_session
+from birdenv.databases.postgres.server._server import one_line, read_dsn
 from birdenv.databases.sqlite._connection import text_fault
-
-if TYPE_CHECKING:
-    from birdenv.databases.postgres._session import Session
 
 _DEFAULT_LIMITS: Final = Limits()
 _GRACE_SECONDS: Final = 1.0  # until the server stops a statement that we could not stop
@@ -78,11 +78,6 @@ class PostgresQueries:
         return self._attempt(sql, limits) if isinstance(result, NoAnswerError) else result
 
     def _attempt(self, sql: str, limits: Limits) -> Result:
-        import psycopg
-
-        from birdenv.databases.postgres._session import open_foreign_session
-        from birdenv.databases.postgres.server._server import one_line
-
         if self._unreachable >= _MOST_UNREACHABLE:
             return NoAnswerError(
                 "engine", f"not tried: the server was out of reach {self._unreachable} times"
@@ -129,8 +124,6 @@ class PostgresQueries:
 
 
 def _run(session: Session, sql: str, limits: Limits) -> Result:
-    from birdenv.databases.postgres._session import FOREIGN_SETTINGS
-
     end = time.monotonic() + limits.seconds
     milliseconds = int(min((limits.seconds + _GRACE_SECONDS) * 1000, 2**31 - 1))
     begin = f"SET statement_timeout = {milliseconds}; BEGIN TRANSACTION READ ONLY; SELECT 1"

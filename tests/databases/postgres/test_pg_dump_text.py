@@ -79,7 +79,7 @@ def test_the_encoding_is_the_one_that_the_dump_says(tmp_path: Path, raw: bytes, 
 @pytest.mark.parametrize(
     ("raw", "message"),
     [
-        ("SELECT 1;\nSELECT 'é'".encode("latin-1"), r"line 2 is not UTF8 text \(byte 18\).*iconv"),
+        ("SELECT 1;\nSELECT 'é'".encode("latin-1"), r"line 2 is not valid UTF8 \(byte 18\).*iconv"),
         (b"SET client_encoding = 'KLINGON';", "declares the unknown encoding KLINGON"),
         (b"PGDMP\x01\x0e", "a pg_dump archive, not plain SQL.*pg_restore"),
         (b"\x1f\x8b\x08", "is compressed"),

@@ -12,16 +12,14 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import psycopg
 
 from birdenv.databases.postgres.server._server import one_line
 from birdenv.errors import InputError
 from birdenv.files import file_errors
 from birdenv.sql import UnterminatedError, after_comments, statement_end, statement_start
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 _ARCHIVE: Final = b"PGDMP"
 _COMPRESSED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
@@ -176,8 +174,6 @@ def run_file(
 
     Foreign keys are not added, but passed to `later`.
     """
-    import psycopg
-
     reset(connection)
     fault = None
     with connection.transaction() as whole:
@@ -217,8 +213,6 @@ def _grouped(all_pieces: Iterator[DumpPiece]) -> Iterator[list[DumpPiece]]:
 
 def _run_inserts(connection: psycopg.Connection[Any], path: Path, group: list[DumpPiece]) -> Fault | None:
     """Run INSERTs together; if that fails, one by one, to find the faulty one."""
-    import psycopg
-
     try:
         with connection.transaction():
             connection.execute(";\n".join(piece.text for piece in group).encode())
@@ -231,8 +225,6 @@ def _run_inserts(connection: psycopg.Connection[Any], path: Path, group: list[Du
 
 def _run_setting(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
     """Run a SET, ignoring settings that this version of PostgreSQL does not have."""
-    import psycopg
-
     fault = None
     with connection.transaction() as setting:
         fault = run_piece(connection, path, piece)
@@ -251,8 +243,6 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
     """Run one statement. Return the dump's error, or None; raise the errors of the server."""
-    import psycopg
-
     try:
         with connection.cursor() as cursor:
             if piece.data is None:

@@ -10,16 +10,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import psycopg
 
 from birdenv.databases.postgres.loading._dump_file import DumpPiece, Fault, reset, run_file, run_piece
 from birdenv.databases.postgres.loading._loading import Filled, Loaded, load
 from birdenv.databases.postgres.server._server import PostgresServer
 from birdenv.errors import InputError
 from birdenv.files import exists, file_digest, file_errors, is_directory
-
-if TYPE_CHECKING:
-    import psycopg
 
 _RULES: Final = "dump 1"
 _SUFFIX: Final = "_template"

@@ -11,8 +11,9 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import psycopg
 from psycopg import sql
 
 from birdenv.databases.postgres.loading._loading import Filled, Loaded, load
@@ -25,10 +26,6 @@ from birdenv.databases.postgres.loading._sqlite_contents import (
 from birdenv.databases.postgres.server._server import PostgresServer, one_line
 from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.errors import InputError
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 _RULES: Final = "sqlite 1"
 """Part of the digest. Increase the number when the same file is converted differently."""
@@ -132,8 +129,6 @@ def _complete(
     connection: psycopg.Connection[Any], tables: Sequence[TablePlan], contents: SqliteContents
 ) -> list[str]:
     """Add keys, indexes, defaults and views. Return a note for each that PostgreSQL does not accept."""
-    import psycopg
-
     notes = []
     for what, statement in _statements(tables, contents):
         try:

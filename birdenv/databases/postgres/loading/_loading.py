@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import psycopg
 from psycopg import sql
 
 from birdenv.databases.postgres.loading._templates import (
@@ -35,10 +36,6 @@ from birdenv.databases.postgres.loading._templates import (
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError
 from birdenv.files import read_json
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 OWNER: Final = "birdenv_owner"
 """The role that owns the contents of templates. It cannot log in, and has no other rights."""
@@ -105,8 +102,6 @@ def load(
         InputError: the database cannot be loaded completely.
         ServerError: the server is lost.
     """
-    import psycopg
-
     try:
         with server.connect() as connection, _locked(connection, db_id):
             connection.execute("SET synchronous_commit = on")  # the final name must imply complete data
@@ -177,8 +172,6 @@ def _create(
 
 def _take_over(server: PostgresServer, connection: psycopg.Connection[Any], name: str) -> None:
     """Remove the role that filled a database, and all settings that it made for the database."""
-    import psycopg
-
     if not server.is_superuser:
         return
     if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [OWNER]).fetchone():
@@ -194,8 +187,6 @@ def _take_over(server: PostgresServer, connection: psycopg.Connection[Any], name
 
 
 def _replace(connection: psycopg.Connection[Any], name: str, final: str, db_id: str) -> None:
-    import psycopg
-
     old, new = sql.Identifier(final), sql.Identifier(name)
     if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [final]).fetchone():
         connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE false").format(old))
@@ -220,8 +211,6 @@ def _drop(server: PostgresServer, connection: psycopg.Connection[Any], name: str
 
 def drop_unfinished(connection: psycopg.Connection[Any]) -> None:
     """Drop the remains of killed loads, unless another process is loading now."""
-    import psycopg
-
     busy = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = %s LIMIT 1"
     if connection.execute(busy, [_LOCKS]).fetchone():
         return
@@ -236,8 +225,6 @@ def drop_unfinished(connection: psycopg.Connection[Any]) -> None:
 
 def _drop_quietly(server: PostgresServer, name: str) -> None:
     """Drop a database after an error, without raising another one. The next load drops what remains."""
-    import psycopg
-
     with suppress(psycopg.Error, ServerError, InputError), server.connect() as connection:
         _drop(server, connection, name)
 

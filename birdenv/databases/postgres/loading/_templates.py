@@ -10,8 +10,9 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import psycopg
 from psycopg import sql
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -19,10 +20,6 @@ from birdenv.databases._results import ContentId
 from birdenv.databases.postgres._privileges import HAND_OVER, HIDE_THE_SERVER, ONLY_READING
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 LONGEST_NAME: Final = 63
 """The maximum length of a name in bytes (NAMEDATALEN - 1). PostgreSQL silently cuts longer names."""
@@ -191,8 +188,6 @@ def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> Non
 
 def verify_template(server: PostgresServer, template: Template) -> list[str]:
     """Return the `differences` between a template as it was loaded and as it is now."""
-    import psycopg
-
     try:
         with server.connect(template.name) as connection:
             present = row_counts(connection)

@@ -15,16 +15,15 @@ import re
 import time
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from birdenv.databases.postgres.server._cluster import Cluster
 from birdenv.databases.postgres.server._programs import find_binaries
 from birdenv.errors import InfrastructureError, InputError
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 _SECRET_KEYS: Final = re.compile(r"pass|secret|key|token")
 _SHOWN_KEYS: Final = ("user", "host", "hostaddr", "port", "dbname")
@@ -65,9 +64,6 @@ class Dsn:
 
 def read_dsn(dsn: str) -> Dsn:
     """Parse a connection string. Raises `InputError` (without showing the string) if it is not valid."""
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
-
     if "\0" in dsn:
         raise InputError(_BAD_DSN)
     try:
@@ -124,8 +120,6 @@ class PostgresServer:
     """
 
     def __init__(self, conninfo: str, shown: str, cluster: Cluster | None = None) -> None:
-        from psycopg.conninfo import conninfo_to_dict
-
         self._conninfo = conninfo
         self._cluster = cluster
         parts = conninfo_to_dict(conninfo)
@@ -167,8 +161,6 @@ class PostgresServer:
         its sessions look names up in `pg_catalog` only, whatever the database, the role or the DSN say, and
         run no event triggers.
         """
-        from psycopg.conninfo import make_conninfo
-
         if user is not None:
             own: dict[str, Any] = {"user": user, "password": password}
         else:
@@ -212,9 +204,7 @@ class PostgresServer:
         self.close()
 
     def _connect(self, database: str, user: str | None, password: str | None) -> psycopg.Connection[Any]:
-        import psycopg
-
-        dsn = psycopg.conninfo.make_conninfo(
+        dsn = make_conninfo(
             self.conninfo(database, user, password), connect_timeout=_CONNECT_SECONDS, client_encoding="UTF8"
         )
         try:
