@@ -255,10 +255,8 @@ class Statements:
         self, scope: Scope, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
     ) -> _Fetched:
         """Return the rows of a prediction: all rows, or enough to see that no gold agrees by any rule."""
-        most: int | None = rows_needed(golds)
-        if all_rows or most is None or most > self._limits.rows:
-            most = None
-        collector = RowCollector(golds, most)
+        most = rows_needed(golds)
+        collector = RowCollector(golds, None if all_rows or most > self._limits.rows else most)
 
         def reuse(known: _Fetched) -> _Fetched | None:
             usable = _if_whole(known)

@@ -152,11 +152,6 @@ class Normalisation:
     nfc: bool = False
     dates: bool = False
 
-    @property
-    def is_exact(self) -> bool:
-        """Return whether no differences are ignored."""
-        return self == EXACT
-
 
 EXACT: Final = Normalisation()
 
@@ -166,7 +161,7 @@ def normalised(result: QueryResult, normalisation: Normalisation) -> QueryResult
 
     If no differences are ignored, the same object is returned.
     """
-    if normalisation.is_exact:
+    if normalisation == EXACT:
         return result
     rows = [tuple(_loosened(cell, normalisation) for cell in row) for row in result.rows]
     return QueryResult(result.columns, rows, truncated=result.truncated)

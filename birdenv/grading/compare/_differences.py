@@ -180,8 +180,6 @@ _MOST_ORDERS: Final = 100  # maximum number of partial column orders to check
 _MOST_LOOSENED: Final = 1_000  # maximum number of rows to check for values of another type
 _TYPE_NAMES: Final = {int: "number", float: "number", Decimal: "number", str: "text", bytes: "bytes"}
 _NEVER_LOOSENED: Final = frozenset({type(None), bytes})
-_SHOWN_AS_THEY_ARE: Final = frozenset({int, float})
-
 _Rows = Sequence[CanonicalRow]
 
 
@@ -245,8 +243,6 @@ def show(row: CanonicalRow) -> str:
 
 
 def _show_cell(cell: Hashable) -> str:
-    if type(cell) in _SHOWN_AS_THEY_ARE:
-        return repr(cell)
     if cell is None:
         return "NULL"
     if isinstance(cell, Decimal):

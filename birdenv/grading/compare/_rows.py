@@ -202,7 +202,7 @@ def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | No
     """
     from sqlglot import exp
 
-    tree = _parsed(sql, dialect)
+    tree = query_tree(sql, dialect)
     if tree is None:
         return SortKeys([], is_complete=False)
     while isinstance(tree, exp.Subquery) and tree.args.get("order") is None:
@@ -216,11 +216,11 @@ def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | No
     outputs = leftmost.expressions if isinstance(leftmost, exp.Select) else []
     if len(outputs) != len(columns) or any(output.is_star for output in outputs):
         outputs = []
-    places = [_place(ordered.this, outputs, columns) for ordered in order.expressions]
+    places = [output_column(ordered.this, outputs, columns) for ordered in order.expressions]
     return SortKeys([place for place in places if place is not None], None not in places)
 
 
-def _parsed(sql: str, dialect: str) -> Any:
+def query_tree(sql: str, dialect: str) -> Any:
     """Return the syntax tree of a query, or None if the SQL is not a query or cannot be parsed."""
     import sqlglot
     from sqlglot import exp
@@ -236,7 +236,7 @@ def _parsed(sql: str, dialect: str) -> Any:
     return tree if isinstance(tree, (exp.Query, exp.Subquery)) else None
 
 
-def _place(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
+def output_column(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
     """Return the output column that a sort key refers to by number, name, or the same expression."""
     from sqlglot import exp
 

@@ -8,8 +8,9 @@ compared object by object, and if that disagrees with the tests, the grade has t
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from birdenv.databases import (
     Checkpoint,
@@ -156,7 +157,8 @@ class ManagementGrader:
             done = database.run((prediction,))
             if isinstance(done, QueryError):
                 return failed(done, flags=gold.flags)
-            report = self._tested(database, job, prediction, done, gold.tests)
+            tests = partial(self._run_tests, database, job, (prediction,), done)
+            report = _tested(database, lambda: judged(gold.tests, tests))
             if isinstance(report, QueryError):
                 return failed(report, flags=gold.flags)
             if report.status == "test_error":
@@ -169,21 +171,6 @@ class ManagementGrader:
                 return grade
             left = _left(database, job, gold)
         return replace(grade, left=left)
-
-    def _tested(
-        self,
-        database: EpisodeDatabase,
-        job: GradingJob,
-        prediction: str,
-        result: Result,
-        on_gold: TestReport,
-    ) -> TestReport | QueryError:
-        """Run the tests on the committed contents, and restore them afterwards."""
-        before = database.checkpoint()
-        if not isinstance(before, Checkpoint):
-            return before
-        report = judged(on_gold, lambda: self._run_tests(database, job, (prediction,), result))
-        return database.restore(before) or report
 
     def _run_tests(
         self, database: EpisodeDatabase, job: GradingJob, sqls: Sequence[str], result: Result
@@ -230,7 +217,7 @@ class ManagementGrader:
             worked = database.state()
             if isinstance(worked, QueryError):
                 return broken("the gold's state", worked)
-            tests = self._gold_tested(database, job, done)
+            tests = _tested(database, partial(self._run_tests, database, job, job.gold, done))
             if isinstance(tests, QueryError):
                 return broken("the gold's state", tests)
             expected = clean_up(database, job.cleanup) if job.cleanup else worked
@@ -246,14 +233,14 @@ class ManagementGrader:
             return _GoldState(worked, True, (*flags, "cleanup_undoes_gold"), is_lasting, tests)
         return _GoldState(expected, False, flags, is_lasting, tests)
 
-    def _gold_tested(
-        self, database: EpisodeDatabase, job: GradingJob, result: Result
-    ) -> TestReport | QueryError:
-        before = database.checkpoint()
-        if not isinstance(before, Checkpoint):
-            return before
-        report = self._run_tests(database, job, job.gold, result)
-        return database.restore(before) or report
+
+def _tested(database: EpisodeDatabase, tests: Callable[[], TestReport]) -> TestReport | QueryError:
+    """Run tests on the committed contents, and restore the contents afterwards."""
+    before = database.checkpoint()
+    if not isinstance(before, Checkpoint):
+        return before
+    report = tests()
+    return database.restore(before) or report
 
 
 def _grade(gold: _GoldState, returned: DatabaseState | QueryError, report: TestReport) -> Grade:

@@ -162,41 +162,34 @@ class Grading:
         if self._is_stopped:  # by a thread that did not know this process
             process.strike()
         seconds = _GRACE_SECONDS + len(jobs) * _STATEMENTS * self._limits.wall_seconds
+
+        def call(sent: list[Any], answer: Callable[[Any], Any] | None) -> list[Graded] | Death:
+            request = (self._settings, COMPARING_SECONDS, sent)
+            return process.call(
+                request, seconds=seconds, most_bytes=_LONGEST_ANSWER, read=_read, answer=answer
+            )
+
         try:
             if self._source is None:
-                found = process.call(
-                    (self._settings, COMPARING_SECONDS, jobs),
-                    seconds=seconds,
-                    most_bytes=_LONGEST_ANSWER,
-                    read=_read,
-                    answer=self._answer,
-                )
+                found = call(jobs, self._answer)
             else:
-                found = self._with_server(process, self._source, jobs, seconds)
+                found = _with_server(AnsweringSource(self._source, process), jobs, call)
             return (found, *process.page.read()) if isinstance(found, Death) else found
         finally:
             self._at_work.discard(process)
             self._pool.release(process)
 
-    def _with_server(
-        self, process: GradingProcess, source: DatabaseSource, jobs: list[Any], seconds: float
-    ) -> list[Graded] | Death:
-        """Call the worker, with tokens in place of checkpoints, which stay in this process."""
-        with AnsweringSource(source, process) as databases:
-            sent = [
-                (number, tuple(databases.with_token(argument) for argument in arguments), known)
-                for number, arguments, known in jobs
-            ]
-            found = process.call(
-                (self._settings, COMPARING_SECONDS, sent),
-                seconds=seconds,
-                most_bytes=_LONGEST_ANSWER,
-                read=_read,
-                answer=databases.answer,
-            )
-            if isinstance(found, Death):
-                return found
-            return [databases.without_token(graded) for graded in found]
+
+def _with_server(
+    source: AnsweringSource, jobs: list[Any], call: Callable[..., list[Graded] | Death]
+) -> list[Graded] | Death:
+    """Call the worker with tokens in place of checkpoints, which stay in this process."""
+    with source as databases:
+        sent = [
+            (number, tuple(map(databases.with_token, arguments)), known) for number, arguments, known in jobs
+        ]
+        found = call(sent, databases.answer)
+        return found if isinstance(found, Death) else list(map(databases.without_token, found))
 
 
 def _read(values: Any) -> list[Graded]:

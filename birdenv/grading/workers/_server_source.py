@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any, cast
 
 from birdenv.databases import (
@@ -105,9 +104,7 @@ class _AskedDatabase:
     def __enter__(self) -> _AskedDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ask(self, method: str, *arguments: Any) -> Any:
@@ -135,11 +132,6 @@ class AnsweringSource:
         self._kept.append(checkpoint)
         return Checkpoint(CheckpointNumber(len(self._kept) - 1), checkpoint.size, {})
 
-    def kept(self, token: Checkpoint) -> Checkpoint:
-        """Return the checkpoint that belongs to a token."""
-        assert isinstance(token.version, CheckpointNumber)
-        return self._kept[token.version.number]
-
     def with_token(self, argument: Any) -> Any:
         """Replace the checkpoint in an argument of a grader by a token, if there is one."""
         if isinstance(argument, GradingJob) and argument.start is not None:
@@ -150,7 +142,8 @@ class AnsweringSource:
         """Replace the token in the result of a job by its checkpoint, if there is one."""
         grade = graded.found
         if isinstance(grade, Grade) and grade.left is not None:
-            return replace(graded, found=replace(grade, left=self.kept(grade.left)))
+            assert isinstance(grade.left.version, CheckpointNumber)
+            return replace(graded, found=replace(grade, left=self._kept[grade.left.version.number]))
         return graded
 
     def answer(self, question: Any) -> Any:

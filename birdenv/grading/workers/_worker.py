@@ -9,7 +9,6 @@ from __future__ import annotations
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
 from typing import Any, Final, TypeVar, cast
 
 from birdenv.databases import (
@@ -121,9 +120,7 @@ class WatchedDatabase:
     def __enter__(self) -> WatchedDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _run(self, method: str, texts: tuple[str, ...], run: Callable[[], Result]) -> Result:
