@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, Protocol, Self
 
 from birdenv.databases._limits import Limits
@@ -69,9 +68,7 @@ class EpisodeDatabase(Protocol):
 
     def __enter__(self) -> Self: ...
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None: ...
+    def __exit__(self, *_: object) -> None: ...
 
 
 class ScannedDatabase(EpisodeDatabase, Protocol):

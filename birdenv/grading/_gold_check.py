@@ -97,8 +97,10 @@ def _probe(sql: str, dialect: str, columns: Sequence[str]) -> _Probe | None:
 
 def _number(clause: Any) -> int | None:
     """Return the number of a LIMIT or OFFSET, or None if it is not a plain number."""
-    number = getattr(clause, "expression", None)
-    return int(number.this) if getattr(number, "is_int", False) else None
+    from sqlglot import exp
+
+    number = clause.expression if clause is not None else None
+    return int(number.this) if isinstance(number, exp.Literal) and number.is_int else None
 
 
 @dataclass(frozen=True, slots=True)

@@ -80,26 +80,6 @@ class _OrText(Loader):
             return bytes(data).decode()
 
 
-class _DateOrText(_OrText, DateLoader):
-    pass
-
-
-class _TimeOrText(_OrText, TimeLoader):
-    pass
-
-
-class _TimetzOrText(_OrText, TimetzLoader):
-    pass
-
-
-class _TimestampOrText(_OrText, TimestampLoader):
-    pass
-
-
-class _TimestamptzOrText(_OrText, TimestamptzLoader):
-    pass
-
-
 class _IntervalOrText(_OrText, IntervalLoader):
     """Keep intervals with months or years as text: a month has no fixed length as a `timedelta`."""
 
@@ -129,29 +109,25 @@ class _Bounded(Loader):
         return super().load(data)  # type: ignore[safe-super]
 
 
-class _BoundedJson(_Bounded, JsonLoader):
-    pass
-
-
-class _BoundedJsonb(_Bounded, JsonbLoader):
-    pass
-
-
 class _Unpadded(TextLoader):
     def load(self, data: Any) -> Any:
         return super().load(bytes(data).rstrip(b" "))
 
 
+def _tolerant(first: type[Loader], then: type[Loader]) -> type[Loader]:
+    return type(first.__name__ + then.__name__, (first, then), {})
+
+
 _LOADERS: Final[dict[str, type[Loader]]] = {
-    "date": _DateOrText,
-    "time": _TimeOrText,
-    "timetz": _TimetzOrText,
-    "timestamp": _TimestampOrText,
-    "timestamptz": _TimestamptzOrText,
+    "date": _tolerant(_OrText, DateLoader),
+    "time": _tolerant(_OrText, TimeLoader),
+    "timetz": _tolerant(_OrText, TimetzLoader),
+    "timestamp": _tolerant(_OrText, TimestampLoader),
+    "timestamptz": _tolerant(_OrText, TimestamptzLoader),
     "interval": _IntervalOrText,
     "bpchar": _Unpadded,
-    "json": _BoundedJson,
-    "jsonb": _BoundedJsonb,
+    "json": _tolerant(_Bounded, JsonLoader),
+    "jsonb": _tolerant(_Bounded, JsonbLoader),
 }
 
 

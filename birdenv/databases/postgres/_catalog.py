@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from birdenv.databases._results import (
     Allowance,
@@ -20,9 +20,6 @@ from birdenv.databases._results import (
     bytes_of,
 )
 from birdenv.databases.postgres._session import Session
-
-Fetch: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
-"""Runs one of our own statements and returns all its rows."""
 
 _OURS: Final = """
   n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_') AND NOT EXISTS (
@@ -156,33 +153,6 @@ ORDER BY c.oid
 """
 
 
-def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
-    """Return every table, view, sequence, trigger, routine and type, keyed as in `DatabaseState.schema`.
-
-    A trigger's key includes the name of its table, and a routine's key the types of its arguments.
-    """
-    return dict(sorted(fetch(_SCHEMA)))
-
-
-def content_queries(fetch: Fetch) -> dict[str, str]:
-    """Return a query for each table, view and free sequence, keyed as in `DatabaseState.contents`."""
-    return dict(sorted(fetch(_CONTENTS)))
-
-
-def definitions(fetch: Fetch) -> tuple[str, ...]:
-    """Return the definitions of views, routines, triggers, defaults and checks as the server writes them."""
-    return tuple(sorted(text for (text,) in fetch(_DEFINITIONS) if text))
-
-
-def schema_text(fetch: Fetch) -> str:
-    """Return the CREATE TABLE statements, in the order in which the tables were created."""
-    texts = []
-    for name, columns, constraints in fetch(_TABLES):
-        lines = ",\n".join(f"    {line}" for line in [*(columns or []), *(constraints or [])])
-        texts.append(f"CREATE TABLE {name} (\n{lines}\n);")
-    return "\n\n".join(texts)
-
-
 class _UnreadableError(Exception):
     def __init__(self, error: QueryError) -> None:
         super().__init__(error.message)
@@ -194,8 +164,9 @@ def read_state(
 ) -> DatabaseState | QueryError:
     """Return the committed schema and contents, read in a session that nobody else uses.
 
-    Catalog queries look names up in `pg_catalog` only, because a graded script may have created objects with
-    the same names.
+    In the schema, a trigger's key includes the name of its table, and a routine's key the types of its
+    arguments. Catalog queries look names up in `pg_catalog` only, because a graded script may have created
+    objects with the same names.
 
     Args:
         session: the session.
@@ -204,11 +175,11 @@ def read_state(
     """
     session.command("SET search_path = pg_catalog, pg_temp")
     try:
-        schema = read_schema(lambda sql: _rows(session, sql, allowance()))
-        texts = definitions(lambda sql: _rows(session, sql, allowance()))
+        schema: dict[str, SchemaObject] = dict(sorted(_rows(session, _SCHEMA, allowance())))
+        texts = tuple(sorted(text for (text,) in _rows(session, _DEFINITIONS, allowance()) if text))
         if like is not None and like.schema != schema:
             return DatabaseState(schema, {}, texts)
-        queries = content_queries(lambda sql: _rows(session, sql, allowance()))
+        queries: dict[str, str] = dict(sorted(_rows(session, _CONTENTS, allowance())))
     except _UnreadableError as unreadable:
         return unreadable.error
     session.command("SET search_path = public")  # functions of views need it
@@ -223,11 +194,15 @@ def read_state(
 
 
 def read_schema_text(session: Session, allowance: Allowance) -> str | QueryError:
-    """Return the CREATE TABLE statements of all tables, or the error that reading them caused."""
-    try:
-        return schema_text(lambda sql: _rows(session, sql, allowance))
-    except _UnreadableError as unreadable:
-        return unreadable.error
+    """Return the CREATE TABLE statements of all tables in the order of their creation, or an error."""
+    found = session.run(_TABLES, allowance)
+    if isinstance(found, QueryError):
+        return found
+    texts = []
+    for name, columns, constraints in found.rows:
+        lines = ",\n".join(f"    {line}" for line in [*(columns or []), *(constraints or [])])
+        texts.append(f"CREATE TABLE {name} (\n{lines}\n);")
+    return "\n\n".join(texts)
 
 
 def _content(session: Session, sql: str, allowance: Allowance) -> Result:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Final
 
 from birdenv.databases._limits import Limits
@@ -185,9 +184,7 @@ class PostgresDatabase:
     def __enter__(self) -> PostgresDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _execute(self, sql: str, allowance: Allowance) -> Result:

@@ -10,7 +10,6 @@ import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 from birdenv.databases._limits import Limits
@@ -97,8 +96,7 @@ class PostgresSource:
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
         """Return the scope of results on a fresh database. Raises the same errors as `digest`."""
-        digest = self.digest(db_id)
-        return Scope(self.engine, digest, limits)
+        return Scope(self.engine, self.digest(db_id), limits)
 
     def config(self) -> dict[str, Any]:
         """Return the description of the source for a run's configuration."""
@@ -137,9 +135,7 @@ class PostgresSource:
     def __enter__(self) -> PostgresSource:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _template(self, db_id: str) -> Template:
@@ -195,11 +191,6 @@ class PostgresFolderSource(PostgresSource):
         """Return the ids of the databases that are loaded, or can be loaded from the folder, sorted."""
         return sorted({*super().names(), *self._dumps, *self._files.names()})
 
-    def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return the scope of results on a fresh database. Raises the same errors as `digest`."""
-        digest = self.digest(db_id)
-        return Scope(self.engine, digest, limits)
-
     def config(self) -> dict[str, Any]:
         return super().config() | {"db_dir": str(self.folder)}
 
@@ -209,12 +200,13 @@ class PostgresFolderSource(PostgresSource):
 
     def _template(self, db_id: str) -> Template:
         with self._loading:
-            if db_id not in self._templates:
+            is_new = db_id not in self._templates
+            if is_new:
                 self._load(db_id)
-                template = super()._template(db_id)
+            template = super()._template(db_id)
+            if is_new:
                 self._check_whole(template)
-                return template
-            return super()._template(db_id)
+            return template
 
     def _load(self, db_id: str) -> None:
         dump, there = self._dumps.get(db_id), templates(self._server).get(db_id)

@@ -11,7 +11,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from types import TracebackType
 from typing import Any
 
 from birdenv.databases._limits import Limits
@@ -183,9 +182,7 @@ class SqliteDatabase:
     def __enter__(self) -> SqliteDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _check_open(self) -> None:

@@ -14,7 +14,6 @@ import threading
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, cast
 
 from birdenv.databases._limits import Limits
@@ -132,9 +131,7 @@ class ProcessDatabase:
     def __enter__(self) -> ProcessDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _check_open(self) -> None:

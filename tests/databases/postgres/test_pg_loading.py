@@ -208,7 +208,7 @@ def test_a_faulty_dump_leaves_the_old_database_as_it_was(
 
 def test_text_in_another_encoding_is_refused(server: PostgresServer, dump: Dump, folder: Path) -> None:
     (folder / "writer.sql").write_bytes("-- é\nCREATE TABLE writer (id integer);".encode("latin-1"))
-    with pytest.raises(InputError, match=r"writer\.sql: line 1 is not UTF8 text"):
+    with pytest.raises(InputError, match=r"writer\.sql: line 1 is not valid UTF8"):
         load_dump(server, dump)
     assert dump.db_id not in templates(server)
 

@@ -67,31 +67,28 @@ class AdminConnection:
         except psycopg.Error as error:
             raise self._explained(error) from None
 
-    def run(self, statement: str | sql.Composed) -> None:
-        """Run one of our own statements. This and the following methods may raise `psycopg.Error`."""
+    def run(self, statement: str | sql.Composed, *values: object) -> list[tuple[Any, ...]]:
+        """Run one of our own statements, and return its rows.
+
+        This and the following methods may raise `psycopg.Error`.
+        """
         assert self._connection is not None
-        self._connection.execute(statement.encode() if isinstance(statement, str) else statement)
+        text = statement.encode() if isinstance(statement, str) else statement
+        cursor = self._connection.execute(text, values or None)
+        return cursor.fetchall() if cursor.description else []
 
     def exists(self, database: str) -> bool:
         """Return whether a database of that name exists."""
-        assert self._connection is not None
-        found = self._connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database])
-        return found.fetchone() is not None
+        return bool(self.run("SELECT 1 FROM pg_database WHERE datname = %s", database))
 
     def size(self, database: str) -> int:
         """Return the size of a database's files in bytes, including free space."""
-        assert self._connection is not None
-        found = self._connection.execute("SELECT pg_database_size(%s)", [database]).fetchone()
-        return int(found[0]) if found else 0
+        return int(self.run("SELECT pg_database_size(%s)", database)[0][0])
 
     def locks(self, database: str) -> int:
         """Return the number of locks on objects in a database."""
-        assert self._connection is not None
-        found = self._connection.execute(
-            "SELECT count(*) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = %s)",
-            [database],
-        ).fetchone()
-        return int(found[0]) if found else 0
+        of_database = "database = (SELECT oid FROM pg_database WHERE datname = %s)"
+        return int(self.run(f"SELECT count(*) FROM pg_locks WHERE {of_database}", database)[0][0])
 
     def new_name(self) -> str:
         """Return a new, unique name for an episode's database."""
@@ -148,13 +145,9 @@ class AdminConnection:
 
     def _wait_until_empty(self, name: str) -> None:
         """Wait for closed sessions to end. If one is left, the server checks again only after 100 ms."""
-        assert self._connection is not None
         end = time.monotonic() + _LEAVING_SECONDS
         while time.monotonic() < end:
-            found = self._connection.execute(
-                "SELECT 1 FROM pg_stat_activity WHERE datname = %s LIMIT 1", [name]
-            )
-            if found.fetchone() is None:
+            if not self.run("SELECT 1 FROM pg_stat_activity WHERE datname = %s LIMIT 1", name):
                 break
             time.sleep(0.001)
 
@@ -171,12 +164,11 @@ class AdminConnection:
     def reset_role(self, role: str, password: str | None) -> None:
         """Reset all settings of a role, in every database, to those of a new role."""
         name = sql.Identifier(role)
-        assert self._connection is not None
-        places = self._connection.execute(
+        places = self.run(
             "SELECT d.datname FROM pg_db_role_setting AS s JOIN pg_database AS d ON d.oid = s.setdatabase"
             " WHERE s.setrole = (SELECT oid FROM pg_roles WHERE rolname = %s)",
-            [role],
-        ).fetchall()
+            role,
+        )
         for (database,) in places:
             place = sql.SQL("ALTER ROLE {} IN DATABASE {} RESET ALL")
             self.run(place.format(name, sql.Identifier(database)))
@@ -207,7 +199,7 @@ class AdminConnection:
 
     def _connect(self) -> bool:
         """Connect if necessary. Return whether there already was a connection."""
-        if self._connection is not None and not self._connection.closed:
+        if not self._is_lost():
             return True
         connection = self.server.connect()
         try:

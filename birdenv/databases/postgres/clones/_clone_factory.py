@@ -27,6 +27,7 @@ from birdenv.databases.postgres.clones._admin_connection import AdminConnection
 from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer
 
+_EXISTS: Final = (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation)
 _READERS: Final = "birdenv_reader"
 _SHOWN_ROLE: Final = "birdenv_agent"
 
@@ -63,47 +64,63 @@ class Clone:
 class CloneFactory:
     """Creates and drops clones. Only one thread may use it.
 
-    All methods except `close` raise the same errors as `AdminConnection.attempt`.
+    `attempt` runs the other methods, except `let_in`, `is_living` and `close`, with an open connection; see
+    `AdminConnection.attempt`.
     """
 
     def __init__(self, server: PostgresServer) -> None:
         self._server = server
         self._maker = AdminConnection(server, self._begin)
+        self.attempt = self._maker.attempt
         self._databases_of: Counter[str] = Counter()  # by role
         self._sizes: dict[TemplateCopies, int] = {}
         self._reader = Login(_READERS, None)
 
     def reader(self, copies: TemplateCopies) -> Login:
         """Return the login for the shared databases, which are created if necessary."""
-
-        def share() -> Login:
-            self._share(copies)
-            return self._reader
-
-        return self._maker.attempt(share)
+        self._share(copies)
+        return self._reader
 
     def clone(self, copies: TemplateCopies) -> Clone:
         """Return a new clone of a template, with a session."""
-        return self._maker.attempt(lambda: self._clone(copies))
+        self._share(copies)
+        name = self._maker.create(copies.master)
+        role = name.replace("-episode-", "-agent-")
+        owner = Login(role, None if self._server.is_ours else secrets.token_urlsafe(24))
+        self._maker.make_role(role, owner.password)
+        clone = self._given(Clone(copies.db_id, self._maker.token, name, owner, self._sizes[copies]))
+        with self._server.connect(name) as inside:
+            contents = sql.Identifier(CONTENTS_OWNER)
+            inside.execute(sql.SQL("REASSIGN OWNED BY {} TO {}").format(contents, sql.Identifier(role)))
+        clone.session = open_clone(self._server, clone)
+        return clone
 
     def clone_of(self, frozen: Clone) -> Clone:
         """Return a new clone of an idle clone, with a session."""
-        return self._maker.attempt(lambda: self._clone_of(frozen))
+        name = self._maker.create(frozen.name)
+        clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
+        self._let_in(clone)
+        clone.session = open_clone(self._server, clone)
+        return clone
 
     def drop(self, clone: Clone) -> None:
         """Drop a clone, and its owner if the owner has no other database."""
-        self._maker.attempt(lambda: self._drop(clone))
+        if clone.token != self._maker.token:
+            return  # made before the server was lost, and dropped by the sweep after that
+        role = clone.owner.role
+        self._maker.drop_database(clone.name)
+        self._databases_of[role] -= 1
+        if not self._databases_of[role]:
+            del self._databases_of[role]
+            self._maker.run(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
 
     def end_session(self, process: int) -> None:
         """End a session that no longer answers."""
-        self._maker.attempt(lambda: self._maker.run(f"SELECT pg_terminate_backend({process:d})"))
+        self._maker.run("SELECT pg_terminate_backend(%s)", process)
 
     def growth(self, clone: Clone) -> int:
         """Return the number of bytes by which a clone has outgrown its template, including its locks."""
-        taken = self._maker.attempt(
-            lambda: self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name)
-        )
-        return taken - clone.size
+        return self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name) - clone.size
 
     def let_in(self, clone: Clone) -> bool:
         """Reset the login of a clone's owner. Return False if the server was lost after the clone was made.
@@ -111,7 +128,7 @@ class CloneFactory:
         The reset is needed because a role may change its own password and settings (for example to a missing
         library), and drop its own rights (DROP OWNED).
         """
-        return self.is_living(clone) and self._maker.attempt(lambda: self._let_in(clone))
+        return self.is_living(clone) and self.attempt(lambda: self._let_in(clone))
 
     def is_living(self, clone: Clone) -> bool:
         """Return whether the server has been running ever since the clone was made."""
@@ -126,13 +143,13 @@ class CloneFactory:
         self._databases_of.clear()
         self._sizes.clear()
         self._maker.run(CLOSE_DATABASES.replace("{all}", "true" if self._server.is_ours else "false"))
-        with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+        with suppress(*_EXISTS):
             self._maker.run(f"CREATE ROLE {CONTENTS_OWNER}")
         if self._server.is_ours:
-            with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+            with suppress(*_EXISTS):
                 self._maker.make_role(_READERS, None)
         else:  # logging in may need a password, so each process has its own role
-            with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+            with suppress(*_EXISTS):
                 self._maker.run(f"CREATE ROLE {_READERS}")
             role = self._maker.new_name().replace("-episode-", "-agent-")
             self._reader = Login(role, secrets.token_urlsafe(24))
@@ -161,26 +178,6 @@ class CloneFactory:
         if copies not in self._sizes:
             self._sizes[copies] = maker.size(copies.master)
 
-    def _clone(self, copies: TemplateCopies) -> Clone:
-        self._share(copies)
-        name = self._maker.create(copies.master)
-        role = name.replace("-episode-", "-agent-")
-        owner = Login(role, None if self._server.is_ours else secrets.token_urlsafe(24))
-        self._maker.make_role(role, owner.password)
-        clone = self._given(Clone(copies.db_id, self._maker.token, name, owner, self._sizes[copies]))
-        with self._server.connect(name) as inside:
-            contents = sql.Identifier(CONTENTS_OWNER)
-            inside.execute(sql.SQL("REASSIGN OWNED BY {} TO {}").format(contents, sql.Identifier(role)))
-        clone.session = open_clone(self._server, clone)
-        return clone
-
-    def _clone_of(self, frozen: Clone) -> Clone:
-        name = self._maker.create(frozen.name)
-        clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
-        self._let_in(clone)
-        clone.session = open_clone(self._server, clone)
-        return clone
-
     def _let_in(self, clone: Clone) -> bool:
         self._maker.reset_role(clone.owner.role, clone.owner.password)
         self._maker.run(
@@ -199,16 +196,6 @@ class CloneFactory:
             )
         )
         return clone
-
-    def _drop(self, clone: Clone) -> None:
-        if clone.token != self._maker.token:
-            return  # made before the server was lost, and dropped by the sweep after that
-        role = clone.owner.role
-        self._maker.drop_database(clone.name)
-        self._databases_of[role] -= 1
-        if not self._databases_of[role]:
-            del self._databases_of[role]
-            self._maker.run(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
 
     def _inside(self, database: str, *statements: str) -> None:
         with self._server.connect(database) as connection:

@@ -41,7 +41,7 @@ class ClonePool:
 
     def reader(self, copies: TemplateCopies) -> Login:
         """Return the login for the shared databases, which are created if necessary."""
-        return self._ask(lambda: self._workshop.reader(copies))
+        return self._attempt(lambda: self._workshop.reader(copies)).result()
 
     def take(self, copies: TemplateCopies) -> Clone:
         """Return an unused clone of a template."""
@@ -54,11 +54,11 @@ class ClonePool:
                 if clone.session is not None and clone.session.is_well:
                     return clone
                 self._left.append(clone)
-        return self._ask(lambda: self._workshop.clone(copies))
+        return self._attempt(lambda: self._workshop.clone(copies)).result()
 
     def copy(self, frozen: Clone) -> Clone:
         """Return a clone of an idle clone."""
-        return self._ask(lambda: self._workshop.clone_of(frozen))
+        return self._attempt(lambda: self._workshop.clone_of(frozen)).result()
 
     def leave(self, clone: Clone) -> None:
         """Schedule a clone to be dropped soon."""
@@ -70,19 +70,19 @@ class ClonePool:
     def end_session(self, process: int) -> None:
         """End a session that no longer answers. Does nothing if the server is lost."""
         with suppress(ServerError):
-            self._ask(lambda: self._workshop.end_session(process))
+            self._attempt(lambda: self._workshop.end_session(process)).result()
 
     def let_in(self, clone: Clone) -> bool:
         """Reset the login of a clone's owner. Return False if the clone was lost together with the server."""
-        return self._ask(lambda: self._workshop.let_in(clone))
+        return self._have_done(lambda: self._workshop.let_in(clone)).result()
 
     def is_living(self, clone: Clone) -> bool:
         """Return whether the server has been running ever since the clone was made."""
-        return self._ask(lambda: self._workshop.is_living(clone))
+        return self._have_done(lambda: self._workshop.is_living(clone)).result()
 
     def growth(self, clone: Clone) -> Future[int]:
         """Request the number of bytes by which a clone has outgrown its template, before other requests."""
-        return self._have_done(lambda: self._workshop.growth(clone), at_once=True)
+        return self._attempt(lambda: self._workshop.growth(clone), at_once=True)
 
     def close(self) -> None:
         """Drop every clone and snapshot, and end the thread."""
@@ -108,8 +108,8 @@ class ClonePool:
         if self._process != os.getpid():
             self._begin()
 
-    def _ask(self, work: Callable[[], _T]) -> _T:
-        return self._have_done(work).result()
+    def _attempt(self, work: Callable[[], _T], *, at_once: bool = False) -> Future[_T]:
+        return self._have_done(lambda: self._workshop.attempt(work), at_once=at_once)
 
     def _have_done(self, work: Callable[[], _T], *, at_once: bool = False) -> Future[_T]:
         self._check_process()
@@ -164,11 +164,11 @@ class ClonePool:
         if clone.session is not None:
             clone.session.close()
         with suppress(BirdenvError):  # a later sweep drops it
-            self._workshop.drop(clone)
+            self._workshop.attempt(lambda: self._workshop.drop(clone))
 
     def _refill(self, copies: TemplateCopies) -> None:
         try:
-            clone = self._workshop.clone(copies)
+            clone = self._workshop.attempt(lambda: self._workshop.clone(copies))
         except BirdenvError:  # the next caller who needs a clone gets the error
             with self._changed:
                 self._ready.pop(copies, None)

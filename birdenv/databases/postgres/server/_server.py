@@ -14,7 +14,6 @@ import os
 import re
 import time
 from dataclasses import dataclass
-from types import TracebackType
 from typing import Any, Final
 from urllib.parse import unquote
 
@@ -198,9 +197,7 @@ class PostgresServer:
     def __enter__(self) -> PostgresServer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _connect(self, database: str, user: str | None, password: str | None) -> psycopg.Connection[Any]:
