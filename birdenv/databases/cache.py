@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass, replace
 from itertools import chain
@@ -23,7 +23,7 @@ MOST_BYTES: Final = 64 * 2**20
 
 _LONG: Final = 0.001  # seconds; results of faster statements are not kept
 _SHARE_OF_ONE: Final = 2  # one result takes at most half of the memory
-_ENTRY_BYTES: Final = 400  # approximate overhead of an entry in both tables
+_ENTRY_BYTES: Final = 400  # approximate overhead of an entry
 _LEAVES: Final = frozenset({type(None), bool, int, float, str, bytes})
 
 Method: TypeAlias = Literal["execute", "query", "script", "state"]
@@ -73,7 +73,6 @@ class ResultCache:
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.most_bytes = most_bytes
         self._results: OrderedDict[Key, tuple[Any, int]] = OrderedDict()
-        self._statements: Counter[Hashable] = Counter()  # how many keys have this statement
         self._size = 0
         self._lock = threading.Lock()
 
@@ -87,11 +86,6 @@ class ResultCache:
 
         A database that the episode has changed always runs the statement.
         """
-        if sql not in self._statements:  # as nearly always
-            value = database.execute(sql, rows)
-            if value.elapsed > _LONG and value.repeatable and (scope := database.scope) is not None:
-                self._keep(Key(scope, "execute", rows, sql), value)
-            return value
         scope = database.scope
         if scope is None:
             return database.execute(sql, rows)
@@ -133,12 +127,9 @@ class ResultCache:
         """Forget everything."""
         with self._lock:
             self._results.clear()
-            self._statements.clear()
             self._size = 0
 
     def _find(self, key: Key) -> Any | None:
-        if key.statement not in self._statements:
-            return None
         with self._lock:
             found = self._results.get(key)
             if found is not None:
@@ -155,14 +146,10 @@ class ResultCache:
         with self._lock:
             _, before = self._results.pop(key, (None, 0))
             self._results[key] = (value, size)
-            self._statements[key.statement] += not before
             self._size += size - before
             while self._size > self.most_bytes:
-                old, (_, forgotten) = self._results.popitem(last=False)
+                _, (_, forgotten) = self._results.popitem(last=False)
                 self._size -= forgotten
-                self._statements[old.statement] -= 1
-                if not self._statements[old.statement]:
-                    del self._statements[old.statement]
 
     def _after_fork(self) -> None:
         """Replace the lock, which a thread of the parent may have held."""

@@ -11,7 +11,7 @@ to an agent. Any change that can affect a score increases `GRADER_VERSION`.
 from __future__ import annotations
 
 from birdenv.grading._answer_cleaning import clean_sql
-from birdenv.grading._ex import GRADER_VERSION, ExStatus, ExVerdict
+from birdenv.grading._ex import GRADER_VERSION, ExVerdict
 from birdenv.grading._gold_check import GoldCheck
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL, reads_no_table
@@ -34,7 +34,6 @@ __all__ = [
     "METRICS",
     "R_VES_RUNS",
     "ExGrader",
-    "ExStatus",
     "ExVerdict",
     "GoldCheck",
     "InteractGrader",

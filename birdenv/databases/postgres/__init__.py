@@ -21,11 +21,9 @@ from birdenv.databases.postgres.loading._loading import (
     OFFICIAL_SETS,
     OWNER,
     Loaded,
-    OfficialSet,
     read_expectations,
 )
 from birdenv.databases.postgres.loading._templates import (
-    Stamp,
     Template,
     database_name,
     differences,
@@ -50,7 +48,6 @@ __all__ = [
     "Dump",
     "Leftover",
     "Loaded",
-    "OfficialSet",
     "PostgresDatabase",
     "PostgresFolderSource",
     "PostgresQueries",
@@ -58,7 +55,6 @@ __all__ = [
     "PostgresSource",
     "ServerError",
     "ServerVersion",
-    "Stamp",
     "Template",
     "database_name",
     "differences",

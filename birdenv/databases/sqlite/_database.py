@@ -54,8 +54,6 @@ class SqliteDatabase:
         self._image: Image | None = None
         self._private: GuardedConnection | None = None  # on the image
         self._is_closed = False
-        self._allowances: dict[int | None, Allowance] = {}  # by the requested number of rows
-        self._scope: Scope | None = None  # computed on demand
 
     @property
     def is_private(self) -> bool:
@@ -65,11 +63,7 @@ class SqliteDatabase:
     @property
     def scope(self) -> Scope | None:
         """Return the scope of results, or None if the episode has written something."""
-        if self._private is not None:
-            return None
-        if self._scope is None:
-            self._scope = self._file.scope(self._limits)
-        return self._scope
+        return None if self.is_private else self._file.scope(self._limits)
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
         """Run one statement of any kind, as the agent does.
@@ -190,18 +184,12 @@ class SqliteDatabase:
             raise ValueError("this database is closed")
 
     def _allowance(self, rows: int | None) -> Allowance:
-        if self._is_closed:
-            raise ValueError("this database is closed")
-        allowance = self._allowances.get(rows)
-        if allowance is None:
-            if rows is not None and rows < 0:
-                raise ValueError(f"rows cannot be negative: {rows}")
-            limits = self._limits
-            cap = limits.rows if rows is None else min(rows, limits.rows)
-            allowance = self._allowances[rows] = Allowance(
-                cap, limits.seconds, limits.bytes, wall_seconds=limits.wall_seconds
-            )
-        return allowance
+        self._check_open()
+        if rows is not None and rows < 0:
+            raise ValueError(f"rows cannot be negative: {rows}")
+        limits = self._limits
+        cap = limits.rows if rows is None else min(rows, limits.rows)
+        return Allowance(cap, limits.seconds, limits.bytes, wall_seconds=limits.wall_seconds)
 
     def _deadline_in_all(self) -> Deadline:
         limits = self._limits

@@ -49,10 +49,6 @@ class FileId(ContentId):
     changed_ns: int
     journals: tuple[tuple[str, int, int, int], ...] = ()
 
-    def __hash__(self) -> int:
-        """Hash two fields only, for speed: every graded pair is looked up by its file."""
-        return hash((self.inode, self.changed_ns))
-
     @property
     def is_settled(self) -> bool:
         """Return whether the file is complete without its journals."""

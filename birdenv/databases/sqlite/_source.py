@@ -233,10 +233,10 @@ class SqliteFileSource(SqliteSource):
     Raises `InputError` if the file cannot be used.
     """
 
-    def __init__(self, file: Path | str, image: ImageKind = "auto") -> None:
+    def __init__(self, file: Path | str) -> None:
         self.file = Path(file).absolute()
         sqlite_file(self.file)  # report errors of the file before those of its folder
-        super().__init__(self.file.parent, image)
+        super().__init__(self.file.parent)
 
     def names(self) -> list[str]:
         """Return the file's name without its suffix, as the only id."""

@@ -18,7 +18,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
-from birdenv.sql import Token, sql_tokens
+from birdenv.sql import Token, folded, sql_tokens
 
 _SQLITE: Final = """
     abort action add after all alter always analyze and as asc attach autoincrement before begin between
@@ -98,7 +98,7 @@ def _certain_names(sql: str, dialect: str) -> frozenset[str]:
         words = [token.text for token in sql_tokens(sql, dialect) if token.kind == "word"]
     except ValueError:
         return _NO_NAMES
-    return frozenset(_lower(word) for word in words if not _is_keyword(word, dialect))
+    return frozenset(folded(word) for word in words if not _is_keyword(word, dialect))
 
 
 def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: frozenset[str] = _NO_NAMES) -> str:
@@ -137,7 +137,7 @@ def _folded(tokens: Sequence[Token], place: int, dialect: str, names: frozenset[
     token = tokens[place]
     if token.kind == "word":
         spelt = _conservative(tokens, place, dialect)
-        return spelt if spelt != token.text or _is_keyword(token.text, dialect) else _lower(token.text)
+        return spelt if spelt != token.text or _is_keyword(token.text, dialect) else folded(token.text)
     if token.kind == "quoted":
         return _without_needless_quotes(tokens, place, dialect, names)
     if token.text == "<>":
@@ -155,10 +155,10 @@ def _without_needless_quotes(tokens: Sequence[Token], place: int, dialect: str, 
         or _is_qualified(tokens, place)
         or _text(tokens, place + 1) == "."
         or _text(tokens, place - 1).upper() in ("FROM", "JOIN", "AS")
-        or _lower(name) in names
+        or folded(name) in names
     )
     plain = _SQLITE_NAME.fullmatch(name) and not _is_keyword(name, dialect)
-    return _lower(name) if is_certain and plain else text
+    return folded(name) if is_certain and plain else text
 
 
 def _is_keyword(word: str, dialect: str) -> bool:
@@ -172,8 +172,3 @@ def _is_qualified(tokens: Sequence[Token], place: int) -> bool:
 
 def _text(tokens: Sequence[Token], place: int) -> str:
     return tokens[place].text if 0 <= place < len(tokens) else ""
-
-
-def _lower(name: str) -> str:
-    """Convert ASCII letters to lower case, as the engines do."""
-    return name.lower() if name.isascii() else "".join(c.lower() if c.isascii() else c for c in name)

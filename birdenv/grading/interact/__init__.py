@@ -5,7 +5,6 @@ from birdenv.grading.interact._job import (
     STRICT_RULES,
     Category,
     Grade,
-    GradeStatus,
     GradingJob,
     GradingRules,
 )
@@ -15,7 +14,6 @@ __all__ = [
     "STRICT_RULES",
     "Category",
     "Grade",
-    "GradeStatus",
     "GradingJob",
     "GradingRules",
 ]

@@ -7,9 +7,6 @@ the published evaluators use a disposable copy.
 
 from __future__ import annotations
 
-from functools import lru_cache
-from typing import Final
-
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
 from birdenv.databases.cache import Key, result_cache
 from birdenv.grading._reads import SPELLED_OUT, reads_clock, spells_out
@@ -26,8 +23,6 @@ from birdenv.grading.interact._job import (
 )
 from birdenv.grading.interact._management import ManagementGrader
 from birdenv.grading.interact._reference import ReferenceGrader
-
-_gold_without_outer_distinct: Final = lru_cache(maxsize=1024)(without_outer_distinct)
 
 
 class StrictQueryGrader:
@@ -74,7 +69,7 @@ class StrictQueryGrader:
         """
         *earlier, last = job.gold
         if job.conditions.distinct is False:
-            last = _gold_without_outer_distinct(last, self._source.dialect)
+            last = without_outer_distinct(last, self._source.dialect)
         statements = (*earlier, last)
         if job.setup or job.base_gold:
             with self._source.open(job.database, self._limits) as database:

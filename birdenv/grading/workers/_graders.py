@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from birdenv.databases import DatabaseSource, Limits, SqliteSource
 from birdenv.grading._answer_cleaning import Cleaned
@@ -137,15 +137,9 @@ class PairGrader:
         if self.rules.esm and run is None:
             raise ValueError("ESM needs a database")
 
-        def answer(question: Any) -> Any:
-            assert run is not None
-            sql, db_id = question
-            return run(sql, db_id)
-
-        settings = PairSettings(self.rules, run is not None)
-        self._grading = Grading(
-            GradingSettings(OwnedServer(dialect), Limits(), settings), lambda reason: reason, answer=answer
-        )
+        settings = GradingSettings(OwnedServer(dialect), Limits(), PairSettings(self.rules, run is not None))
+        answer = None if run is None else lambda question: run(*question)
+        self._grading = Grading(settings, lambda reason: reason, answer=answer)
 
     def is_none(self, cleaned: Cleaned) -> bool:
         """Return whether an answer says that the question has no answer in SQL."""

@@ -146,22 +146,6 @@ def _is_single(value: float) -> bool:
         return float(str(np.float32(value))) == value
 
 
-def _is_date(text: str) -> bool:
-    return bool(_DATE.fullmatch(text)) and _parses(date.fromisoformat, text)
-
-
-def _is_time(text: str) -> bool:
-    return bool(_TIME.fullmatch(text)) and _parses(time.fromisoformat, text)
-
-
-def _is_timestamp(text: str) -> bool:
-    return bool(_TIMESTAMP.fullmatch(text)) and _parses(datetime.fromisoformat, text)
-
-
-def _is_zoned(text: str) -> bool:
-    return bool(_ZONED.fullmatch(text)) and _parses(datetime.fromisoformat, text)
-
-
 def _is_json_object(text: str) -> bool:
     """Return whether the text is an object that `jsonb` accepts: no null character, lone surrogate or NaN."""
     return text.lstrip()[:1] == "{" and "\\u0000" not in text and _parses(_read_json, text)
@@ -185,10 +169,10 @@ def _parses(read: Callable[[str], object], text: str) -> bool:
 
 
 _READERS: Final[dict[str, Callable[[str], bool]]] = {
-    "date": _is_date,
-    "time": _is_time,
-    "timestamp": _is_timestamp,
-    "timestamptz": _is_zoned,
+    "date": lambda text: bool(_DATE.fullmatch(text)) and _parses(date.fromisoformat, text),
+    "time": lambda text: bool(_TIME.fullmatch(text)) and _parses(time.fromisoformat, text),
+    "timestamp": lambda text: bool(_TIMESTAMP.fullmatch(text)) and _parses(datetime.fromisoformat, text),
+    "timestamptz": lambda text: bool(_ZONED.fullmatch(text)) and _parses(datetime.fromisoformat, text),
     "jsonb": _is_json_object,
 }
 PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
