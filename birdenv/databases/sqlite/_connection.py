@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import suppress
 from operator import methodcaller
 from pathlib import Path
 from time import monotonic
@@ -195,7 +195,7 @@ class GuardedConnection:
         finally:
             elapsed = guard.finish() - deadline.began
         if guard.attaches:
-            self.ours(bound_attached)
+            self._trusted(bound_attached)
         if guard.expired:
             return QueryError("timeout", timeout_message(allowance, guard.expired), elapsed)
         if rows is None:
@@ -218,16 +218,16 @@ class GuardedConnection:
             self._connection.text_factory = _TOLERANT  # from now on, because the file's text is not all UTF-8
             return True
         if guard.wants_temporary:
-            guard.has_temporary = not isinstance(self.ours(bound_temporary), QueryError)
+            guard.has_temporary = self._trusted(bound_temporary)
             return guard.has_temporary
         return False
 
-    def ours(self, work: Callable[[sqlite3.Connection], _T]) -> _T | QueryError:
-        """Call `work` without rules or a clock, and return its value or an error.
-
-        Only for work in which no SQL of others runs.
-        """
-        return self._value_of(work, self._guard.trusted(), None)
+    def _trusted(self, work: Callable[[sqlite3.Connection], None]) -> bool:
+        """Do work in which no SQL of others runs, without rules or a clock. Return whether it succeeded."""
+        with suppress(*DRIVER_ERRORS), self._guard.trusted():
+            work(self._connection)
+            return True
+        return False
 
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
         """Call `work` under the clock and the rules of a private copy, and return its value or an error.
@@ -235,24 +235,15 @@ class GuardedConnection:
         For work in which SQL of others may run.
         """
         deadline = Deadline(allowance.seconds, allowance.wall_seconds)
-        return self._value_of(work, self._guard.within(deadline), allowance)
-
-    def _value_of(
-        self,
-        work: Callable[[sqlite3.Connection], _T],
-        guarded: AbstractContextManager[None],
-        allowance: Allowance | None,
-    ) -> _T | QueryError:
-        began = monotonic()
-        guard = self._guard
         failure: QueryError | None = None
         try:
-            with guarded:
+            with self._guard.within(deadline):
                 result = work(self._connection)
         except DRIVER_ERRORS as error:
-            failure = QueryError(*kind_and_message(error), monotonic() - began)
-        if allowance is not None and guard.expired:
-            return QueryError("timeout", timeout_message(allowance, guard.expired), monotonic() - began)
+            failure = QueryError(*kind_and_message(error), monotonic() - deadline.began)
+        if self._guard.expired:
+            message = timeout_message(allowance, self._guard.expired)
+            return QueryError("timeout", message, monotonic() - deadline.began)
         return failure or result
 
     def close(self) -> None:
