@@ -6,7 +6,6 @@ The rows are compared by the default rule (as multisets) and by BIRD's official 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
@@ -17,11 +16,9 @@ from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL, SPELLED_OUT, spells_out
 from birdenv.grading._second_run import is_late
 from birdenv.grading._statements import LEAST_FETCHED, FetchedRows, GoldRows, Statements
-from birdenv.grading.compare._cells import canonical_row, canonical_rows
-from birdenv.grading.compare._differences import show
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading.compare._rows import RowsComparison, compare_multiset, compare_ordered, hashable_rows
-from birdenv.grading.compare._tolerance import are_plain, multiset_difference
+from birdenv.grading.compare._tolerance import are_plain
 
 GRADER_VERSION: Final = "5"
 """The version of the grading rules. It increases with every change that can affect a score."""
@@ -111,8 +108,6 @@ def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
     if is_same(gold, pred):
         flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
         return RowsComparison(True, "", flags)
-    if pred.more and pred.total is not None and len(gold.result.columns) == len(pred.columns):
-        return _with_repeated_rows(gold, pred, pred.total)
     return compare_multiset(gold.result, pred.result)
 
 
@@ -120,29 +115,13 @@ def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
     """Return whether gold and prediction are equal by the rule of `compare_bird`."""
     if pred.total == len(gold.rows) and pred.rows == gold.rows:
         return True
-    if pred.total is None or not (gold.has_all(pred.rows) and gold.has_all(pred.more)):
+    if pred.total is None or not gold.has_all(pred.rows):
         return False
     try:
         returned = set[tuple[Hashable, ...]](pred.rows)
     except TypeError:
         returned = set(hashable_rows(pred.rows))
-    return len(returned.union(pred.more)) == len(gold.row_set)
-
-
-def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> RowsComparison:
-    """Compare a prediction with more rows than the gold as multisets; some rows were only counted."""
-    expected, kept = canonical_rows(gold.rows), canonical_rows(pred.rows)
-    returned = Counter(kept)
-    for row, count in pred.more.items():
-        returned[canonical_row(row)] += count
-    flags = ("gold_empty",) if gold.is_empty else ()
-    _, extra = multiset_difference(expected, kept)
-    missing = next(iter((Counter(expected) - returned).elements()), None)
-    counts = f"{len(expected)} row{'s' * (len(expected) != 1)} expected, {total} returned"
-    rows = ("" if missing is None else show(missing), show(extra[0]))
-    if gold.canonical_set == returned.keys():
-        return RowsComparison(False, f"duplicate rows differ: {counts}", (*flags, "dup_only"), *rows)
-    return RowsComparison(False, counts, flags, *rows)
+    return len(returned) == len(gold.row_set)
 
 
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
@@ -153,9 +132,9 @@ _Fetched = FetchedRows | QueryError
 class LocalExGrader:
     """Grades predictions against golds in the calling process, which must be a worker.
 
-    A prediction runs once. Only the rows that the verdict needs are kept: one more than the gold has, but at
-    least 1,001, so that the displayed rows do not reveal how many rows the gold has. Further rows are
-    counted, up to the first row that no gold contains. A prediction with the same SQL as a gold does not run.
+    A prediction runs once. Only the rows that the verdict needs are fetched: one more than the gold has, but
+    at least 1,001, so that the displayed rows do not reveal how many rows the gold has; and further rows up
+    to the first row that no gold contains. A prediction with the same SQL as a gold does not run.
 
     Args:
         source: the databases.

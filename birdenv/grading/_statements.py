@@ -1,16 +1,15 @@
 """Run gold and predicted statements, each on a freshly opened database, and fetch as few rows as necessary.
 
 A statement does not run if its result is cached. The rows of a prediction are fetched in one pass, until the
-verdict is clear. One more row than the gold has is kept. If there are further rows, and the gold contains all
-of them, the set rule may still hold, and the results may differ only in repeated rows. Further rows are
-therefore counted instead of kept, until the first row that no gold contains.
+verdict is clear. If there are more rows than the gold has, and the gold contains all of them, the set rule
+may still hold, and the results may differ only in repeated rows. Fetching therefore stops at the first such
+row that no gold contains.
 
 `GoldRows` holds the rows of a gold, and caches the values that comparisons need.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -97,8 +96,7 @@ class FetchedRows:
 
     Attributes:
         columns: the column names.
-        rows: the first rows, in order.
-        more: how often each further row occurs, as far as rows were counted.
+        rows: all rows in order, or the first ones if fetching stopped before the last row.
         total: the number of all rows; None if fetching stopped before the last row.
         elapsed: duration in seconds.
         repeatable: as in `QueryResult`.
@@ -106,7 +104,6 @@ class FetchedRows:
 
     columns: tuple[str, ...]
     rows: list[Row]
-    more: dict[Row, int]
     total: int | None
     elapsed: float = field(compare=False)
     repeatable: bool = field(default=False, compare=False)
@@ -121,7 +118,7 @@ class FetchedRows:
 def fetched_rows(result: QueryResult) -> FetchedRows:
     """Convert the result of a query into `FetchedRows`."""
     total = None if result.truncated else len(result.rows)
-    return FetchedRows(result.columns, list(result.rows), {}, total, result.elapsed, result.repeatable)
+    return FetchedRows(result.columns, list(result.rows), total, result.elapsed, result.repeatable)
 
 
 def whole(result: Result) -> Result:
@@ -143,7 +140,7 @@ def whole(result: Result) -> Result:
 
 
 def rows_needed(golds: Sequence[GoldRows]) -> int:
-    """Return the number of rows to keep of a prediction that has more rows than the golds."""
+    """Return the number of rows to fetch of a prediction before its rows must be those of a gold."""
     return max(LEAST_FETCHED, *[len(gold.rows) for gold in golds]) + 1
 
 
@@ -152,7 +149,7 @@ class RowCollector:
 
     Args:
         golds: the gold results.
-        most: number of rows to keep before further rows are only counted; None to keep all rows.
+        most: number of rows after which the golds must contain all rows; None to keep all rows in any case.
     """
 
     def __init__(self, golds: Sequence[GoldRows], most: int | None) -> None:
@@ -164,37 +161,23 @@ class RowCollector:
         """Begin a statement. If the statement is run again, forget its earlier rows."""
         self._columns = columns
         self._rows: list[Row] = []
-        self._more: Counter[Row] | None = None  # as nearly always
         self._open: list[GoldRows] | None = None  # golds that contain all rows so far
 
     def see(self, rows: list[Row]) -> bool:
         """Receive the next rows. Return whether more rows can matter."""
-        if self._open is None:
-            if self._most is None or len(self._rows) + len(rows) <= self._most:
-                self._rows += rows
-                return True
-            room = self._most - len(self._rows)
-            self._rows += rows[:room]
-            rows = rows[room:]
-            self._open = self._golds_with(self._rows, self._golds)
-            if not self._open:
-                return False
-        still_open = self._golds_with(rows, self._open)
-        if _are_hashable(rows) and (not still_open or any(gold.has_all(rows) for gold in still_open)):
-            self._more = self._more or Counter()
-            self._more.update(rows)
-        else:
-            self._rows += rows  # arrays and JSON, or rows that equal gold rows only in canonical form
-        self._open = still_open
-        return bool(still_open)
+        self._rows += rows
+        if self._most is None or len(self._rows) <= self._most:
+            return True
+        golds, unchecked = (self._golds, self._rows) if self._open is None else (self._open, rows)
+        self._open = [gold for gold in golds if gold.holds(len(self._columns), unchecked)]
+        return bool(self._open)
 
     def fetched(
         self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
     ) -> FetchedRows:
         """Return the received rows. `is_whole` says whether they include the last row of the query."""
-        more = dict(self._more) if self._more else {}
-        total = len(self._rows) + sum(more.values()) if is_whole else None
-        return FetchedRows(columns, self._rows, more, total, elapsed, repeatable)
+        rows = self._rows if is_whole else self._rows[: self._most]
+        return FetchedRows(columns, rows, len(rows) if is_whole else None, elapsed, repeatable)
 
     def replay(self, whole: FetchedRows) -> FetchedRows:
         """Return the rows that would be fetched of a prediction whose rows are all known."""
@@ -203,17 +186,6 @@ class RowCollector:
         return self.fetched(
             whole.columns, is_whole=is_whole, elapsed=whole.elapsed, repeatable=whole.repeatable
         )
-
-    def _golds_with(self, rows: list[Row], golds: Sequence[GoldRows]) -> list[GoldRows]:
-        return [gold for gold in golds if gold.holds(len(self._columns), rows)]
-
-
-def _are_hashable(rows: list[Row]) -> bool:
-    try:
-        hash(tuple(rows))
-    except TypeError:
-        return False
-    return True
 
 
 _Gold: TypeAlias = GoldRows | QueryError
