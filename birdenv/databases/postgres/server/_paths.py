@@ -45,10 +45,12 @@ class ServerPaths:
 
     @property
     def data(self) -> Path:
+        """Return the data folder of the server."""
         return self.root / "data"
 
     @property
     def log(self) -> Path:
+        """Return the log file of the server."""
         return self.root / "server.log"
 
     @property

@@ -45,6 +45,7 @@ class Binaries:
 
     @property
     def major(self) -> int:
+        """Return the major version, such as 18."""
         return int(self.version.split(".")[0])
 
 
