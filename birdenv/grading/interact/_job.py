@@ -15,7 +15,16 @@ from typing import Any, Final, Literal, TypeAlias
 from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL
 from birdenv.grading.compare._interact_rows import Conditions
-from birdenv.grading.interact._reference_tests import TestWay
+
+TestWay: TypeAlias = Literal["every_callable", "test_case"]
+"""How an evaluator runs test cases.
+
+`every_callable`, as the batch evaluator does: every callable that a source defines or imports is called;
+`execute_queries` runs each item of its argument, so that a text runs letter by letter; and tests cannot call
+helpers of the source or of the evaluator.
+
+`test_case`, as the later service does: only a function of that name is called, and a source without one
+passes."""
 
 
 @dataclass(frozen=True, slots=True)
