@@ -10,20 +10,13 @@ the same. Never use it to clean SQL.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from birdenv.sql import LONGEST_SQL
+from birdenv.sql import Token, sql_tokens
 
 _NOT_ONE_SELECT: Final = frozenset(
-    {"UNION", "EXCEPT", "INTERSECT", "SEMICOLON", "INSERT", "UPDATE", "DELETE", "MERGE"}
+    {"UNION", "EXCEPT", "INTERSECT", ";", "INSERT", "UPDATE", "DELETE", "MERGE"}
 )
-
-
-class _Token(NamedTuple):
-    kind: str
-    start: int
-    end: int
 
 
 def without_outer_distinct(sql: str, dialect: str) -> str:
@@ -31,42 +24,38 @@ def without_outer_distinct(sql: str, dialect: str) -> str:
 
     These remain unchanged: DISTINCT ON; DISTINCT in aggregates, sub-queries, CTEs and `IS DISTINCT FROM`; a
     query whose outermost level is a set operation; several statements; statements other than SELECT and WITH
-    ... SELECT; text that sqlglot cannot tokenize in `dialect`; and text longer than `LONGEST_SQL`.
+    ... SELECT; text with an unterminated quote; and text longer than `LONGEST_SQL`.
     """
-    if len(sql) > LONGEST_SQL or "DISTINCT" not in sql.upper():
+    if "DISTINCT" not in sql.upper():
         return sql
-    tokens = _unwrapped(_tokens(sql, dialect))
-    if not tokens or tokens[0].kind not in ("SELECT", "WITH"):
-        return sql
-    outer = _outermost(tokens)
-    selects = [i for i in outer if tokens[i].kind == "SELECT"]
-    if len(selects) != 1 or any(tokens[i].kind in _NOT_ONE_SELECT for i in outer):
-        return sql
-    following = tokens[selects[0] + 1 : selects[0] + 3]
-    kinds = [token.kind for token in following]
-    if kinds[:1] != ["DISTINCT"] or kinds[1:] == ["ON"]:
-        return sql
-    _, start, end = following[0]
-    return sql[:start] + sql[end:] if sql[start:end].upper() == "DISTINCT" else sql
-
-
-def _tokens(sql: str, dialect: str) -> list[_Token]:
-    """Return sqlglot's tokens without comments, or an empty list if it cannot tokenize the text."""
-    from sqlglot import tokenize
-    from sqlglot.errors import SqlglotError
-
     try:
-        return [_Token(token.token_type.name, token.start, token.end + 1) for token in tokenize(sql, dialect)]
-    except SqlglotError:
-        return []
+        tokens = _unwrapped(sql_tokens(sql, dialect))
+    except ValueError:
+        return sql
+    words = [token.text.upper() for token in tokens]
+    outer = _outermost(words)
+    selects = [i for i in outer if words[i] == "SELECT"]
+    if words[:1] not in (["SELECT"], ["WITH"]) or len(selects) != 1:
+        return sql
+    place = selects[0] + 1
+    if not _NOT_ONE_SELECT.isdisjoint(words[i] for i in outer) or words[place : place + 1] != ["DISTINCT"]:
+        return sql
+    end = tokens[place].end
+    return sql if words[place + 1 : place + 2] == ["ON"] else sql[: end - len("DISTINCT")] + sql[end:]
 
 
-def _unwrapped(tokens: list[_Token]) -> list[_Token]:
+def _unwrapped(tokens: list[Token]) -> list[Token]:
     """Return the tokens without final semicolons, and without parentheses around the whole statement."""
-    closing = _closing(tokens)
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for i, token in enumerate(tokens):
+        if token.text == "(":
+            opened.append(i)
+        elif token.text == ")" and opened:
+            closing[opened.pop()] = i
     start, end = 0, len(tokens)
     while start < end:
-        if tokens[end - 1].kind == "SEMICOLON":
+        if tokens[end - 1].text == ";":
             end -= 1
         elif closing.get(start) == end - 1:
             start, end = start + 1, end - 1
@@ -75,26 +64,14 @@ def _unwrapped(tokens: list[_Token]) -> list[_Token]:
     return tokens[start:end]
 
 
-def _closing(tokens: Sequence[_Token]) -> dict[int, int]:
-    """Return the position of each closing parenthesis, by the position of the opening one."""
-    closing: dict[int, int] = {}
-    opened: list[int] = []
-    for i, token in enumerate(tokens):
-        if token.kind == "L_PAREN":
-            opened.append(i)
-        elif token.kind == "R_PAREN" and opened:
-            closing[opened.pop()] = i
-    return closing
-
-
-def _outermost(tokens: list[_Token]) -> list[int]:
-    """Return the positions of tokens outside of parentheses, including the outermost parentheses."""
+def _outermost(words: list[str]) -> list[int]:
+    """Return the positions of words outside of parentheses, including the outermost parentheses."""
     places, depth = [], 0
-    for i, token in enumerate(tokens):
-        depth -= token.kind == "R_PAREN"
+    for i, word in enumerate(words):
+        depth -= word == ")"
         if depth <= 0:
             places.append(i)
-        depth += token.kind == "L_PAREN"
+        depth += word == "("
     return places
 
 
