@@ -82,7 +82,7 @@ def kb(*entries: Any) -> str:
         ),
         (
             kb(KNOWLEDGE[0] | {"knowledge": "\ud800"}),
-            "record 1: the field 'knowledge' holds half a character",
+            "record 1: the field 'knowledge' contains half a character",
         ),
     ],
 )
