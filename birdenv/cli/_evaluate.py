@@ -1,4 +1,4 @@
-"""`birdenv evaluate`: EM and ESM of the pairs of a run; `birdenv inspect`: what went wrong in that."""
+"""`birdenv evaluate`: EM and ESM of the pairs of a run; `birdenv inspect`: the pairs that failed."""
 
 from __future__ import annotations
 
@@ -56,8 +56,8 @@ def inspect(
 ) -> None:
     """Show what went wrong in an evaluation.
 
-    Counts the pairs of eval/details.jsonl by what ESM (execution match) made
-    of them, and shows a few of each that is not ok.
+    Counts the pairs of eval/details.jsonl by their outcome under ESM (execution match), and shows a few pairs
+    of each outcome that is not ok.
 
     Example: birdenv inspect run/run_20250908_001148
     """
@@ -67,7 +67,7 @@ def inspect(
     print(visible(inspection_text(details, max_examples)), end="")
 
 
-_ROWS, _BYTES = 100_000, 64 * 2**20  # at most, of each side
+_ROWS, _BYTES = 100_000, 64 * 2**20  # limits for each side
 
 
 @app.command(cls=_EvaluateCommand)
@@ -83,7 +83,7 @@ def evaluate(
         float,
         typer.Option(
             "--exec-timeout",
-            help="Seconds per query, rows included; a slower query runs once more, alone, with twice that.",
+            help="Seconds per query, including its rows. A slower query runs again, alone, with twice that.",
         ),
     ] = 30.0,
     allow_truncate: Annotated[
@@ -94,8 +94,8 @@ def evaluate(
         str,
         typer.Option(
             "--source",
-            help="Where both are there and disagree: pairs (pairs.jsonl) or lines (gold.txt, preds.txt); "
-            "auto stops.",
+            help="Files to use if both kinds exist and disagree: pairs (pairs.jsonl) or lines (gold.txt, "
+            "preds.txt); auto stops with an error.",
         ),
     ] = "auto",
     parallel: Annotated[
@@ -106,15 +106,15 @@ def evaluate(
 
     EM (exact match) compares the text of two queries, ESM (execution match) the rows that they return.
 
-    Reads gold.txt and preds.txt, a query on each line (or pairs.jsonl, if it is there), and writes
-    eval/details.jsonl, eval/eval_summary.json and eval/canon/ beside them. Such a folder is made by
-    `birdenv bird --export-pairs`; the folder of a run of `birdenv bird` will do, too, and its databases are
-    used if --db is left out.
+    Reads gold.txt and preds.txt, with a query on each line (or pairs.jsonl if it exists), and writes
+    eval/details.jsonl, eval/eval_summary.json and eval/canon/ beside them. `birdenv bird --export-pairs`
+    makes such a folder. The run folder of `birdenv bird` works, too; its databases are used if --db is left
+    out.
 
-    EM compares the text: strict as it is; conservative without comments, spacing and the case of keywords;
-    folded without the case and needless quotes of names, too. ESM compares what the queries return.
+    EM levels: strict compares the text as it is; conservative ignores comments, spacing and the case of
+    keywords; folded also ignores the case and needless quotes of names.
 
-    SQL is taken for SQLite's unless --dsn or --dialect postgres says that it is PostgreSQL's.
+    The SQL is read as SQLite's unless --dsn or --dialect postgres says that it is PostgreSQL's.
 
     Exit code 3: the database cannot be reached.
 
@@ -139,7 +139,7 @@ def evaluate(
 
 
 def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]:
-    """Return the databases and the dialect of a run of birdenv's; nothing for another folder."""
+    """Return the databases and the dialect of a run folder, or no databases for another folder."""
     if not exists(folder / "runs.jsonl"):
         return None, dialect
     config = RunDirectory(folder).read_config(hint="")

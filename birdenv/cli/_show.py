@@ -1,4 +1,4 @@
-"""`birdenv show`: one episode of a run, in the terminal."""
+"""`birdenv show`: show one episode of a run in the terminal."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from birdenv.runs.episodes import (
 )
 
 _LONGEST: Final = 4000
-"""Characters of one text that are shown."""
+"""Maximum number of characters of one text to show."""
 
 _REQUEST_WIDTH: Final = 60
 _GOOD: Final = frozenset({"passed", "completed"})
@@ -41,13 +41,13 @@ def show(
     ] = None,
     private: Annotated[
         bool,
-        typer.Option("--private", help="Also show what agents must not see: golds, and what was meant."),
+        typer.Option("--private", help="Also show what agents must not see: gold SQL and clear requests."),
     ] = False,
 ) -> None:
     """Show an episode of a run: dialogue, SQL, rows, verdict.
 
-    Submissions are run again, to show what they return and how it differs from the gold's result. Without
-    --private only the numbers of rows and cells that differ are shown.
+    Runs the submissions again to show their results and how these differ from the gold result. Without
+    --private, only the numbers of rows and cells that differ are shown.
 
     Example: birdenv show results/asks-first+rule-c-interact library_2
     """
@@ -200,7 +200,7 @@ def _wrong(expected: str | None, returned: str | None) -> Text:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return text of others: no markup, and no character that a terminal obeys."""
+    """Return text for the console without markup and control characters, cut to a maximum length."""
     return Text(_cut(text), style)
 
 

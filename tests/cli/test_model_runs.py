@@ -127,7 +127,7 @@ def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
     calls = len(demo_server.requests)
     ran = birdenv(*run_with(demo_server, part, "--max-tokens", "9000"))
     assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(ran.err.splitlines()) == 1
-    assert f"finished episode(s) saved; to go on: birdenv c-interact --resume {newest(part)}" in ran.err
+    assert f"finished episode(s) saved; to continue: birdenv c-interact --resume {newest(part)}" in ran.err
     made = len(demo_server.requests)
     ran = birdenv("c-interact", "--resume", newest(part))  # under the budget of before
     assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(demo_server.requests) == made
@@ -172,7 +172,8 @@ def test_what_every_call_would_meet_is_one_line(
     ran = birdenv(*run_with(running, tmp_path / "results", "-p", "3", "-v"))
     assert ran.code == 3 and ran.err.startswith("Error: http://127.0.0.1:") and len(ran.err.splitlines()) == 1
     assert (
-        running.url in ran.err and "No episode has finished; to go on: birdenv c-interact --resume" in ran.err
+        running.url in ran.err
+        and "No episode has finished; to continue: birdenv c-interact --resume" in ran.err
     )
     text = ran.out + ran.err + "".join(p.read_text() for p in tmp_path.rglob("*") if p.is_file())
     assert KEY not in text

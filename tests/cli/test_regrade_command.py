@@ -72,4 +72,4 @@ def test_bird(birdenv: Command, tmp_path: Path) -> None:
     ran = birdenv("regrade", tmp_path / "latest", "--clean")
     assert ran.code == 0 and "EX, now, cleaned             2/2" in ran.out
     ran = birdenv("regrade", tmp_path / "latest", "--profile", "shell")
-    assert ran.code == 2 and "--profile is for c-Interact and a-Interact" in ran.err
+    assert ran.code == 2 and "--profile applies to runs of c-Interact and a-Interact" in ran.err

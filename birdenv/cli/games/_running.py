@@ -1,4 +1,4 @@
-"""Running a game from the command line: where results go, progress, what is printed."""
+"""Run a game from the command line: choose the run folder, show progress, and print the summary."""
 
 from __future__ import annotations
 
@@ -53,11 +53,11 @@ LOST = 3
 """Exit code of a run in which the machine, a server or an endpoint ended an episode."""
 
 VOID = 1
-"""Exit code after a run that says nothing about the agent: every episode broke off, or it never answered."""
+"""Exit code of a run that says nothing about the agent: all episodes broke off, or it never answered."""
 
 
 def load_game(name: str, settings: Mapping[str, Any], agent: str) -> Arena:
-    """Load a game for a run, and say on standard error what people should know of its tasks.
+    """Load a game for a run, and print the notes about its tasks on standard error.
 
     Args:
         name: the game.
@@ -81,8 +81,6 @@ def load_game(name: str, settings: Mapping[str, Any], agent: str) -> Arena:
 
 
 class _ToStandardError(logging.Handler):
-    """Prints what is loaded on the way."""
-
     def emit(self, record: logging.LogRecord) -> None:
         print(visible(record.getMessage()), file=sys.stderr)
 
@@ -97,7 +95,7 @@ def run_game(
     extra: Mapping[str, Any] | None = None,
     episodes: int | None = None,
 ) -> RunDirectory:
-    """Make or reopen the run folder, play, print the summary and where everything is; return the folder.
+    """Create or reopen the run folder, play, print the summary and the paths, and return the folder.
 
     Args:
         arena: the game.
@@ -106,10 +104,11 @@ def run_game(
         run_options: how the run is played, if not as it was chosen.
         settings: settings for players.
         extra: further fields of `config.json`.
-        episodes: the run ends after this many, in the last round of repeats.
+        episodes: the total number of episodes, if the last round of repeats is not whole.
 
     Raises:
-        typer.Exit: Ctrl-C came, or the run says nothing about the agent.
+        InputError: the options cannot be used, for this game or together.
+        typer.Exit: the run was interrupted, lost episodes, or says nothing about the agent.
     """
     game, options, models = arena.game, run_options or chosen.run, chosen.models
     seats: dict[int, Any] = dict(arena.players)
@@ -118,7 +117,7 @@ def run_game(
     check_models(models, options.agent, seats.values())
     seats[game.evaluated] = options.agent
     if "human" in seats.values() and options.parallel > 1:
-        raise InputError("one person cannot play several episodes at once: leave out --parallel")
+        raise InputError("one person cannot play several episodes at the same time: leave out --parallel")
     how = {"options": dict(settings or {}), "models": models, "episodes": episodes}
     plan = RunPlan(arena, seats, _run_settings(options, how), dict(extra or {}))
     llm = plan.models
@@ -173,7 +172,7 @@ def _run_settings(options: RunOptions, more: Mapping[str, Any]) -> RunSettings:
 
 
 def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
-    """Say where the results are, and how to read one; a small run's episodes are listed if asked."""
+    """Print where the results are and how to read an episode. List the episodes of a small run."""
     records = list(directory.read("runs").values())
     if len(records) <= _SHOWN and each_episode:
         print("\n".join(map(episode_line, records)))
@@ -184,14 +183,14 @@ def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
 
 
 def _saved(game: Game, directory: RunDirectory) -> str:
-    """Return what a run that ended early leaves, and how to go on."""
+    """Return how many episodes a run that ended early has saved, and the command that continues it."""
     count = len(directory.finished())
     left = f"{count} finished episode(s) saved" if count else "No episode has finished"
-    return f"{left}; to go on: {_resume_command(game, directory)}"
+    return f"{left}; to continue: {_resume_command(game, directory)}"
 
 
 def _with_model(player: str, models: ModelSettings) -> str:
-    """Return a player's spec with the model that `--model` gave it; of `llm:MODEL` the model says enough."""
+    """Return a player's spec with the model that `--model` gave it; for `llm:MODEL`, only the model."""
     name, _, model = player.partition(":")
     if name in ("llm", "llm-markup"):
         model = model or models.model or ""
@@ -199,7 +198,7 @@ def _with_model(player: str, models: ModelSettings) -> str:
 
 
 def episode_line(record: Mapping[str, Any]) -> str:
-    """Return one episode in a line: id, what became of it, and what it earned."""
+    """Return a line about an episode: its id, its reward, its status, and its attempts or its error."""
     result = record.get("result", {})
     attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
     earned = record["reward"] if "reward" in record else result.get("ex", 0)

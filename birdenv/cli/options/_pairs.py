@@ -1,4 +1,4 @@
-"""Where the pairs of `evaluate` and `inspect` are, and on which database their queries run."""
+"""Options of `evaluate` and `inspect`: where the pairs are, and the database on which their queries run."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ UNREACHABLE = 3
 
 Db = Annotated[
     Path | None,
-    typer.Option("--db", help="One SQLite file for all pairs, or the folder of <db_id>/<db_id>.sqlite."),
+    typer.Option("--db", help="One SQLite file for all pairs, or a folder of <db_id>/<db_id>.sqlite."),
 ]
 
 
@@ -38,8 +38,8 @@ Dsn = Annotated[
     str | None,
     typer.Option(
         "--dsn",
-        help="PostgreSQL: postgresql://user@host:port/database, one for all pairs, as a role that may only "
-        "read. With --db, the server to load that folder on, as in `birdenv score`.",
+        help="PostgreSQL database for all pairs, postgresql://user@host:port/database, as a role that may "
+        "only read. With --db, the server on which to load that folder, as in `birdenv score`.",
     ),
 ]
 
@@ -48,15 +48,15 @@ Dialect = Annotated[
     str | None,
     typer.Option(
         "--dialect",
-        help="Whose SQL it is, and where it runs: sqlite, or postgres (with --db FOLDER on birdenv's own "
-        "server, which loads what is missing from the folder). Default: postgres with --dsn, else sqlite.",
+        help="SQL dialect of the queries: sqlite, or postgres (with --db FOLDER they run on birdenv's own "
+        "server, which loads missing databases from the folder). Default: postgres with --dsn, else sqlite.",
     ),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class PairDatabase:
-    """The database on which pairs run. `run` is None if no query is needed, and `shown` has no password."""
+    """The database on which pairs run. `run` is None if no query has to run; `shown` has no password."""
 
     run: RunQuery | None
     dialect: str
@@ -77,17 +77,21 @@ def pair_database(
     limits: Limits,
     rules: PairRules,
 ) -> PairDatabase:
-    """Return what the options name. Raises `InputError` for options that do not fit together, or a database
-    that cannot be used; `InfrastructureError`, or ends with the exit code 3, where a server is out of reach.
+    """Return the database that the options name.
+
+    Raises:
+        InputError: the options do not fit together, or the database cannot be used.
+        InfrastructureError: birdenv's server cannot be reached.
+        typer.Exit: the server of `--dsn` cannot be reached.
     """
     if dialect is not None and dialect not in DIALECTS:
         raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite" and dsn is not None:
-        raise InputError("--dsn names a PostgreSQL server: leave it out, or say --dialect postgres")
+        raise InputError("--dsn names a PostgreSQL server: leave it out, or give --dialect postgres")
     if dialect is None and dsn is not None and db is not None:
         raise InputError(
             "give --dsn (PostgreSQL) or --db (SQLite), not both; to load the folder of --db on the server of "
-            "--dsn, say --dialect postgres"
+            "--dsn, give --dialect postgres"
         )
     chosen = dialect or ("sqlite" if dsn is None else "postgres")
     if dsn is not None and db is None:
@@ -96,7 +100,7 @@ def pair_database(
         if rules.esm:
             raise InputError(
                 "ESM runs the queries: give --dsn (PostgreSQL) or --db (SQLite; PostgreSQL with --dialect "
-                "postgres); or leave ESM out: --no-esm"
+                "postgres), or leave ESM out with --no-esm"
             )
         return PairDatabase(None, chosen, "", "")
     if chosen == "postgres" and not rules.esm:
@@ -107,12 +111,12 @@ def pair_database(
         nameless = next((pair for pair in pairs if not pair.db_id), None)
         if nameless is not None:
             raise InputError(
-                f"pair {nameless.idx} does not say which database of {db} it is about: give "
+                f"pair {nameless.idx} does not name its database in {db}: give "
                 f"{'the file itself (--db FILE)' if chosen == 'sqlite' else 'that database (--dsn alone)'}, "
                 "or a pairs.jsonl with `db_id`"
             )
     elif chosen == "postgres":
-        raise InputError(f"--dialect postgres loads databases from a folder: {db} is none")
+        raise InputError(f"--dialect postgres loads databases from a folder, and {db} is not a folder")
     else:
         source = SqliteFileSource(db)
     for name in sorted({pair.db_id for pair in pairs}):
@@ -144,24 +148,25 @@ def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
 Run = Annotated[
     Path | None,
     typer.Argument(
-        help="Folder with gold.txt and preds.txt, or a run of `birdenv bird` (of the folder above it, the "
-        "latest). Default: the newest run_... in --runs-root.",
+        help="Folder with gold.txt and preds.txt, or a run folder of `birdenv bird`, or the folder above it "
+        "for the latest run. Default: the newest run_... in --runs-root.",
     ),
 ]
-RunDir = Annotated[Path | None, typer.Option("--run-dir", help="The same as RUN.")]
+RunDir = Annotated[Path | None, typer.Option("--run-dir", help="Same as RUN.")]
 RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to look for the newest run_*.")]
 
 
 def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """Return the folder given, else the newest complete run; what was passed over is said on standard error.
+    """Return the given folder, or else the newest complete run. Skipped runs are reported on standard error.
 
-    Raises `InputError` if there is none, or if two are named.
+    Raises:
+        InputError: no run is found, or two are given.
     """
     if run is not None and run_dir is not None:
-        raise InputError(f"RUN and --run-dir say the same: give one of {run} and {run_dir}")
+        raise InputError(f"RUN and --run-dir mean the same: give {run} or {run_dir}, not both")
     if (named := run or run_dir) is not None:
         return pairs_folder(named)
     found = newest_run(runs_root, holds_pairs)
     for reason in found.skipped:
-        print(f"Warning: passed over {reason}", file=sys.stderr)
+        print(f"Warning: skipped {reason}", file=sys.stderr)
     return found.folder
