@@ -1,4 +1,4 @@
-"""Runs: many episodes of one agent, on disk, resumable, summarised."""
+"""Runs: play many episodes of one agent, keep the records on disk, resume, and summarise."""
 
 from birdenv.runs._merge import merge_runs
 from birdenv.runs._run_episodes import RunResult, run_episodes
