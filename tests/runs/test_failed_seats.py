@@ -50,7 +50,7 @@ def test_a_user_that_fails_makes_the_episode_void(demo: Path, tmp_path: Path, us
     assert not directory.finished()  # and is played again
     blame = blame_run(directory.path)
     assert (blame.episodes, blame.failed, set(blame.void.values())) == (0, {}, {"user"})
-    assert "void, since the player of the seat user failed" in blame.text()
+    assert "not counted, because the player of the seat user failed" in blame.text()
 
 
 def test_an_agent_that_fails_is_named_and_counted(demo: Path, tmp_path: Path) -> None:

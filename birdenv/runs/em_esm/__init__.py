@@ -1,4 +1,4 @@
-"""The EM/ESM pipeline over gold and prediction files."""
+"""Compute EM and ESM over files of gold and predicted SQL."""
 
 from birdenv.runs.em_esm._evaluate import (
     METRIC_WORDS,
