@@ -101,7 +101,7 @@ def test_a_base_url_may_have_no_path(server: Start, models: Make) -> None:
 
 def test_a_request_is_not_sent_on_to_another_address(server: Start, models: Make) -> None:
     moved = Trouble(status=302, headers={"Location": "https://login.invalid/"})
-    with pytest.raises(RunEndedError, match="answered 302: it sends requests on to"):
+    with pytest.raises(RunEndedError, match="answered 302: it redirects requests to"):
         models(server(ScriptedTurn(faults=(moved,))).url).chat("agent", "m", "scope").complete(HELLO)
 
 
