@@ -19,7 +19,7 @@ class RunSettings(BaseModel):
     Commands have an option for each field that has a description. Workers receive all settings.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     parallel: Annotated[
         int,

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from birdenv.cli.command import visible
-from birdenv.cli.options._models import PairOptions, check_models
+from birdenv.cli.options._models import check_models
 from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
@@ -42,7 +42,7 @@ app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
 
 
 class _UserCommand(SettingsCommand):
-    groups = (PairOptions(),)
+    groups = (ModelSettings,)
 
 
 _User = Annotated[

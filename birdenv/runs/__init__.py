@@ -11,7 +11,7 @@ from birdenv.runs._run_folder import (
     player_name,
     run_folder,
 )
-from birdenv.runs._run_plan import ENGINES, OpenRun, RunPlan, prepare
+from birdenv.runs._run_plan import ENGINES, OpenRun, RunPlan, find_engine, prepare
 from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import planned_jobs, run, write_run
 from birdenv.runs.seating import Seating
@@ -28,6 +28,7 @@ __all__ = [
     "Summary",
     "data_name",
     "episode_name",
+    "find_engine",
     "folder_name",
     "merge_runs",
     "planned_jobs",

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, Final
 
@@ -27,6 +28,19 @@ ENGINES: Final = "birdenv.engines"
 
 FREE: Final = MAY_DIFFER | {"code_sha256", "command", "data_file", "db_dir", "server"}
 """Settings that may differ when a run is resumed. Digests tell whether moved files are still the same."""
+
+
+def find_engine(name: str) -> EntryPoint:
+    """Return the entry point of an engine.
+
+    Raises:
+        InputError: there is no such engine; the message lists the engines.
+    """
+    engines = plugins(ENGINES)
+    if name not in engines:
+        known = ", ".join(sorted(engines)) or "none; is birdenv installed with pip?"
+        raise InputError(f"unknown engine {name!r}; known engines: {known}")
+    return engines[name]
 
 
 class OpenRun:
@@ -144,10 +158,7 @@ class RunPlan:
 
     def _found_engine(self) -> Engine:
         settings = self.settings
-        entry = plugins(ENGINES).get(settings.engine)
-        if entry is None:
-            known = ", ".join(sorted(plugins(ENGINES))) or "none; is birdenv installed with pip?"
-            raise InputError(f"unknown engine {settings.engine!r}; known engines: {known}")
+        entry = find_engine(settings.engine)
         parallel, most = settings.parallel, settings.models.max_concurrency
         if settings.engine != "threads" and most is not None:  # an episode makes one request at a time
             parallel = min(parallel, most)

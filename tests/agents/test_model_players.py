@@ -40,7 +40,7 @@ WRONG = ScriptedTurn(calls=(submit(),))
 
 def played(server: Server, agent: str = "llm:m", game: str = "c-interact", **more: Any) -> Mapping[str, Any]:
     """The record of the first task."""
-    chosen = {name: more.pop(name) for name in list(more) if name in ModelSettings.__slots__}
+    chosen = {name: more.pop(name) for name in list(more) if name in ModelSettings.model_fields}
     models = ModelSettings(base_url=server.url, pause_seconds=0.001, **chosen)
     [record] = run_episodes(game, agent, limit=1, models=models, **more).records
     return record

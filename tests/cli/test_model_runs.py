@@ -187,9 +187,9 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
         assert ran.code == 2 and len(ran.err.splitlines()) == 1 and "Traceback" not in ran.err
         return str(ran.err)
 
-    assert "no base URL" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
+    assert "base URL is not valid" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
     assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
-    assert "which model?" in ended("--agent", "llm")
+    assert "no model is named" in ended("--agent", "llm")
     assert "no player is a language model" in ended("--agent", "oracle", "--model", "m")
     assert "no player is a language model" in ended("--replay", str(tmp_path))
     assert "--user-model" in ended("--agent", "oracle", "--user", "llm")

@@ -37,7 +37,7 @@ def test_all_profiles_side_by_side(birdenv: Command, run_folder: Path) -> None:
     ("arguments", "message"),
     [
         (["--profile", "strictly"], "c-interact has strict, shell, adk"),
-        (["--clean"], "--clean is for bird"),
+        (["--clean"], "--clean applies to runs of bird"),
         (["--data", "nowhere.jsonl"], "nowhere.jsonl"),
     ],
 )

@@ -108,7 +108,7 @@ def test_no_budget_can_be_kept_where_no_tokens_are_reported(
     (file := tmp_path / "prices.json").write_text('{"m": {"input": 2, "output": 10}}')
     found = models(server(ScriptedTurn(content="hi", usage=False)).url, prices=file, **budget)
     found.chat("agent", "m", "a").complete(HELLO)
-    with pytest.raises(RunEndedError, match="cannot be kept"):
+    with pytest.raises(RunEndedError, match="cannot be enforced"):
         found.chat("agent", "m", "b").complete(HELLO)
     assert found.ledger.line() == "1 calls, tokens unknown, cost unknown"
 

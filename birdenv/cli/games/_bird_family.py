@@ -12,11 +12,13 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from birdenv.cli.options._metrics import Metrics, RVesRuns
-from birdenv.cli.options._models import ModelOptions, PairOptions
-from birdenv.cli.options._run_options import RunOptions
+from birdenv.cli.options._models import USER_SETTINGS
+from birdenv.cli.options._run_options import AgentOptions
 from birdenv.cli.options.settings_command import Choices, SettingsCommand, choices
 from birdenv.errors import InputError
 from birdenv.grading import R_VES_RUNS
+from birdenv.llm import ModelSettings
+from birdenv.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Arena
@@ -32,14 +34,14 @@ _User = Annotated[
 
 class _BirdCommand(SettingsCommand):
     game_name = "bird"
-    groups = (RunOptions(), ModelOptions())
+    groups = (RunSettings, AgentOptions(), ModelSettings)
     seats = "none"
-    without = ("metrics",)
+    without = ("metrics", *USER_SETTINGS)
 
 
 class _CInteractCommand(SettingsCommand):
     game_name = "c-interact"
-    groups = (RunOptions(), PairOptions())
+    groups = (RunSettings, AgentOptions(), ModelSettings)
     seats = "none"
 
 
@@ -90,8 +92,8 @@ def bird(
     if pairs is not None and chosen.run.repeats > 1:
         raise InputError("--export-pairs needs one prediction for each task: leave out --repeats")
     asked = asked_for(metrics)
-    settings = chosen.settings | {"metrics": tuple(asked.metrics)}
-    arena = load_game("bird", settings, chosen.run.agent)
+    chosen.settings["metrics"] = asked.metrics
+    arena = load_game("bird", chosen)
     tasks = cast("BirdTasks", arena._tasks)
     place = None if pairs is None else export_folder(pairs)
     if place is not None:
@@ -99,7 +101,7 @@ def bird(
     directory = run_game(
         arena,
         chosen,
-        settings={"predictions_order": predictions_order} if predictions_order else {},
+        changes={"options": {"predictions_order": predictions_order}} if predictions_order else {},
         extra={"r_ves_runs": r_ves_runs} if asked.r_ves else {},
     )
     if asked.r_ves:
@@ -166,7 +168,7 @@ def c_interact(
     chosen = choices(context)
     if official_files and chosen.settings.get("execute_sql"):
         raise InputError(
-            "official files cannot hold exploratory SQL: leave out --official-files or --execute-sql"
+            "official files cannot hold exploratory SQL: leave out --execute-sql or --official-files"
         )
     arena = _load("c-interact", chosen)
     directory = run_game(arena, chosen, {"user": user})
@@ -181,7 +183,7 @@ def _load(name: str, chosen: Choices) -> Arena:
     from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
     from birdenv.cli.games._running import load_game
 
-    arena = load_game(name, chosen.settings, chosen.run.agent)
+    arena = load_game(name, chosen)
     tasks = cast("InteractTasks", arena._tasks)
     missing = missing_ground_truth(list(tasks.tasks.values()))
     if not missing and tasks.notes:

@@ -5,27 +5,28 @@ Modules that only a run needs are imported where they are used, so that `--help`
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
-from birdenv.cli.options._models import PairOptions
-from birdenv.cli.options._run_options import RunFolder, RunOptions
+from birdenv.cli.options._run_options import AgentOptions, RunFolder
 from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.errors import InputError
+from birdenv.llm import ModelSettings
+from birdenv.run_settings import RunSettings
 
 app = typer.Typer(rich_markup_mode=None)
 
 
 class _PlayCommand(SettingsCommand):
-    groups = (RunOptions(agent="human"), PairOptions())
+    groups = (RunSettings, AgentOptions(agent="human"), ModelSettings)
     seats = "others"
 
 
 class _SelfplayCommand(SettingsCommand):
-    groups = (RunFolder(), PairOptions())
+    groups = (RunSettings, RunFolder(), ModelSettings)
     seats = "none"
+    without = ("repeats",)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         players = self._first_look(ctx, args).get("players", ())
@@ -50,8 +51,7 @@ def play(
     from birdenv.cli.games._running import load_game, run_game
 
     chosen = choices(context)
-    arena = load_game(game, chosen.settings, chosen.run.agent)
-    run_game(arena, chosen, chosen.players)
+    run_game(load_game(game, chosen), chosen, chosen.players)
 
 
 @app.command(cls=_SelfplayCommand)
@@ -89,8 +89,7 @@ def selfplay(
         raise InputError(f"{found.name} has {len(found.seats)} seat(s), but --players names two players")
     by_seat = dict(zip(found.seat_names, players, strict=True))
     agent = by_seat.pop(found.seat_names[found.evaluated])
-    arena = load_game(found.name, chosen.settings, agent)
+    arena = load_game(found.name, chosen, agent)
     tasks = len(arena.ids)
     most = tasks if episodes is None else episodes
-    options = replace(chosen.run, agent=agent, repeats=-(-most // tasks))
-    run_game(arena, chosen, by_seat, run_options=options, episodes=most)
+    run_game(arena, chosen, by_seat, agent=agent, changes={"episodes": most, "repeats": -(-most // tasks)})
