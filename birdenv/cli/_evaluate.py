@@ -134,8 +134,8 @@ def evaluate(
     versions = {"engine": database.engine} if database.engine else {}
     with closing(database), progress("evaluating", len(pairs)) as move:
         on_done = partial(move, advance=1)
-        done = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
-    print(visible(done.text), end="")
+        text = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
+    print(visible(text), end="")
 
 
 def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]:

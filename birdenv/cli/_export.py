@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
+from birdenv.cli.options._metrics import one_of
 from birdenv.errors import InputError
 from birdenv.files import write_records
 from birdenv.plugins import load_plugin, plugins
 from birdenv.runs import run_folder
+
+if TYPE_CHECKING:
+    from birdenv.runs.export import DialogueFormat, ExportFormat
 
 FORMATS: Final = "birdenv.export_formats"
 """The group of entry points of further formats: functions that take the file to write, the folders and the
@@ -81,22 +85,17 @@ def export(
             raise InputError(f"--format {form} takes one run")
         print(write_viewer_log(form, runs[0], output, min_reward))
         return
-    for whole in DIALOGUE_FORMATS:
-        if form == whole:
-            dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
-            write_records(output, dialogues)
-            seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}
-            told = f"{len(dialogues)} rows of " if form == "openai" else ""
-            print(f"{told}{len(seats)} dialogue{'s' * (len(seats) != 1)}: {output}")
-            return
-    for known in EXPORT_FORMATS:
-        if form == known:
-            break
-    else:
-        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))
-        raise InputError(f"--format {form!r} is unknown; known: {names}")
+    known = one_of("--format", form, (*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))
+    if known in DIALOGUE_FORMATS:
+        whole = cast("DialogueFormat", known)
+        dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
+        write_records(output, dialogues)
+        seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}
+        told = f"{len(dialogues)} rows of " if form == "openai" else ""
+        print(f"{told}{len(seats)} dialogue{'s' * (len(seats) != 1)}: {output}")
+        return
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
-    rows = list(export_rows(episodes, known, min_reward))
+    rows = list(export_rows(episodes, cast("ExportFormat", known), min_reward))
     write_records(output, rows)
     print(f"{len(rows)} rows of {len(episodes)} episodes: {output}")
     if not rows and form == "preference":

@@ -41,75 +41,56 @@ def baselines() -> None:
     """Baselines of the candidate setting."""
 
 
+_LISTED: Final = {
+    "Play": {
+        "demo": ("games._demo:demo", "Play the built-in benchmark."),
+        "c-interact": ("games._bird_family:app", "Play c-Interact: ambiguous question -> dialogue -> SQL."),
+        "a-interact": ("games._bird_family:app", "Play a-Interact: the same with tools on a budget."),
+        "bird": ("games._bird_family:app", "Play BIRD: question -> SQL, scored by EX."),
+        "play": ("games.play:app", "Play any game, including your own as module:GAME."),
+        "selfplay": ("games.play:app", "Let two players talk to each other, and record the run."),
+        "merge": ("_summary:merge", "Merge the parts of a run that was played with --shard."),
+    },
+    "Score": {
+        "score": ("_score:score", "Score recorded pairs of SQL by EX (execution accuracy)."),
+        "score-official": ("_score:score_official", "Score official c-Interact result files."),
+        "evaluate": ("_evaluate:app", "Score the pairs of a run by EM and ESM."),
+        "inspect": ("_evaluate:app", "Show what went wrong in an evaluation."),
+        "regrade": ("_regrade:regrade", "Grade the submissions of a stored run again."),
+        "self-check": (
+            "benchmarks._self_check:self_check",
+            "Check that each gold query passes its own grading.",
+        ),
+    },
+    "Look": {
+        "summary": ("_summary:summary", "Show a run's figures with 95 % intervals."),
+        "show": ("_show:show", "Show an episode of a run: dialogue, SQL, rows, verdict."),
+        "report": ("_report:report", "Write one HTML file about a run, or about two side by side."),
+        "view": ("_report:view", "Serve live pages about the runs in a folder."),
+        "compare": ("_summary:compare", "Compare runs on the same tasks."),
+        "runs": ("_summary:runs", "List the runs in a folder, oldest first."),
+        "blame": ("_summary:blame", "Find out who caused the failures of a run."),
+    },
+    "Data": {
+        "data": (
+            "benchmarks._data:app",
+            "Fetch public data, merge ground truth, and check, count or generate tasks.",
+        ),
+        "export": ("_export:export", "Export episodes for training or for other tools."),
+    },
+    "Players": {
+        "users": ("_users:app", "Measure a simulated user."),
+        "baselines": ("_main:baselines_app", "Baselines of the candidate setting."),
+    },
+    "Machine": {
+        "doctor": ("_doctor:doctor", "Check how this machine can isolate episodes."),
+        "db": ("benchmarks._db:app", "Manage the PostgreSQL server and its databases."),
+    },
+}
 _COMMANDS: Final = {
-    "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark.", "Play"),
-    "c-interact": Command(
-        "birdenv.cli.games._bird_family:app",
-        "Play c-Interact: ambiguous question -> dialogue -> SQL.",
-        "Play",
-    ),
-    "a-interact": Command(
-        "birdenv.cli.games._bird_family:app", "Play a-Interact: the same with tools on a budget.", "Play"
-    ),
-    "bird": Command(
-        "birdenv.cli.games._bird_family:app", "Play BIRD: question -> SQL, scored by EX.", "Play"
-    ),
-    "play": Command(
-        "birdenv.cli.games.play:app",
-        "Play any game, including your own as module:GAME.",
-        "Play",
-    ),
-    "selfplay": Command(
-        "birdenv.cli.games.play:app",
-        "Let two players talk to each other, and record the run.",
-        "Play",
-    ),
-    "score": Command(
-        "birdenv.cli._score:score", "Score recorded pairs of SQL by EX (execution accuracy).", "Score"
-    ),
-    "score-official": Command(
-        "birdenv.cli._score:score_official", "Score official c-Interact result files.", "Score"
-    ),
-    "evaluate": Command("birdenv.cli._evaluate:app", "Score the pairs of a run by EM and ESM.", "Score"),
-    "inspect": Command("birdenv.cli._evaluate:app", "Show what went wrong in an evaluation.", "Score"),
-    "regrade": Command(
-        "birdenv.cli._regrade:regrade", "Grade the submissions of a stored run again.", "Score"
-    ),
-    "self-check": Command(
-        "birdenv.cli.benchmarks._self_check:self_check",
-        "Check that each gold query passes its own grading.",
-        "Score",
-    ),
-    "summary": Command("birdenv.cli._summary:summary", "Show a run's figures with 95 % intervals.", "Look"),
-    "show": Command(
-        "birdenv.cli._show:show", "Show an episode of a run: dialogue, SQL, rows, verdict.", "Look"
-    ),
-    "report": Command(
-        "birdenv.cli._report:report", "Write one HTML file about a run, or about two side by side.", "Look"
-    ),
-    "view": Command("birdenv.cli._report:view", "Serve live pages about the runs in a folder.", "Look"),
-    "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
-    "runs": Command("birdenv.cli._summary:runs", "List the runs in a folder, oldest first.", "Look"),
-    "merge": Command(
-        "birdenv.cli._summary:merge", "Merge the parts of a run that was played with --shard.", "Play"
-    ),
-    "blame": Command("birdenv.cli._summary:blame", "Find out who caused the failures of a run.", "Look"),
-    "data": Command(
-        "birdenv.cli.benchmarks._data:app",
-        "Fetch public data, merge ground truth, and check, count or generate tasks.",
-        "Data",
-    ),
-    "export": Command(
-        "birdenv.cli._export:export", "Export episodes for training or for other tools.", "Data"
-    ),
-    "users": Command("birdenv.cli._users:app", "Measure a simulated user.", "Players"),
-    "baselines": Command("birdenv.cli._main:baselines_app", "Baselines of the candidate setting.", "Players"),
-    "doctor": Command(
-        "birdenv.cli._doctor:doctor", "Check how this machine can isolate episodes.", "Machine"
-    ),
-    "db": Command(
-        "birdenv.cli.benchmarks._db:app", "Manage the PostgreSQL server and its databases.", "Machine"
-    ),
+    name: Command(f"birdenv.cli.{target}", about, group)
+    for group, listed in _LISTED.items()
+    for name, (target, about) in listed.items()
 }
 """The commands of this package by name. Only the module of the requested command is imported."""
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from birdenv.cli.command import visible
-from birdenv.cli.options._models import check_models
+from birdenv.cli.options._run_options import check_models
 from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError

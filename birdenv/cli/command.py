@@ -46,16 +46,26 @@ class Command:
 
 
 @contextmanager
-def progress(title: str, total: float) -> Iterator[Callable[..., Any]]:
+def progress(title: str, total: float, *, hidden: bool = False) -> Iterator[Callable[..., Any]]:
     """Show a progress bar on standard error if standard error is a terminal.
 
     Yields:
-        A function that moves the bar: `move(advance=1)` or `move(completed=20)`.
+        A function that moves the bar: `move(advance=1)` or `move(completed=20)`, and can show a `note`.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        yield partial(bar.update, bar.add_task(title, total=total))
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(compact=True))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *times)
+    note = TextColumn("{task.fields[note]}", markup=False)
+    disable = hidden or not console.is_terminal
+    with Progress(*columns, note, console=console, disable=disable, transient=True) as bar:
+        yield partial(bar.update, bar.add_task(title, total=total, note=""))

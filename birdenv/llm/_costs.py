@@ -102,7 +102,6 @@ class Account:
 
     Attributes:
         calls: number of answers from endpoints.
-        reused: number of recorded answers that were reused.
         prompt_tokens: number of prompt tokens, as far as endpoints report them.
         completion_tokens: number of completion tokens, as far as endpoints report them.
         cost_usd: cost in US dollars, as far as prices are known.
@@ -112,7 +111,6 @@ class Account:
     """
 
     calls: int = 0
-    reused: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float = 0.0
@@ -142,7 +140,6 @@ class Ledger:
         with self._lock:
             account = self._accounts.setdefault(role, Account())
             if reused:
-                account.reused += 1
                 return
             account.calls += 1
             account.prompt_tokens += completion.prompt_tokens or 0
@@ -202,17 +199,3 @@ class Ledger:
         unmetered = sum(a.unmetered for a in accounts)
         took = f"{tokens}{'+' if unmetered else ''} tokens" if tokens or not unmetered else "tokens unknown"
         return f"{self._calls_before + sum(a.calls for a in accounts)} calls, {took}, {price}{again}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the accounts as a JSON object."""
-        return {
-            role: {
-                "calls": a.calls,
-                "reused": a.reused,
-                "prompt_tokens": a.prompt_tokens,
-                "completion_tokens": a.completion_tokens,
-                "cost_usd": None if a.unpriced else round(a.cost_usd, 8),
-                "failed_tries": dict(sorted(a.troubles.items())),
-            }
-            for role, a in self.accounts().items()
-        }

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from birdenv.cli.options._metrics import Metrics, RVesRuns
-from birdenv.cli.options._models import USER_SETTINGS
-from birdenv.cli.options._run_options import AgentOptions
+from birdenv.cli.options._run_options import USER_SETTINGS, AgentOptions
 from birdenv.cli.options.settings_command import Choices, SettingsCommand, choices
 from birdenv.errors import InputError
 from birdenv.grading import R_VES_RUNS

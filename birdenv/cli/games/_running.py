@@ -11,18 +11,9 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import (
-    BarColumn,
-    MofNCompleteColumn,
-    Progress,
-    TextColumn,
-    TimeElapsedColumn,
-    TimeRemainingColumn,
-)
 
-from birdenv.cli.command import visible
-from birdenv.cli.options._models import check_models
-from birdenv.cli.options._run_options import RunFolder, command_given
+from birdenv.cli.command import progress, visible
+from birdenv.cli.options._run_options import RunFolder, check_models, command_given
 from birdenv.cli.options.settings_command import Choices, named_options
 from birdenv.dialogue import Arena, Game
 from birdenv.dialogue.games import find_game, read_settings
@@ -206,24 +197,12 @@ def _resume_command(game: Game, directory: RunDirectory) -> str:
 
 def _with_progress(plan: RunPlan, directory: RunDirectory, opened: OpenRun, *, verbose: bool) -> Summary:
     console = Console(stderr=True)
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-        TextColumn("left"),
-        TimeRemainingColumn(compact=True),
-        TextColumn("{task.fields[spent]}", markup=False),
-    )
-    hidden = "human" in plan.players.values() or not console.is_terminal
-    with Progress(*columns, console=console, disable=hidden, transient=True) as bar:
-        total = len(planned_jobs(plan))
-        agent = plan.names()[plan.arena.game.evaluated]
-        line = bar.add_task(f"{plan.arena.game.name} {agent}", total=total, spent="")
+    title = f"{plan.arena.game.name} {plan.names()[plan.arena.game.evaluated]}"
+    with progress(title, len(planned_jobs(plan)), hidden="human" in plan.players.values()) as move:
 
         def advance(record: Mapping[str, Any]) -> None:
             spent = plan.models.ledger.line()
-            bar.update(line, advance=1, spent=spent)
+            move(advance=1, note=spent)
             if verbose:
                 text = episode_line(record) + (f"  [{spent}]" if spent else "")
                 console.print(text, highlight=False, markup=False, soft_wrap=True)

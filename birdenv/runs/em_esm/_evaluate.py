@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from birdenv.databases import DatabaseSource, Limits, NoAnswerError, QueryError, Result
 from birdenv.errors import InputError
@@ -102,13 +102,6 @@ METRIC_WORDS: Final[Mapping[str, str]] = {
 _MODES = ("multiset", "ordered", "bird")
 
 
-class Evaluation(NamedTuple):
-    """The result of an evaluation: the `summary` in `eval_summary.json`, and the `text` for the console."""
-
-    summary: dict[str, Any]
-    text: str
-
-
 def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
     """Return a function that runs a query on a freshly opened database of a source.
 
@@ -141,8 +134,8 @@ def evaluate_pairs(
     versions: Mapping[str, str],
     progress: Callable[[], None] = lambda: None,
     parallel: int = 1,
-) -> Evaluation:
-    """Grade all pairs and write the files in `folder`, each of them atomically.
+) -> str:
+    """Grade all pairs, write the files in `folder`, each of them atomically, and return the figures as text.
 
     Args:
         folder: the folder of the pairs.
@@ -168,18 +161,14 @@ def evaluate_pairs(
         verdicts = list(pool.map(judge, pairs))
     golds, preds = [v.gold.sql for v in verdicts], [v.pred.sql for v in verdicts]
     summary = _summary(verdicts, sum(grader.is_none(verdict.gold) for verdict in verdicts))
-    summary |= {"config": dict(config), "versions": _versions() | dict(versions)}
+    own = {"birdenv": __version__, "grader": GRADER_VERSION}
+    summary |= {"config": dict(config), "versions": own | dict(versions)}
     keys = [v.keys[0] for v in verdicts], [v.keys[1] for v in verdicts]
     write_lines(out / "canon", *keys, grader.dialect)
     write_lines(out / "canon", golds, preds, grader.dialect, prefix="ran_")
     write_records(out / "details.jsonl", map(_detail, pairs, verdicts))
     write_text(out / "eval_summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
-    text = _text(summary, {metric: getattr(grader.rules, metric) for metric in METRICS})
-    return Evaluation(summary, text)
-
-
-def _versions() -> dict[str, str]:
-    return {"birdenv": __version__, "grader": GRADER_VERSION}
+    return _text(summary, {metric: getattr(grader.rules, metric) for metric in METRICS})
 
 
 def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:
