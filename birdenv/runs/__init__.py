@@ -8,6 +8,7 @@ from birdenv.runs._run_folder import (
     data_name,
     episode_name,
     folder_name,
+    name_of,
     player_name,
     run_folder,
 )
@@ -31,6 +32,7 @@ __all__ = [
     "find_engine",
     "folder_name",
     "merge_runs",
+    "name_of",
     "planned_jobs",
     "player_name",
     "prepare",

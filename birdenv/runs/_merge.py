@@ -14,7 +14,7 @@ from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, read_json, read_records, write_text
 from birdenv.llm import CALLS, CallFile
 from birdenv.run_settings import MAY_DIFFER
-from birdenv.runs._run_folder import STREAMS, RunDirectory, episode_name
+from birdenv.runs._run_folder import STREAMS, RunDirectory, episode_name, name_of
 from birdenv.runs._run_plan import difference
 from birdenv.runs._runner import summarise
 from birdenv.runs.summaries._run_report import Summary
@@ -130,7 +130,7 @@ def _merge_speeds(folders: Iterable[Path], target: Path, order: Sequence[str]) -
     for folder in folders:
         if read_speeds(folder):
             for record in read_records(folder / "r_ves.jsonl", "speeds"):
-                measured[episode_name(record["instance_id"], record.get("repeat"))] = record
+                measured[name_of(record)] = record
     if measured:
         write_speeds(target, [measured[name] for name in order if name in measured])
 

@@ -197,7 +197,7 @@ class RunDirectory:
                 raise InputError(
                     f"{path}: line {number} is damaged{why}; remove the line to play its task again"
                 ) from None
-            records[episode_name(record["instance_id"], record.get("repeat"))] = record
+            records[name_of(record)] = record
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
@@ -270,6 +270,11 @@ def episode_name(instance_id: str, repeat: int | None = None) -> str:
     ('library_1', 'library_1 repeat 2')
     """
     return instance_id if repeat is None else f"{instance_id} repeat {repeat}"
+
+
+def name_of(record: Mapping[str, Any]) -> str:
+    """Return the name of a record's episode in its run."""
+    return episode_name(record["instance_id"], record.get("repeat"))
 
 
 def _record(value: Any, stream: str) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from typing import Any, Final
 from birdenv.dialogue import Arena
 from birdenv.dialogue.chat import MALFORMED, NO_CALL
 from birdenv.dialogue.measures import PARTNER_ERROR
-from birdenv.runs._run_folder import episode_name
+from birdenv.runs._run_folder import name_of
 from birdenv.runs.summaries._episode_figures import model_figures
 
 _LOST: Final = "infra_error"
@@ -54,7 +54,7 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     ):
         if found:
             first = found[0]
-            lines.append(f"{len(found)} episode(s) {what}. The first, {_name(first)}: {first['error']}")
+            lines.append(f"{len(found)} episode(s) {what}. The first, {name_of(first)}: {first['error']}")
     seat = arena.game.seats[arena.game.evaluated]
     moves = [
         (run, event)
@@ -69,7 +69,7 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     if unknown:
         run, action = unknown[0]
         lines.append(
-            f"{len(unknown)} moves were unknown; the first: {action!r} in {_name(run)}. The moves of "
+            f"{len(unknown)} moves were unknown; the first: {action!r} in {name_of(run)}. The moves of "
             f"{arena.game.name} are {', '.join(seat.by_name)}."
         )
     noted = model_figures(runs).get("model_faults", {})
@@ -112,7 +112,3 @@ def _is_answer(event: Mapping[str, Any], answers: Iterable[str]) -> bool:
 
 def _listed(faults: Mapping[str, int]) -> str:
     return f" ({', '.join(f'{kind} {count}' for kind, count in faults.items())})" if faults else ""
-
-
-def _name(record: Mapping[str, Any]) -> str:
-    return episode_name(record["instance_id"], record.get("repeat"))

@@ -13,7 +13,7 @@ from birdenv.dialogue.arena import listed
 from birdenv.dialogue.record import Records, mark_repeat
 from birdenv.errors import InputError, RunEndedError
 from birdenv.run_settings import RunSettings, in_shard
-from birdenv.runs._run_folder import RunDirectory, episode_name
+from birdenv.runs._run_folder import RunDirectory, episode_name, name_of
 from birdenv.runs._run_plan import OpenRun, RunPlan, prepare
 from birdenv.runs.blame import has_user_to_blame, record_blame
 from birdenv.runs.jobs import Job, Work
@@ -107,7 +107,7 @@ def _played(plan: RunPlan, opened: OpenRun, work: Work, jobs: Sequence[Job]) -> 
             ended.append(RunEndedError(played.ended))
             continue
         record = played.records["runs"]
-        name = episode_name(record["instance_id"], record.get("repeat"))
+        name = name_of(record)
         if missing.pop(name, None) is None:
             strange.append(name)
             continue

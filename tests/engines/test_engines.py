@@ -255,7 +255,7 @@ class Untouched:
 
 @pytest.mark.parametrize("agent", [lambda view: Move("submit_sql", "SELECT 1"), "human"])
 def test_players_that_cannot_travel_are_refused_before_a_worker_starts(tmp_path: Path, agent: Any) -> None:
-    with pytest.raises(InputError, match="threads of"):
+    with pytest.raises(InputError, match="engine threads"):
         play(tmp_path, Untouched(), agent)
     assert not list(tmp_path.iterdir())
 

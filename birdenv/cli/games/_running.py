@@ -26,9 +26,9 @@ from birdenv.runs import (
     RunPlan,
     Summary,
     data_name,
-    episode_name,
     find_engine,
     folder_name,
+    name_of,
     planned_jobs,
     prepare,
     run,
@@ -158,7 +158,7 @@ def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
         print("\n".join(map(episode_line, records)))
     print(f"Results: {directory.path}")
     if records:
-        first = visible(shlex.quote(_name(records[0])))
+        first = visible(shlex.quote(name_of(records[0])))
         print(f"To read a dialogue: birdenv show {directory.path} {first}")
 
 
@@ -183,11 +183,7 @@ def episode_line(record: Mapping[str, Any]) -> str:
     attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
     earned = record["reward"] if "reward" in record else result.get("ex", 0)
     what = record.get("error") or attempts or result.get("verdict") or ""
-    return visible(f"{_name(record):<16} {earned:<4} {record['status']}  {what}".rstrip())
-
-
-def _name(record: Mapping[str, Any]) -> str:
-    return episode_name(record["instance_id"], record.get("repeat"))
+    return visible(f"{name_of(record):<16} {earned:<4} {record['status']}  {what}".rstrip())
 
 
 def _resume_command(game: Game, directory: RunDirectory) -> str:

@@ -15,7 +15,7 @@ from birdenv.dialogue.measures import PARTNER_ERROR, UNRATED
 from birdenv.errors import InputError
 from birdenv.files import write_text
 from birdenv.grading import InteractGrader
-from birdenv.runs._run_folder import RunDirectory, episode_name
+from birdenv.runs._run_folder import RunDirectory, name_of
 from birdenv.runs.blame._classify import (
     CULPRITS,
     TITLES,
@@ -153,7 +153,7 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
     count = 0
     blame_of = lru_cache(maxsize=None)(partial(_blame_of, _executions(arena)))  # repeats may be equal
     for record, private in zip(run.records, run.private, strict=True):
-        name = episode_name(record["instance_id"], record.get("repeat"))
+        name = name_of(record)
         if record["status"] == PARTNER_ERROR:
             void[name] = str(record.get("failed_seat", "?"))
         if "example" not in record or record["status"] in UNRATED - {"test_error"}:

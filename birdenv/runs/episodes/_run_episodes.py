@@ -15,7 +15,7 @@ from birdenv.dialogue.measures import DIALOGUE_ONLY, JudgedSubmission, Phase
 from birdenv.dialogue.move import HOUSE
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader
-from birdenv.runs._run_folder import episode_name
+from birdenv.runs._run_folder import name_of
 from birdenv.runs.blame import has_user_to_blame, open_terms
 from birdenv.runs.episodes._result_difference import ResultDifference, result_difference
 from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, ShownEvent, result_table
@@ -47,10 +47,7 @@ class RunEpisodes:
         self.run = read_run(run) if isinstance(run, Path) else run
         self.private = private
         self.notes: list[str] = []
-        self._places = {
-            episode_name(record["instance_id"], record.get("repeat")): place
-            for place, record in enumerate(self.run.records)
-        }
+        self._places = {name_of(record): place for place, record in enumerate(self.run.records)}
         self._game: Game | None = find_game(self.run.game) if self.run.game in game_names() else None
         self._display = DIALOGUE_ONLY if self._game is None else self._game.display
         self._results: dict[JudgedSubmission, tuple[ResultTable | None, str, ResultDifference | None]] = {}

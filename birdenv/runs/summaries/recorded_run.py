@@ -17,7 +17,7 @@ from birdenv.errors import InputError
 from birdenv.files import exists, read_json, read_records, write_records
 from birdenv.grading import SpeedMeasurement, time_ratio
 from birdenv.run_settings import in_shard
-from birdenv.runs._run_folder import RunDirectory, episode_name, run_folder
+from birdenv.runs._run_folder import RunDirectory, episode_name, name_of, run_folder
 from birdenv.runs.summaries._episode_figures import Outcome, measures_of, outcome
 
 _FAULTS: Final = ("infra_error", PARTNER_ERROR, "test_error")
@@ -54,7 +54,7 @@ def exclusions(run: RecordedRun) -> Exclusions | None:
         return None
     first = found[0]
     reason = " ".join(str(first.get("error") or _NOT_PUBLIC).split())[:_LONGEST_REASON]
-    return Exclusions(len(found), episode_name(first["instance_id"], first.get("repeat")), reason)
+    return Exclusions(len(found), name_of(first), reason)
 
 
 _FILE = "r_ves.jsonl"
