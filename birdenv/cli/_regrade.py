@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from birdenv.cli.command import visible
-from birdenv.cli.options._run_options import FailDoubtful
+from birdenv.cli.options._run_options import DataFile, DataFolder, FailDoubtful, Run
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, run_folder
 from birdenv.runs.regrade import (
@@ -25,7 +24,7 @@ _PROFILES: Final = {"c-interact": c_interact.PROFILES, "a-interact": a_interact.
 
 
 def regrade(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    run: Run,
     profile: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,10 +34,8 @@ def regrade(
     clean: Annotated[
         bool, typer.Option("--clean", help="BIRD: strip code fences and the like for EX.")
     ] = False,
-    data_dir: Annotated[
-        Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
-    ] = None,
-    data: Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")] = None,
+    data_dir: DataFolder = None,
+    data: DataFile = None,
     allow_changed: Annotated[
         bool,
         typer.Option(

@@ -9,20 +9,18 @@ from typing import Annotated
 import typer
 
 from birdenv.cli.command import visible
+from birdenv.cli.options._run_options import Private, Run
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_text
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    run: Run,
     other: Annotated[
         Path | None, typer.Argument(help="A second run of the same game, to show beside it.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path("report.html"),
-    private: Annotated[
-        bool,
-        typer.Option("--private", help="Also show what agents must not see: gold SQL and clear requests."),
-    ] = False,
+    private: Private = False,
 ) -> None:
     """Write one HTML file about a run, or about two side by side.
 
@@ -55,10 +53,7 @@ def report(
 def view(
     root: Annotated[Path, typer.Argument(help="Folder in which to look for runs.")] = Path("results"),
     port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 for any free port.")] = 8001,
-    private: Annotated[
-        bool,
-        typer.Option("--private", help="Also show what agents must not see: gold SQL and clear requests."),
-    ] = False,
+    private: Private = False,
 ) -> None:
     """Serve live pages about the runs in a folder.
 

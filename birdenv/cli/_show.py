@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -17,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from birdenv.cli.command import visible
+from birdenv.cli.options._run_options import Private, Run
 from birdenv.dialogue.measures import Section
 from birdenv.runs.episodes import (
     OpenTerm,
@@ -35,14 +35,11 @@ _GOOD: Final = frozenset({"passed", "completed"})
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    run: Run,
     instance: Annotated[
         str | None, typer.Argument(help="The task's id; without it, the episodes are listed.")
     ] = None,
-    private: Annotated[
-        bool,
-        typer.Option("--private", help="Also show what agents must not see: gold SQL and clear requests."),
-    ] = False,
+    private: Private = False,
 ) -> None:
     """Show an episode of a run: dialogue, SQL, rows, verdict.
 

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from birdenv.cli.command import visible
+from birdenv.cli.options._run_options import AsJson, DataFile, DataFolder, Run
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes
@@ -123,13 +124,11 @@ def _settings_changed(game: str, config: Mapping[str, Any]) -> list[str]:
 
 
 def blame(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
-    data: Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")] = None,
-    data_dir: Annotated[
-        Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
-    ] = None,
+    run: Run,
+    data: DataFile = None,
+    data_dir: DataFolder = None,
     episodes: Annotated[bool, typer.Option("--episodes", help="Print a line for each failure.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Find out who caused the failures of a run.
 
@@ -169,7 +168,7 @@ def compare(
     everything: Annotated[
         bool, typer.Option("--all", help="Show everything, including intervals and tests over databases.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
     """Compare runs on the same tasks.
@@ -207,7 +206,7 @@ def _write_plot(plot: Path | None, picture: bytes | None) -> None:
 
 
 def summary(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    run: Run,
     by: Annotated[
         str | None,
         typer.Option(
@@ -221,7 +220,7 @@ def summary(
         bool,
         typer.Option("--reference", help="Print the figures as the reference implementation prints them."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
     """Show a run's figures with 95 % intervals.

@@ -109,10 +109,19 @@ class Sampler:
         if len(given) > 1:
             other = next(name for name in given if name != "index")
             raise InputError(f"give the reset option {other} or index, not both")
-        whole = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
-        if not whole or not 0 <= index < len(ids):
-            raise InputError(f"no task at index {index!r}; this environment has 0 to {len(ids) - 1}")
-        return ids[int(index)]
+        return ids[checked_index(index, len(ids))]
+
+
+def checked_index(index: Any, count: int) -> int:
+    """Return the index of one of `count` tasks.
+
+    Raises:
+        InputError: the index is not a whole number, or out of range.
+    """
+    is_whole = isinstance(index, int | np.integer) and not isinstance(index, bool)
+    if not is_whole or not 0 <= index < count:
+        raise InputError(f"no task at index {index!r}; this environment has 0 to {count - 1}")
+    return int(index)
 
 
 def _given(options: Mapping[str, Any] | None) -> dict[str, Any]:

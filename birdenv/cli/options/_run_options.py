@@ -84,6 +84,15 @@ FailDoubtful = Annotated[
         "strict).",
     ),
 ]
+Run = Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")]
+DataFile = Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")]
+DataFolder = Annotated[
+    Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Private = Annotated[
+    bool, typer.Option("--private", help="Also show what agents must not see: gold SQL and clear requests.")
+]
 Parallel = Annotated[
     int,
     typer.Option("--parallel", "-p", min=1, help="Number of episodes played at the same time."),

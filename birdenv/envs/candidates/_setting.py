@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from birdenv.dialogue import Arena, Move, Player, PlayerContext, View, make_game
+from birdenv.envs._sampling import checked_index
 from birdenv.envs.candidates._layout import MAX_POINTS, Layout
 from birdenv.errors import InputError, SettingError
 from birdenv.files import read_records
@@ -268,13 +269,7 @@ class CandidateSetting:
                     f"no task {chosen['instance_id']!r} among the {len(self.ids)} with candidates"
                 )
             return place
-        index = chosen.get("index")
-        if index is None:
-            return None
-        whole = isinstance(index, int | np.integer) and not isinstance(index, bool)
-        if not whole or not 0 <= index < len(self.ids):
-            raise InputError(f"no task at index {index!r}; this environment has 0 to {len(self.ids) - 1}")
-        return int(index)
+        return checked_index(chosen["index"], len(self.ids)) if "index" in chosen else None
 
     def close(self) -> None:
         """Release the game's databases."""
