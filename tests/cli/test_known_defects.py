@@ -54,7 +54,7 @@ def test_verify_writes_a_list_that_playing_reads(birdenv: Command, tmp_path: Pat
     assert "infra_error" in lost.out
     ran = birdenv("c-interact", data, "--agent", "oracle", "-o", tmp_path / "runs", "--leave-out", file)
     assert ran.code == 0, ran.err
-    assert f"1 task(s) are left out, because {file} names them" in ran.err
+    assert f"1 task(s) are left out because {file} lists them" in ran.err
     assert "leave_out defects.jsonl" in ran.out and "infra_error" not in ran.out
     config = RunDirectory.existing(tmp_path / "runs" / "latest").read_config()
     assert (config["leave_out"], config["tasks"]) == ("defects.jsonl", ["club_1"])

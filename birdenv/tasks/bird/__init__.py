@@ -1,4 +1,4 @@
-"""BIRD: one question, with or without evidence; `execute_sql`* and then `submit_sql`."""
+"""The game BIRD: one question, any number of `execute_sql` actions, and then `submit_sql`."""
 
 from birdenv.tasks.bird._game import GAME, BirdSettings, BirdTasks
 from birdenv.tasks.bird._rules import BirdRules
