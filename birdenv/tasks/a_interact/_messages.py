@@ -1,4 +1,4 @@
-"""The words in which a-Interact speaks to the system, and what its six reading tools answer."""
+"""The messages of a-Interact to the system, and the answers of its six reading tools."""
 
 from __future__ import annotations
 
@@ -14,17 +14,24 @@ from birdenv.tasks.sql._actions import ARGUMENTS, TOOLS, Kind
 from birdenv.tasks.sql._result_text import not_executed
 
 LONGEST = 60_000
-"""Characters of one answer; the notes of the public benchmarks are shorter."""
+"""The largest number of characters in an answer; the notes of the public benchmarks are shorter."""
 
 
 def look_up(
     kind: Kind, argument: Any, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> str:
-    """Return the answer of one reading tool, cut to `LONGEST`. Entries in `deleted` do not exist for it.
+    """Return the answer of a reading tool, cut to `LONGEST` characters.
 
-    `argument` is `{"table", "column"}` for a column meaning, and an entry's name or shown id for a
-    definition; case does not matter. With `renumber`, ids count the visible entries, so that no gap tells of
-    a deleted one. Raises `ValueError` for a tool that reads nothing.
+    Args:
+        kind: the tool.
+        argument: `{"table": ..., "column": ...}` for a column meaning, and the name or the shown id of an
+            entry for a definition. Case does not matter.
+        notes: the notes about the database.
+        deleted: the ids of knowledge entries that the tool must not show.
+        renumber: whether to number the visible entries anew, so that no gap reveals a deleted one.
+
+    Raises:
+        ValueError: the tool is not a reading tool.
     """
     entries = shown_knowledge(notes, deleted, renumber=renumber)
     match kind:
@@ -51,7 +58,7 @@ def _lines(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _definition(entries: Iterable[Mapping[str, Any]], wanted: str) -> str:
-    """Return every entry of that name: names may come twice."""
+    """Return all entries with a name or id; names may occur more than once."""
     name = wanted.strip().casefold()
     found = [entry for entry in entries if name in (entry["knowledge"].strip().casefold(), str(entry["id"]))]
     return _lines(found) if found else "There is no knowledge of that name."
@@ -76,7 +83,7 @@ def _column(key: str) -> str:
 
 
 def _text(meaning: Any) -> str:
-    """Return a meaning as text; the meaning of a column that holds JSON is an object with its fields."""
+    """Return a meaning as text; for a column that holds JSON, it is an object with the fields."""
     return meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
 
 
@@ -108,7 +115,7 @@ _WHAT: dict[Kind, str] = {
 
 
 def instruction(task: PublicTask, engine: str, total: int) -> str:
-    """Return rules, tools and request: the part of the observation that never changes."""
+    """Return the instruction: the rules, the tools and the request."""
     rules = _RULES.format(
         engine=engine, budget=total, tools="\n".join(map(_tool, TOOLS)), malformed=MALFORMED_COST
     )
@@ -116,11 +123,12 @@ def instruction(task: PublicTask, engine: str, total: int) -> str:
 
 
 def budget_left(budget: Budget) -> str:
+    """Return the note about the budget at the end of every reply."""
     return f"Budget left: {budget.left:g} of {budget.total}."
 
 
 def malformed(action: str, legal: Sequence[Kind]) -> str:
-    """Return why an action is not valid, and which actions are."""
+    """Return the message about an invalid action: what its text must be, or which actions are possible."""
     arguments = ARGUMENTS.get(action) if action in TOOLS else None
     if not arguments:
         return f"That is not a valid action; possible: {', '.join(legal)}."
@@ -128,11 +136,12 @@ def malformed(action: str, legal: Sequence[Kind]) -> str:
 
 
 def over_budget(kind: Kind) -> str:
+    """Return the message about a tool that the budget does not cover."""
     return f"{kind} costs {COSTS[kind]:g}, more than you have left. Only submit_sql is possible now."
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """Return the reply to a failed submission: the message of the database, never the expected result."""
+    """Return the feedback on a failed submission. It never says anything about the expected result."""
     if error is not None:
         why = not_executed(error, error_text)
     elif status == "no_submission":
@@ -143,6 +152,7 @@ def failed(status: str, error: QueryError | None, error_text: bool, *, last: boo
 
 
 def follow_up(query: str) -> str:
+    """Return the message with the follow-up request."""
     return f"Your SQL is correct. Follow-up request: {query}"
 
 

@@ -291,7 +291,8 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
         names = ", ".join(broken)
         notes.append(
             f"The gold SQL of {len(broken)} task(s) fails or is too slow, which says nothing about the "
-            f"agent. These tasks are left out of every rate, but count as failed in the official table: {names}"
+            "agent. They are left out of every rate, but count as failed in the official table: "
+            f"{names}"
         )
     return Details(figures, lines, notes, {"EX by difficulty": _by_difficulty(table)} if rated else {}, block)
 

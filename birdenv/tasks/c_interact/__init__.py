@@ -1,4 +1,4 @@
-"""c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
+"""The game c-Interact: an ambiguous request, questions, SQL, and a follow-up request (BIRD-Interact §2)."""
 
 from birdenv.tasks.c_interact._messages import USED_UP
 from birdenv.tasks.c_interact._rules import GAME, CInteractRules, CInteractSettings

@@ -1,4 +1,4 @@
-"""The words in which the protocol speaks to the system."""
+"""The messages of c-Interact to the system."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ EMPTY = "The text of the action is empty."
 NO_CALL = "A message without a tool call ends the attempt without a submission."
 ONE_MORE = "You have one more attempt: submit_sql."
 USED_UP = "counts as an empty submission"
-"""In every reply to a move that was no submission and has used an attempt up."""
+"""Part of every reply to a refused move that used up an attempt."""
 
 _RULES = """\
 You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
@@ -37,7 +37,7 @@ _EXECUTE = """
 
 
 def instruction(task: CInteractTask, profile: Profile, engine: str, questions: int, execute_sql: bool) -> str:
-    """Return rules, request, schema and visible knowledge: the part of the observation that never changes."""
+    """Return the instruction: the rules, the request, the schema and the visible knowledge."""
     notes = task.private.notes
     knowledge = knowledge_text(
         notes,
@@ -66,17 +66,17 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 
 def cost(left: int) -> str:
-    """Return the sentence on what a refused action cost."""
+    """Return the sentence about the price of a refused action, with the number of questions left."""
     return f"That cost you one question; you have {_count(left, 'question')} left."
 
 
 def free_refusal(free: int) -> str:
-    """Return the sentence for a refused action that cost nothing."""
+    """Return the sentence about a refused action that cost nothing."""
     return f"That is free {_times(free)} in a phase; the next one uses up the attempt."
 
 
 def used_up(profile: Profile, *, has_submitted: bool) -> str:
-    """Return the sentence on why a refused action counts as a submission."""
+    """Return the sentence about a refused action that counts as a submission."""
     if has_submitted and profile.free_refusals:
         free = f"It was free {_times(profile.free_refusals)} in this phase"
         return f"{free}; this one uses up the attempt: it {USED_UP}."
@@ -87,12 +87,12 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
 
 
 def free(left: int) -> str:
-    """Return the sentence after an answer that asks back and costs nothing."""
+    """Return the sentence after an answer in which the user asks back, which costs nothing."""
     return f"That cost you no question; you have {_count(left, 'question')} left."
 
 
 def left(left: int, most: int) -> str:
-    """Return the sentence after every answer, for profiles that say how many questions are left."""
+    """Return the note after every answer in profiles that say how many questions are left."""
     return f"({left} of {_count(most, 'question')} left)"
 
 
@@ -104,7 +104,7 @@ def refusal(action: str, legal: Sequence[Kind]) -> str:
 
 
 def debug(status: str, error: QueryError | None, error_text: bool) -> str:
-    """Return feedback on a failed first attempt: the message of the database, never the expected result."""
+    """Return the feedback on a failed first attempt. It never says anything about the expected result."""
     if status in ("malformed", "no_submission"):
         return f"That was not a SQL submission. {ONE_MORE}"
     if error is None:
@@ -113,7 +113,7 @@ def debug(status: str, error: QueryError | None, error_text: bool) -> str:
 
 
 def failed(status: str, error: QueryError | None, error_text: bool) -> str:
-    """Return the last sentence after a failed debug attempt."""
+    """Return the message after a failed debug attempt, which ends the episode."""
     if status in ("malformed", "no_submission"):
         return "That was not a SQL submission. The episode ends."
     if error is None:
@@ -122,6 +122,7 @@ def failed(status: str, error: QueryError | None, error_text: bool) -> str:
 
 
 def follow_up(query: str, may_clarify: bool) -> str:
+    """Return the message with the follow-up request."""
     asking = "" if may_clarify else " No further questions are possible: answer with submit_sql."
     return f"Your SQL is correct. Follow-up request: {query}{asking}"
 
