@@ -1,4 +1,4 @@
-"""What packages add to birdenv through entry points. Rooms of our own that stand apart do the same."""
+"""Access to entry points, through which other packages, and independent parts of birdenv, extend it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class PluginError(InputError):
 
     Args:
         entry: the entry point.
-        why: what is wrong, without the entry point's name.
+        why: the reason, without the name of the entry point.
     """
 
     def __init__(self, entry: EntryPoint, why: str) -> None:
@@ -25,7 +25,7 @@ class PluginError(InputError):
 
 
 def plugins(group: str) -> Mapping[str, EntryPoint]:
-    """Return the entry points of a group by name; of two with one name, the one that ships with birdenv."""
+    """Return the entry points of a group by name. If names clash, birdenv's own one wins."""
     return _installed(group, tuple(sys.path))
 
 
@@ -51,6 +51,6 @@ def ships_with_birdenv(entry: EntryPoint) -> bool:
 
 @lru_cache(maxsize=16)
 def _installed(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
-    """Return the entry points of a group; reading those of all packages takes milliseconds."""
+    """Return the entry points of a group. They are cached, because reading them takes milliseconds."""
     found = sorted(entry_points(group=group), key=ships_with_birdenv)
     return {entry.name: entry for entry in found}

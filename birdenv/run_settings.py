@@ -1,4 +1,4 @@
-"""How a run is played: one declaration for `run_episodes`, the command line, workers and `config.json`."""
+"""The settings of runs, for `run_episodes`, the command line, workers and `config.json`."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from birdenv.dialogue.games import Option
 from birdenv.llm import ModelSettings
 
 MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "workers"})
-"""What `config.json` says of how a run is played and its records do not depend on."""
+"""The fields of `config.json` on which the records of a run do not depend."""
 
 
 class RunSettings(BaseModel):
-    """Everything that is chosen about a run beside its game and its players.
+    """The settings of a run, apart from its game and its players.
 
-    Commands have an option for each field that has a description. The whole travels to each worker.
+    Commands have an option for each field with a description. Workers get a copy of the settings.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
@@ -24,9 +24,11 @@ class RunSettings(BaseModel):
     parallel: Annotated[
         int,
         Option(("--parallel", "-p")),
-        Field(ge=1, description="Episodes played at the same time, over all workers."),
+        Field(ge=1, description="Number of episodes played at the same time, over all workers."),
     ] = 1
-    seed: Annotated[int, Field(description="Same seed, same moves, same bytes in runs.jsonl.")] = 0
+    seed: Annotated[
+        int, Field(description="Random seed: the same seed and moves give the same bytes in runs.jsonl.")
+    ] = 0
     repeats: Annotated[
         int, Field(ge=1, description="Play every task this many times; adds pass^k and pass@k.")
     ] = 1
@@ -34,14 +36,14 @@ class RunSettings(BaseModel):
         float | None,
         Field(
             ge=0.001,
-            description="Seconds that an agent or user in a process of its own may take for a move.",
+            description="Time limit in seconds for a move of an agent or user in a process of its own.",
         ),
     ] = 3600.0
     engine: Annotated[
         str,
         Field(
-            description="Where episodes are played: threads of this process, processes of this machine, or "
-            "ray, a cluster (extra `ray`)."
+            description="Where episodes are played: threads of this process, processes on this machine, or "
+            "ray for a cluster (needs the extra `ray`)."
         ),
     ] = "threads"
     address: Annotated[
@@ -50,7 +52,7 @@ class RunSettings(BaseModel):
     ] = None
     shard: Annotated[
         str | None,
-        Field(description="Play only part I of N (I/N, such as 3/16); `birdenv merge` joins the parts."),
+        Field(description="Play only part I of N, given as I/N (3/16); `birdenv merge` joins the parts."),
     ] = None
     episodes: Annotated[int | None, Field(ge=1)] = None
     options: dict[str, str] = Field(default_factory=dict)
@@ -64,7 +66,7 @@ class RunSettings(BaseModel):
         return value
 
     def config(self) -> dict[str, Any]:
-        """Return what `config.json` records.
+        """Return the fields for `config.json`.
 
         Raises:
             InputError: a file of prompts cannot be read.
@@ -83,7 +85,7 @@ class RunSettings(BaseModel):
         }
 
     def to_travel(self) -> RunSettings:
-        """Return the settings as they hold in any folder and under any environment; keys are not among them.
+        """Return a copy that does not depend on the current folder or environment, and contains no keys.
 
         Raises:
             InputError: the base URL cannot be used.
@@ -92,7 +94,11 @@ class RunSettings(BaseModel):
 
 
 def in_shard(index: int, shard: str | None) -> bool:
-    """Return True if the episode with this index in the whole run belongs to a shard; all do without one.
+    """Return True if an episode belongs to a shard.
+
+    Args:
+        index: the index of the episode in the whole run.
+        shard: the shard as I/N, or None for the whole run.
 
     Raises:
         ValueError: the shard is not of the form I/N.

@@ -345,7 +345,7 @@ def test_predictions_in_the_home_of_nobody(birdenv: Command, output: Path, agent
         ('{"0": "\\ud800"}', "half a character"),
         ('{"0": "SELECT 1", "0": "SELECT 2"}', "'0' occurs twice"),
         ('[{"instance_id": [], "sql": "SELECT 1"}]', "its id must be"),
-        ("[]", "holds no predictions"),
+        ("[]", "contains no predictions"),
     ],
 )
 def test_unusable_predictions(birdenv: Command, tmp_path: Path, output: Path, text: str, says: str) -> None:

@@ -141,7 +141,7 @@ def test_an_address_that_is_taken_is_told(
         port = str(taken.getsockname()[1])
         says = told(["web", "bargain", "--port", port], monkeypatch, capsys)
     assert (
-        f"port {port} (Address already in use): --port 0 takes a free port" in says and says.count("\n") == 1
+        f"port {port} (Address already in use): use --port 0 for a free" in says and says.count("\n") == 1
     )
 
 
