@@ -1,4 +1,4 @@
-"""The result files of the published c-Interact pipeline, one for each attempt, as SQL by task."""
+"""The result files of the published c-Interact pipeline, one for each attempt of a phase."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ _ENDINGS: Final = (".jsonl", "_output_with_status.jsonl")
 
 
 def stage_files(path: Path) -> dict[str, Path]:
-    """Find the result files of a folder, or those beside one of them.
+    """Find the result files in a folder.
 
     Args:
-        path: the folder, or the file.
+        path: the folder, or one of the files in it.
 
     Returns:
-        The file of each stage that is there, by the stage's name, without later stages that no task reached;
-        nothing if the path is something else.
+        The existing files by the name of their stage, without later stages that no task reached; empty if
+        the path is anything else.
     """
     names = {f"{stage}{ending}" for stage in _STAGES for ending in _ENDINGS}
     if not path.is_dir() and path.name not in names:

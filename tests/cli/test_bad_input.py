@@ -344,7 +344,7 @@ def test_predictions_in_the_home_of_nobody(birdenv: Command, output: Path, agent
         ('{"instance_id": "1", "sql": "\\ud800"}', "half a character"),
         ('{"0": "\\ud800"}', "half a character"),
         ('{"0": "SELECT 1", "0": "SELECT 2"}', "'0' occurs twice"),
-        ('[{"instance_id": [], "sql": "SELECT 1"}]', "its id must be"),
+        ('[{"instance_id": [], "sql": "SELECT 1"}]', "the id must be"),
         ("[]", "contains no predictions"),
     ],
 )
