@@ -65,7 +65,7 @@ def _own_temporary_directory() -> Path:
     Raises:
         OSError: anybody else can write to the folder.
     """
-    path = Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}"
+    path = Path(tempfile.gettempdir()) / f"birdenv-demo-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
