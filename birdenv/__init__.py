@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 if sys.platform == "win32":
     raise ImportError(
         "birdenv does not run on Windows, because it needs processes that a POSIX kernel can limit and end. "
-        "Install it in the Windows Subsystem for Linux (wsl --install)"
+        "Install it in WSL, the Windows Subsystem for Linux (wsl --install)"
     )
 
 from birdenv.registration import register_environments
