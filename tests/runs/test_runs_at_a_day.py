@@ -80,7 +80,7 @@ def test_tasks_that_cannot_be_dated_are_left_out(data: Path, game: Any) -> None:
     assert {*game_on(data, game).ids} >= left_out, "without a day all are played"
     with pytest.raises(InputError, match=r"strict_data: .*`today` cannot replace the clock"):
         game_on(data, game, today=DAY, strict_data=True)
-    with pytest.raises(InputError, match=r"tasks cannot be played: 1 because today .*unclear: 'now'"):
+    with pytest.raises(InputError, match=r"tasks cannot be played: 1 because `today` .*unclear: 'now'"):
         game_on(data, game, today=DAY, instances=["dated", "unclear"])
 
 
