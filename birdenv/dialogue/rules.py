@@ -108,7 +108,7 @@ class Rules(ABC):
             said = f"{action.name} is not possible now"
         else:
             said = action.needed(self.choices(seat))
-        return Reply(f"Not done: {said}. Possible: {', '.join(self.legal(seat))}.", refused=True)
+        return Reply(f"Not done: {said}. Possible actions: {', '.join(self.legal(seat))}.", refused=True)
 
     def leave(self, seat: int) -> Reply:
         """Let a seat leave for good (`quit`)."""

@@ -89,7 +89,7 @@ class Field:
             blank = "" if self.empty or self.optional else " that is not blank"
             words = f"{self.kind} of at most {self.max_length:,} characters{blank}"
         elif self.kind == "item":
-            words = f"one of your {len(choices)} choices, whole and as it is listed"
+            words = f"one of your {len(choices)} choices, complete and exactly as listed"
         else:
             kind = "a whole number" if self.kind == "integer" else "a number"
             words = f"{kind} from {self.low:,.12g} to {self.high:,.12g}"
@@ -106,7 +106,7 @@ class Field:
         return {"type": kind, "minimum": self.low, "maximum": self.high} | described
 
     def _described(self) -> str:
-        words = "one of your items, whole and as it is listed" if self.kind == "item" else self.wanted()
+        words = "one of your items, complete and exactly as listed" if self.kind == "item" else self.wanted()
         return f"{words[0].upper()}{words[1:]}."
 
 

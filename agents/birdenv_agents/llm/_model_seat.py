@@ -9,7 +9,7 @@ from dataclasses import asdict
 from birdenv.dialogue import PlayerContext, Usage
 from birdenv.llm import Chat, Models, Prompt, models_of, package_prompt
 
-LEFT_OUT = "(Earlier messages are left out here: they did not fit.)"
+LEFT_OUT = "(Earlier messages were left out here because they did not fit.)"
 """Takes the place of messages that were dropped from a history."""
 
 

@@ -12,13 +12,13 @@ from birdenv.llm import Completion, ContextOverflowError
 from birdenv_agents.llm._model_seat import LEFT_OUT, ModelSeat
 
 _SAID: Final[Mapping[str, str]] = {
-    "no call": "You wrote words only.",
-    "several calls": "You made several tool calls; none was carried out.",
+    "no call": "Your message has no tool call.",
+    "several calls": "Your message has several tool calls; none was carried out.",
     "unknown tool": "There is no such tool.",
     "bad arguments": "The arguments do not fit the tool.",
-    "empty answer": "You wrote nothing.",
-    "cut off": "Your reply was cut off at its greatest length.",
-    "refusal": "You declined.",
+    "empty answer": "Your message is empty.",
+    "cut off": "Your message was cut off because it was too long.",
+    "refusal": "You declined to answer.",
 }
 """What a model reads about a message that is not a move, by the kind of fault."""
 
@@ -91,7 +91,7 @@ class ToolPlayer:
     def _said(self, view: View) -> str:
         if not self._fault:
             return view.message
-        expected = f"Expected exactly one tool call: {', '.join(view.legal)}."
+        expected = f"Expected exactly one tool call, to one of: {', '.join(view.legal)}."
         return f"{_SAID[self._fault]} {expected}\n{view.message}"
 
 

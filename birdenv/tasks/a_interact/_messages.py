@@ -61,7 +61,7 @@ def _definition(entries: Iterable[Mapping[str, Any]], wanted: str) -> str:
     """Return all entries with a name or id; names may occur more than once."""
     name = wanted.strip().casefold()
     found = [entry for entry in entries if name in (entry["knowledge"].strip().casefold(), str(entry["id"]))]
-    return _lines(found) if found else "There is no knowledge of that name."
+    return _lines(found) if found else "There is no knowledge entry with that name or id."
 
 
 def _all_meanings(meanings: Mapping[str, Any]) -> str:
@@ -92,24 +92,26 @@ DONE_AND_SPENT = "Your SQL is correct. Your budget is used up; the episode ends.
 NOT_SUBMITTED = "Only submit_sql was possible; the episode ends."
 
 _RULES = """\
-You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
-meant, then write the SQL. Every tool has a price, which is taken from your budget of {budget} before it runs:
+You help a user to get an answer from a {engine} database. The user's request is ambiguous: first find out
+what is meant, then write the SQL. Every tool has a price, which is taken from your budget of {budget} before
+it runs:
 {tools}
-Submit as often as your budget allows; a submission that it does not cover takes the rest and is your last. If
-your SQL is right, a follow-up request may come, which is paid from the same budget. Another tool that your
-budget does not cover is refused, and then only submit_sql is possible; anything else ends the task.
-An action that is none of these costs {malformed:g}.
-The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
+Submit as often as your budget allows. A submission that the budget does not cover takes the rest of it, and
+is your last one. If your SQL is right, a follow-up request may come, which is paid from the same budget. If
+the budget does not cover another tool, the tool is refused, which costs nothing; but then only submit_sql is
+possible, and anything else ends the task.
+An action that is not one of these, or that lacks an argument, costs {malformed:g}.
+The user knows what they want, but not how the data is stored. Ask in plain words, one point at a time."""
 
 _WHAT: dict[Kind, str] = {
-    "clarify": "asks the user a question; of several in one message the user answers the first two",
+    "clarify": "asks the user a question; of several in one message, the user answers only the first two",
     "execute_sql": "runs one statement on your own copy of the database and shows the result",
-    "submit_sql": "hands in your SQL for grading",
+    "submit_sql": "submits your SQL for grading",
     "get_schema": "shows the schema, with a few sample rows of each table",
     "get_all_column_meanings": "shows what every column holds",
     "get_column_meaning": "shows what one column holds",
     "get_all_external_knowledge_names": "lists the names of the knowledge entries",
-    "get_knowledge_definition": "shows one knowledge entry, by its name or its id",
+    "get_knowledge_definition": "shows one knowledge entry, by its name or id",
     "get_all_knowledge_definitions": "shows all knowledge entries",
 }
 
@@ -131,13 +133,14 @@ def malformed(action: str, legal: Sequence[Kind]) -> str:
     """Return the message about an invalid action: what its text must be, or which actions are possible."""
     arguments = ARGUMENTS.get(action) if action in TOOLS else None
     if not arguments:
-        return f"That is not a valid action; possible: {', '.join(legal)}."
-    return f"{action} needs the text {'|'.join(arguments)}."
+        return f"That is not a valid action. Possible actions: {', '.join(legal)}."
+    return f"{action} needs {'an argument' if len(arguments) == 1 else 'arguments'}: {'|'.join(arguments)}."
 
 
 def over_budget(kind: Kind) -> str:
     """Return the message about a tool that the budget does not cover."""
-    return f"{kind} costs {COSTS[kind]:g}, more than you have left. Only submit_sql is possible now."
+    price = f"{kind} costs {COSTS[kind]:g}, which is more than you have left"
+    return f"{price}. Only submit_sql is possible now."
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:

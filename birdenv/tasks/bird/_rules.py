@@ -27,9 +27,9 @@ _DEFAULT_LIMITS: Final = Limits()
 _RULES = """\
 Answer the question below by writing one SQL query ({engine}).
 - execute_sql runs one statement on your own copy of the database and shows the result; use it to explore.
-- submit_sql hands in your answer and ends the task. Submit once, when you are sure.
-You have {turns} actions in all. Your answer is compared with the reference result: the values and the order
-of the columns count, and so do repeated rows; column names and the order of the rows do not."""
+- submit_sql submits your answer and ends the task. Submit once, when you are sure.
+You have {turns} actions in all. The result of your answer is compared with the reference result: the values
+and the order of the columns count, and so do repeated rows; column names and the order of the rows do not."""
 
 SEATS: Final = (
     Seat(
@@ -226,7 +226,7 @@ class BirdRules(Rules):
         if self._turns_left <= 0 and not self.status:
             self.truncated = True
             self._finish("task limit reached")
-            text += "\nThat was the last action; nothing was submitted."
+            text += "\nThat was your last action, and nothing was submitted."
         return Reply(text, sender)
 
     def _finish(self, status: str) -> None:
@@ -241,8 +241,8 @@ def task_fields(task: BirdTask) -> dict[str, Any]:
 
 def _refusal(action: str) -> str:
     if action == CLARIFY.name:
-        return "There is nobody to ask in this task. Use execute_sql to explore, submit_sql to answer."
-    return f"Unknown action. Use one of: {', '.join(_LEGAL)}."
+        return "There is nobody to ask in this task. Use execute_sql to explore and submit_sql to answer."
+    return f"That is not a valid action. Possible actions: {', '.join(_LEGAL)}."
 
 
 def _shown(result: QueryResult) -> str:

@@ -19,18 +19,19 @@ USED_UP = "counts as an empty submission"
 """Part of every reply to a refused move that used up an attempt."""
 
 _RULES = """\
-You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
-meant, then write the SQL.
-- clarify asks the user a question. You may ask {questions}. Of several questions in one message the user
-  answers the first two.
-- submit_sql hands in your SQL for grading. If it is wrong you get one more attempt.{execute}
-If it is right, a follow-up request may come, again with one more attempt if you need it.
-An action that is not possible costs a question; with none left it counts as an empty submission.{beyond}
-The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
+You help a user to get an answer from a {engine} database. The user's request is ambiguous: first find out
+what is meant, then write the SQL.
+- clarify asks the user a question. You may ask {questions}. Of several questions in one message, the user
+  answers only the first two.
+- submit_sql submits your SQL for grading. If the SQL is wrong, you get one more attempt.{execute}
+If your SQL is right, a follow-up request may come, again with one more attempt if you need it.
+An action that is not possible costs a question. If no question is left, it counts as an empty
+submission.{beyond}
+The user knows what they want, but not how the data is stored. Ask in plain words, one point at a time."""
 
 _LATER = """
-After your first submission no more questions are possible. There, an action that is not possible is free
-{free} in a phase; the next one uses up the attempt."""
+After your first submission, you cannot ask any more questions. From then on, an action that is not possible
+is free {free} in each phase; the next one uses up the attempt."""
 
 _EXECUTE = """
 - execute_sql runs one statement on your own copy of the database and shows the result."""
@@ -60,7 +61,7 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
             rules,
             f"Request: {task.public.question}",
             f"Database: {task.public.database}\n{notes.schema}",
-            f"Knowledge about this database, one entry a line:\n{knowledge}",
+            f"Knowledge about this database, one entry per line:\n{knowledge}",
         )
     )
 
@@ -70,20 +71,22 @@ def cost(left: int) -> str:
     return f"That cost you one question; you have {_count(left, 'question')} left."
 
 
-def free_refusal(free: int) -> str:
-    """Return the sentence about a refused action that cost nothing."""
-    return f"That is free {_times(free)} in a phase; the next one uses up the attempt."
+def free_refusal(left: int) -> str:
+    """Return the sentence about a refused action that cost nothing; `left` more of them are free."""
+    if left:
+        return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
+    return "That was free, but the next such action in this phase uses up your attempt."
 
 
 def used_up(profile: Profile, *, has_submitted: bool) -> str:
     """Return the sentence about a refused action that counts as a submission."""
     if has_submitted and profile.free_refusals:
-        free = f"It was free {_times(profile.free_refusals)} in this phase"
-        return f"{free}; this one uses up the attempt: it {USED_UP}."
+        free = f"Such actions were free {_times(profile.free_refusals)} in this phase"
+        return f"{free}; this one uses up your attempt: it {USED_UP}."
     if has_submitted and not profile.clarify_later:
         rule = f"by the rules of the profile {profile.name} it {USED_UP}"
-        return f"After the first submission there are no questions to pay with: {rule}."
-    return f"With the budget of questions used up it {USED_UP}."
+        return f"After the first submission, no question is left to pay for it: {rule}."
+    return f"You have no questions left, so it {USED_UP}."
 
 
 def free(left: int) -> str:
@@ -99,8 +102,8 @@ def left(left: int, most: int) -> str:
 def refusal(action: str, legal: Sequence[Kind]) -> str:
     """Return why an action was not accepted, and which actions are."""
     if action not in KINDS:
-        return f"That is not a valid action; possible: {', '.join(legal)}."
-    return f"{action} is not possible now; possible: {', '.join(legal)}."
+        return f"That is not a valid action. Possible actions: {', '.join(legal)}."
+    return f"{action} is not possible now. Possible actions: {', '.join(legal)}."
 
 
 def debug(status: str, error: QueryError | None, error_text: bool) -> str:
@@ -123,7 +126,7 @@ def failed(status: str, error: QueryError | None, error_text: bool) -> str:
 
 def follow_up(query: str, may_clarify: bool) -> str:
     """Return the message with the follow-up request."""
-    asking = "" if may_clarify else " No further questions are possible: answer with submit_sql."
+    asking = "" if may_clarify else "\nNo further questions are possible: answer with submit_sql."
     return f"Your SQL is correct. Follow-up request: {query}{asking}"
 
 

@@ -161,7 +161,8 @@ class CInteractRules(InteractRules):
             return self._limited(self._reply(f"{said} {messages.cost(self.turns_left)}"))
         if self._has_submitted and self._refusals < self.profile.free_refusals:
             self._refusals += 1
-            return self._limited(self._reply(f"{said} {messages.free_refusal(self.profile.free_refusals)}"))
+            left = self.profile.free_refusals - self._refusals
+            return self._limited(self._reply(f"{said} {messages.free_refusal(left)}"))
         why_empty = messages.used_up(self.profile, has_submitted=self._has_submitted)
         return self._limited(self._failed("", "malformed", said=f"{said} {why_empty} "))
 

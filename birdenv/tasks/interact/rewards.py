@@ -92,7 +92,7 @@ class RewardScheme:
     def system_words(self) -> str:
         """Return the end of the system's instruction, which states the price of a question."""
         price = self.question_price
-        return f"\n\nEach question takes {price:g} from your reward." if price else ""
+        return f"\n\nEach question reduces your reward by {price:g}." if price else ""
 
     @property
     def user_words(self) -> str:
@@ -101,7 +101,7 @@ class RewardScheme:
             return ""
         price = self.disclosure_price
         goal = "a wrong answer" if self.name == "zero_sum" else "the right answer"
-        cost = f" Each of these points that you tell takes {price:g} from it." if price else ""
+        cost = f" Each of these points that you tell reduces your reward by {price:g}." if price else ""
         return f"\n\nYou are rewarded for {goal}.{cost}"
 
 

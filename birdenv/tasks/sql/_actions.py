@@ -35,7 +35,7 @@ Kind: TypeAlias = Literal[
 
 
 def _sql(empty: bool = False) -> tuple[Field, ...]:
-    return (Field("sql", "code", empty=empty, about="The SQL text, without code fences."),)
+    return (Field("sql", "code", empty=empty, about="The SQL, without code fences."),)
 
 
 CLARIFY: Final = Action(
@@ -46,12 +46,12 @@ CLARIFY: Final = Action(
 EXECUTE_SQL: Final = Action(
     "execute_sql", _sql(), "Run one SQL statement on your own copy of the database and see its result."
 )
-SUBMIT_SQL: Final = Action("submit_sql", _sql(), "Hand in the final SQL for grading.")
+SUBMIT_SQL: Final = Action("submit_sql", _sql(), "Submit your final SQL for grading.")
 SUBMIT_ANY_SQL: Final = Action("submit_sql", _sql(empty=True), SUBMIT_SQL.about)
 """`submit_sql` for games in which an empty submission counts."""
 
 READING_TOOLS: Final = (
-    Action("get_schema", (), "Read the database's schema, with a few sample rows of each table."),
+    Action("get_schema", (), "Read the schema of the database, with a few sample rows of each table."),
     Action("get_all_column_meanings", (), "Read what every column of the database holds."),
     Action(
         "get_column_meaning",
@@ -65,8 +65,8 @@ READING_TOOLS: Final = (
     ),
     Action(
         "get_knowledge_definition",
-        (Field("name", about="The name or the id of the entry."),),
-        "Read one knowledge entry, by its name or its id.",
+        (Field("name", about="The name or id of the entry."),),
+        "Read one knowledge entry, by its name or id.",
     ),
     Action("get_all_knowledge_definitions", (), "Read all knowledge entries about this database."),
 )

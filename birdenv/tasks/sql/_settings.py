@@ -33,7 +33,9 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 def today_words(source: DatabaseSource) -> str:
     """Return the end of an agent's instruction, which states the day if the clock is replaced by a day."""
-    return f"\n\nToday is {source.today}, also for SQL." if isinstance(source, DatedSource) else ""
+    if not isinstance(source, DatedSource):
+        return ""
+    return f"\n\nToday is {source.today}. SQL that asks for the current date also gets this day."
 
 
 class SqlSettings(Settings):

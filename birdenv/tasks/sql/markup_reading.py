@@ -28,7 +28,7 @@ def markup_help(names: Iterable[str], fence: str = "sql") -> str:
     """
     names = tuple(names)
     question = (
-        "Write a question as <s>your question</s>, one question a turn.\n" if "clarify" in names else ""
+        "Write a question as <s>your question</s>, one question per turn.\n" if "clarify" in names else ""
     )
     arguments = {name: "|".join(f.name for f in _TOOLS[name].fields) for name in names if name in _TOOLS}
     tools = "".join(f"\nCall {name} as <{name}>{words}</{name}>." for name, words in arguments.items())
