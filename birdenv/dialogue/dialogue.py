@@ -8,7 +8,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, Final, Literal
 
-from birdenv.dialogue.move import DECORATIVE, HOUSE, QUIT, STOP, UNKNOWN, Event, Heard, Move, View
+from birdenv.dialogue.move import DECORATIVE, HOUSE, QUIT, STOP, UNKNOWN, Event, Move, View
 from birdenv.dialogue.rules import AS_MADE, HOUSE_VOICE, Reply, Rules
 from birdenv.dialogue.seat import CUT, MAX_TEXT, Fault
 
@@ -110,7 +110,7 @@ class Dialogue:
             raise ValueError(f"there is no seat {seat}; the seats are 0 to {len(self._sides) - 1}")
         if side.view is not None:
             return side.view
-        rules, heard = self.rules, side.heard
+        rules = self.rules
         is_open = seat in self.open
         message, sender = self._words(side, side.since)
         side.view = view = _view(
@@ -122,7 +122,7 @@ class Dialogue:
                 rules.legal(seat) if is_open else (),
                 1 if self._phase is None else self._phase(),
                 rules.gauges(seat),
-                Heard(heard, len(heard)),
+                tuple(side.heard),
                 is_open and len(self.open) > 1,
                 side.knowledge,
                 rules.choices(seat) if side.has_choices else (),

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple
 
 HOUSE: Final = -1
 """The seat of the house in the log. The house ends dialogues: time limits, people who leave, lost servers."""
@@ -124,46 +124,6 @@ def as_move(made: Any) -> Move | None:
             "birdenv.submit_sql(...) and its like, or None"
         )
     return Move(action, getattr(made, "data", None), getattr(made, "trace", None))
-
-
-class Heard(Sequence[Event]):
-    """An immutable view, without a copy, of the first `count` events of a list that only grows."""
-
-    __slots__ = ("_count", "_events")
-
-    def __init__(self, events: Sequence[Event], count: int) -> None:
-        self._events = events
-        self._count = count
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, place: int) -> Event: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Event, ...]: ...
-    def __getitem__(self, place: int | slice) -> Event | tuple[Event, ...]:
-        if isinstance(place, slice):
-            return tuple(self._events[i] for i in range(*place.indices(self._count)))
-        return self._events[range(self._count)[place]]
-
-    def __iter__(self) -> Iterator[Event]:
-        return (self._events[i] for i in range(self._count))
-
-    def __reversed__(self) -> Iterator[Event]:
-        return iter(self._events[: self._count][::-1])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Heard, (tuple(self), self._count)
 
 
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})

@@ -26,13 +26,12 @@ from birdenv.tasks.sql._actions import (
 )
 from birdenv.tasks.sql._records import Defects, as_script, in_dialect, read_defects, write_defects
 from birdenv.tasks.sql._result_text import result_text
-from birdenv.tasks.sql._settings import PUBLISHED, REPORTED, SqlSettings, select
+from birdenv.tasks.sql._settings import PUBLISHED, SqlSettings, select
 
 __all__ = [
     "ARGUMENTS",
     "KINDS",
     "PUBLISHED",
-    "REPORTED",
     "SENDERS",
     "SYSTEM",
     "TOOLS",

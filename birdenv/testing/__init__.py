@@ -24,9 +24,9 @@ from birdenv.testing._check_game import GameFaultsError, check_game
 __all__ = [
     "MALFORMED",
     "SCRIPTS",
+    "AgentScript",
     "GameFaultsError",
     "Line",
-    "Script",
     "check_game",
     "failing_user",
     "golden_transcript",

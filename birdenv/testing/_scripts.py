@@ -25,7 +25,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from birdenv.dialogue import make_game
-from birdenv.errors import InputError
+from birdenv.errors import InputError, first_fault
 from birdenv.files import read_json
 from birdenv.users import Brief, RuleUser
 from birdenv.users.decoder import OUT_OF_SCOPE
@@ -179,9 +179,7 @@ def read_script(path: Path) -> ServerScript:
     try:
         return ServerScript.model_validate(read_json(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{path}: {where}: {first['msg']}") from None
+        raise InputError(f"{path}: {first_fault(error, ServerScript.model_fields)}") from None
 
 
 def demo_script(model: str = "scripted") -> ServerScript:

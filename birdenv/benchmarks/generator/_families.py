@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from birdenv.errors import InputError
+from birdenv.errors import InputError, first_fault
 from birdenv.files import parse_json, read_text
 
 _CONTENT: Final = Path(__file__).parent / "concepts"
@@ -122,9 +122,7 @@ def read_concepts(path: Path) -> Concepts:
     try:
         return Concepts.model_validate(parse_json(read_text(path), str(path)))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {place}: {first['msg']}") from None
+        raise InputError(f"{path}: {first_fault(error, Concepts.model_fields)}") from None
 
 
 Values = Mapping[str, Sequence[Any]]

@@ -2,10 +2,9 @@
 
 from birdenv.tasks.bird._game import GAME, BirdSettings, BirdTasks
 from birdenv.tasks.bird._rules import BirdRules
-from birdenv.tasks.bird._task import DIFFICULTIES, BirdTask, PrivateBirdTask, PublicBirdTask, load_tasks
+from birdenv.tasks.bird._task import BirdTask, PrivateBirdTask, PublicBirdTask, load_tasks
 
 __all__ = [
-    "DIFFICULTIES",
     "GAME",
     "BirdRules",
     "BirdSettings",

@@ -8,8 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import chain
 from typing import Final
 
 from birdenv.databases import Cell, QueryError, QueryResult, Result, Row
@@ -24,10 +22,6 @@ SHOWN_TEXT = 20_000
 """The largest number of characters of a text."""
 
 _NUMBERS: Final = frozenset({int, float})
-_FEW_CELLS: Final = SHOWN_ROWS  # a result with no more cells than this may be formatted in one go
-_LONGEST_KNOWN_HEAD: Final = 1_000  # the longest column names, in characters, whose header is cached
-_MOST_KNOWN_HEADS: Final = 1_024
-_known_heads: dict[tuple[str, ...], str] = {}
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
 _TO_ESCAPE: Final = bytes([*range(0x20), 0x7F, ord("\\")])  # of ASCII
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
@@ -37,54 +31,12 @@ def result_text(result: Result) -> str:
     """Return a result as text for the system: header, rule, rows, and a last line with the number of rows."""
     if isinstance(result, QueryError):
         return f"SQL error ({result.kind}): {escaped(_cut(result.message, SHOWN_TEXT // 4))}"
-    columns, rows = result.columns, result.rows
-    if not columns:
+    if not result.columns:
         changed = f" Rows affected: {result.rows_affected}." if result.rows_affected >= 0 else ""
         return f"Statement executed; it returns no rows.{changed}"
-    head = _head(columns)
-    shown = len(rows)
-    body = _plain_lines(rows, len(columns)) if shown * len(columns) <= _FEW_CELLS else None
-    if body is None or len(head) + len(body) > SHOWN_TEXT:
-        body, shown = _lines(rows, SHOWN_TEXT - len(head))
+    head = _head(result.columns)
+    body, shown = _lines(result.rows, SHOWN_TEXT - len(head))
     return f"{head}{body}\n{_count_line(result, shown)}"
-
-
-def _plain_lines(rows: Sequence[Row], width: int) -> str | None:
-    """Return all rows, each after a line break, formatted in one go.
-
-    Returns None if a cell might need the treatment by `cell_text`.
-    """
-    cells = tuple(chain.from_iterable(rows))
-    lines = _plain_form(len(rows), width) % cells
-    nulls = 0
-    if "None" in lines:
-        nulls = cells.count(None)
-        if lines.count("None") != nulls:
-            return None
-        lines = lines.replace("None", "NULL")
-    flat = lines.replace("\n", " | ")
-    longest = len(flat) - 4 * len(cells) + 1  # every other cell takes 4 characters with its separator
-    if (
-        (longest > SHOWN_CHARACTERS and max(map(len, flat.split(" | "))) > SHOWN_CHARACTERS)
-        or not _is_plain(flat)
-        or flat.count("|") != len(cells)
-        or flat.count("NULL") != nulls
-        or "'" in flat  # a quote, or a blob
-        or '"' in flat
-        or "  " in flat  # an empty text, or a text that begins or ends with a space
-        or flat[-1:] == " "
-    ):
-        return None
-    return lines
-
-
-@lru_cache(maxsize=256)
-def _plain_form(height: int, width: int) -> str:
-    """Return the format string for the cells of a table.
-
-    It takes one more character of a cell than is shown, which tells that the cell is too long.
-    """
-    return ("\n" + " | ".join([f"%.{SHOWN_CHARACTERS + 1}s"] * width)) * height
 
 
 def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
@@ -119,18 +71,10 @@ def cell_text(cell: Cell) -> str:
 
 
 def _head(columns: tuple[str, ...]) -> str:
-    """Return the header and the rule below it. Short ones are cached."""
-    known = _known_heads.get(columns)
-    if known is not None:
-        return known
+    """Return the header and the rule below it."""
     names = [cell_text(name) for name in columns]
     rule = "-+-".join(["-" * len(name) for name in names])
-    head = f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
-    if sum(map(len, columns)) <= _LONGEST_KNOWN_HEAD:
-        if len(_known_heads) >= _MOST_KNOWN_HEADS:
-            _known_heads.clear()
-        _known_heads[columns] = head
-    return head
+    return f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
 
 
 def _count_line(result: QueryResult, shown: int) -> str:

@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from birdenv.databases import DatabaseSource, DatedSource, Limits
 from birdenv.databases.sqlite import is_database_name
@@ -86,13 +86,6 @@ class SqlSettings(Settings):
         description="Fail submissions that pass but read no table, or leave another state than the gold does "
         "(profile strict).",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _has_no_isolation(cls, values: Any) -> Any:
-        if "isolation" in values:
-            raise SettingError("isolation", "= is gone: SQL always runs in worker processes, so leave it out")
-        return values
 
     @field_validator("databases", "instances", mode="before")
     @classmethod
