@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from birdenv.benchmarks import has_2024_signature, keys_of_2024
 from birdenv.dialogue import Move, PlayerContext, View
@@ -16,7 +16,6 @@ from birdenv.errors import InputError
 from birdenv.files import check_text, file_errors, is_directory, parse_json, read_records, read_text
 from birdenv.tasks import as_script
 from birdenv.tasks.bird import PublicBirdTask
-from birdenv_agents._published_results import stage_files
 
 __all__ = ["predictions"]
 
@@ -24,6 +23,8 @@ SEPARATOR = "\t----- bird -----\t"
 """Separates SQL and db_id in the values of the official prediction files; the last occurrence counts."""
 
 _POSITION = re.compile(r"0|[1-9][0-9]*")
+_STAGES: Final = ("sql_results", "sql_results_debug", "sql_results_fu", "sql_results_fu_debug")
+_ENDINGS: Final = (".jsonl", "_output_with_status.jsonl")
 _SQL_FIELDS = ("sql", "predicted_sql", "pred_sqls", "prediction")
 
 _ORDER_HELP = (
@@ -97,7 +98,7 @@ def _read_once(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
 
 
 def _read(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
-    stages = stage_files(path)
+    stages = _stage_files(path)
     if stages:
         return _read_stages(stages)
     if is_directory(path):
@@ -183,6 +184,30 @@ def _read_rows(path: Path) -> Mapping[str, _Recorded]:
             attempts = (as_script(attempts),) if attempts else ()
         recorded[str(name)] = _Recorded(attempts, _attempts(row.get("follow_up_sql"), where))
     return recorded
+
+
+def _stage_files(path: Path) -> dict[str, Path]:
+    """Find the result files in a folder.
+
+    Args:
+        path: the folder, or one of the files in it.
+
+    Returns:
+        The existing files by the name of their stage, without later stages that no task reached; empty if
+        the path is anything else.
+    """
+    names = {f"{stage}{ending}" for stage in _STAGES for ending in _ENDINGS}
+    if not path.is_dir() and path.name not in names:
+        return {}
+    folder = path if path.is_dir() else path.parent
+    found = {}
+    for stage in _STAGES:
+        files = [folder / f"{stage}{ending}" for ending in _ENDINGS]
+        there = [file for file in files if file.is_file()]
+        is_reached = there and (stage == _STAGES[0] or there[0].stat().st_size)
+        if is_reached:
+            found[stage] = there[0]
+    return found
 
 
 def _read_stages(files: Mapping[str, Path]) -> Mapping[str, _Recorded]:
