@@ -71,7 +71,7 @@ def read_bank(
     bank = read_json(path)
     phrases = bank.get("phrases") if isinstance(bank, Mapping) else None
     if not isinstance(phrases, list) or bank.get("game") != game:
-        raise InputError(f"{path}: a bank is an object with `game` ({game!r}) and a list `phrases`")
+        raise InputError(f"{path}: expected an object with `game` ({game!r}) and a list `phrases`")
     for number, phrase in enumerate(phrases, 1):
         where = f"{path}: phrase {number}"
         if not isinstance(phrase, Mapping) or not isinstance(phrase.get("text"), str):

@@ -284,7 +284,7 @@ class Arena:
 
     def _checked(self, instance_id: str) -> str:
         if not isinstance(instance_id, str) or instance_id not in self._known:
-            raise InputError(f"no task {instance_id!r}; this game has {listed(self.ids)}")
+            raise InputError(f"there is no task {instance_id!r}; the tasks are {listed(self.ids)}")
         return instance_id
 
 

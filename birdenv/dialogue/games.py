@@ -258,7 +258,7 @@ def _imported(spec: str) -> Game:
     if not isinstance(found, Game):
         raise InputError(f"game {spec!r} is {type(found).__name__}, expected a birdenv.dialogue.Game")
     if found.name in plugins(GROUP):
-        raise InputError(f"game {spec!r} has the name of an installed game, {found.name!r}: give it another")
+        raise InputError(f"game {spec!r} has the name of an installed game, {found.name!r}: rename it")
     return found
 
 

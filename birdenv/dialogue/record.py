@@ -45,6 +45,7 @@ class Example:
     agents_info: Mapping[str, Any] | None = field(default=None)
 
     def to_json(self) -> dict[str, Any]:
+        """Return the example as a JSON object."""
         return {
             "uuid": self.uuid,
             "scenario_uuid": self.scenario_uuid,
@@ -82,6 +83,7 @@ class Example:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Example:
+        """Read an example from a JSON object."""
         return cls(
             uuid=record["uuid"],
             scenario_uuid=record["scenario_uuid"],

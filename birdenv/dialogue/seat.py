@@ -96,7 +96,7 @@ class Field:
         return f"{words}, or nothing" if self.optional else words
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of a value."""
+        """Return the JSON Schema of the field's values."""
         described = {"description": self.about or self._described()}
         if self.is_text:
             return {"type": "string"} | described
@@ -191,7 +191,7 @@ class Action:
         return SEPARATOR.join(text if isinstance(text, str) else "" for text in texts)
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments."""
+        """Return the JSON Schema of the action's arguments."""
         return {
             "type": "object",
             "properties": {each.name: each.schema() for each in self.fields},
@@ -232,7 +232,7 @@ class Seat:
         taken = DECORATIVE.intersection(self.kinds)
         if taken:
             raise ValueError(
-                f"the seat {self.name!r} has an action {min(taken)!r}: files use that name otherwise"
+                f"the seat {self.name!r} has an action {min(taken)!r}: this name is reserved for transcripts"
             )
 
     @cached_property

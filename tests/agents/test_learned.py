@@ -112,7 +112,7 @@ def test_the_same_dialogues_and_seed_give_the_same_file(tmp_path: Path) -> None:
         (lambda text: "[]", "is not a policy: make one with birdenv train-player"),
         (lambda text: json.dumps({**json.loads(text), "acts": []}), "acts"),
         (lambda text: text.replace('"counts":[', '"counts":[0,', 1), "greater than 0"),
-        (lambda text: text.replace('"counts":[', '"counts":[1,', 1), "one count for each data"),
+        (lambda text: text.replace('"counts":[', '"counts":[1,', 1), "one number for each entry of data"),
         (lambda text: re.sub(r'(":)-?\d+\.\d+', r"\g<1>1e300", text, count=1), "less than or equal"),
         (lambda text: json.dumps({**json.loads(text), "game": "bargain"}), "was trained for bargain"),
     ],

@@ -378,7 +378,7 @@ def test_shares_that_people_propose(text: str, share: tuple[int, ...] | None) ->
 @pytest.mark.parametrize(
     ("bank", "says"),
     [
-        ({"game": "bargain", "phrases": []}, "a bank is an object with `game`"),
+        ({"game": "bargain", "phrases": []}, "expected an object with `game`"),
         (
             {"game": "mutual-friends", "phrases": [{"act": "sing", "text": "la"}]},
             "phrase 1: unknown act 'sing'",

@@ -167,5 +167,5 @@ def offered(news: list[Event]) -> float | None:
 
 
 def shown(price: float) -> str:
-    """Return a price in digits."""
+    """Return a price in digits, without cents if it is a whole number."""
     return f"{price:,.0f}" if price == int(price) else f"{price:,.2f}"

@@ -45,7 +45,7 @@ class KnownAct(BaseModel):
     @model_validator(mode="after")
     def _one_count_each(self) -> KnownAct:
         if len(self.counts) != len(self.data) or len(self.about) not in (0, len(self.data)):
-            raise ValueError("there must be one count for each data")
+            raise ValueError("counts must have one number for each entry of data")
         return self
 
     @property
@@ -137,7 +137,7 @@ def softmax(scores: Array) -> Array:
 
 
 def write_policy(path: Path, file: PolicyFile) -> None:
-    """Write a policy; weights that hardly count are left out."""
+    """Write a policy to a file, without weights that are close to zero."""
     weights = {
         part: {name: round(weight, 4) for name, weight in row.items() if abs(weight) >= _LEAST_WEIGHT}
         for part, row in file.weights.items()

@@ -51,7 +51,7 @@ class ToolPlayer:
         self.faults = self._model.faults
 
     def move(self, view: View) -> Move:
-        """Ask the model for one move."""
+        """Ask the model for a move, and return it."""
         history = self._told(view)
         tools = tool_schemas(self._seat, view.legal)
         while True:

@@ -111,7 +111,7 @@ class Network(nn.Module):
 
 
 def write_network(path: Path, network: Network, **trained: Any) -> None:
-    """Write a network as one safetensors file."""
+    """Write a network to a safetensors file, with further facts about its training."""
     settings = network.settings.model_copy(update={"trained": {**network.settings.trained, **trained}})
     weights = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
     write_bytes(path, save(weights, {"birdenv_neural": settings.model_dump_json()}))

@@ -48,7 +48,7 @@ def look_up(
         case "get_all_knowledge_definitions":
             text = _lines(entries)
         case _:
-            raise ValueError(f"{kind} reads no notes")
+            raise ValueError(f"{kind} is not a reading tool")
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text) - LONGEST} more characters)"
 
 

@@ -1,4 +1,4 @@
-"""The rules of a BIRD episode."""
+"""The rules of BIRD."""
 
 from __future__ import annotations
 

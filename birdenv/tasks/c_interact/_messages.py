@@ -100,7 +100,7 @@ def left(left: int, most: int) -> str:
 
 
 def refusal(action: str, legal: Sequence[Kind]) -> str:
-    """Return why an action was not accepted, and which actions are."""
+    """Return the message about an action that is not possible, which lists the possible actions."""
     if action not in KINDS:
         return f"That is not a valid action. Possible actions: {', '.join(legal)}."
     return f"{action} is not possible now. Possible actions: {', '.join(legal)}."
