@@ -101,7 +101,7 @@ class TestEpisodesByTheirHandles:
         episodes = Episodes(make_game("c-interact"), most=2)
         for handle in "ab":
             episodes.find({"birdenv-episode": handle})
-        with pytest.raises(InputError, match="2 episodes are open"):
+        with pytest.raises(InputError, match="2 episodes are already open"):
             episodes.find({"birdenv-episode": "c"})
         episodes.close()
 

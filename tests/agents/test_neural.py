@@ -211,7 +211,7 @@ def test_a_file_that_is_none_is_told_and_runs_nothing(tmp_path: Path) -> None:
     with_settings(path, {}, {"bias": torch.tensor([float("nan")] * 8)})
     refused("a weight is not a finite number")
     with_settings(path, {"game": "bargain"})
-    refused("was trained for bargain, and this is deal-or-no-deal")
+    refused("was trained for bargain, but this game is deal-or-no-deal")
 
 
 def test_a_player_that_cannot_be_made_says_why(tmp_path: Path) -> None:
@@ -226,7 +226,7 @@ def test_a_player_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     for game in ("bird", "c-interact"):
         with make_game(game) as arena, Transcripts.__new__(Transcripts) as transcripts:
             transcripts.game, transcripts.arena = arena.game, arena
-            with pytest.raises(InputError, match="neural plays games of two seats that talk"):
+            with pytest.raises(InputError, match="neural plays only games in which two seats talk"):
                 train(transcripts, tmp_path / "p", 0, lambda share: None)
 
 

@@ -1,6 +1,6 @@
-"""The neural player: a small recurrent network that has learned to talk and to act from dialogues.
+"""The player `neural:FILE`, a small recurrent network that learned to talk and to act from dialogues.
 
-`neural:FILE` plays; `train` and `reinforce` make the file. PyTorch is imported when one of them is used.
+`train` and `reinforce` make the file. PyTorch is imported when one of the functions is used.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["neural", "reinforce", "train"]
 
 @plays("mutual-friends", "bargain", "deal-or-no-deal")
 def neural(argument: str, context: PlayerContext) -> Player:
-    """Make the player of a trained network.
+    """Return a player with a trained network.
 
     Raises:
-        InputError: PyTorch is not installed, or the file holds no network, or one of another game.
+        InputError: PyTorch is not installed, or the file is not a network for this game.
     """
     player: Player = _module("_player").neural(argument, context)
     return player

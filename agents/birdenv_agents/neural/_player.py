@@ -1,4 +1,4 @@
-"""The player of a network: `neural:FILE`, `neural:greedy:FILE`, `neural:temperature=0.8:FILE`."""
+"""The player with a network: `neural:FILE`, `neural:greedy:FILE`, `neural:temperature=0.8:FILE`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ARGUMENT: Final = re.compile(
 
 
 class Said(NamedTuple):
-    """An own move as it was drawn: its tokens after all that came before, and what it was drawn from.
+    """A move of the player, with what it was drawn from.
 
     Attributes:
-        context: what the seat knew.
-        tokens: all tokens, the mark of the own move and its own tokens last.
-        allowed: for each own token, which tokens were possible.
+        context: the seat's knowledge.
+        tokens: all tokens of the dialogue; the mark of the player's move and the tokens of the move are last.
+        allowed: the possible tokens at each token of the move.
     """
 
     context: Tensor
@@ -37,10 +37,10 @@ class Said(NamedTuple):
 
 
 def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
-    """Make the player of a trained network.
+    """Return a player with a trained network.
 
     Raises:
-        InputError: the file holds no network, or one of another game.
+        InputError: the file is not a network for this game.
     """
     found = _ARGUMENT.fullmatch(argument)
     if found is None:
@@ -54,15 +54,15 @@ def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
 
 
 class NeuralPlayer:
-    """Says what the network makes likely: words, or an action with its data.
+    """Draws words, or an action with its data, from the network.
 
     Args:
         network: the network.
-        context: the game and the seat; draws tokens.
-        temperature: 1 draws as the network learned; less is bolder; 0 takes the likeliest token.
+        context: the game, the seat and the random generator.
+        temperature: the temperature of the distribution; 0 takes the most likely token.
 
     Attributes:
-        said: the own moves as they were drawn; None where they are not kept.
+        said: the player's moves as they were drawn, or None if they are not kept.
     """
 
     def __init__(self, network: Network, context: PlayerContext, temperature: float = TEMPERATURE) -> None:
@@ -74,11 +74,11 @@ class NeuralPlayer:
         self._tokens: DialogueTokens | None = None
         self._known = self._heard = torch.empty(0)
         self._past: Past | None = None
-        self._told = 1  # tokens whose surprise was told; nothing says which token is the first
+        self._told = 1  # the number of tokens that `surprise` has covered; it does not cover the first one
         self.said: list[Said] | None = None
 
     def move(self, view: View) -> Move | None:
-        """Return a move that is possible; None while the other has to answer."""
+        """Return a possible move, or None to wait for the other player."""
         with torch.inference_mode():
             tokens = self._follow(view)
             if view.waits and view.heard and view.heard[-1].agent == view.seat:
@@ -99,10 +99,11 @@ class NeuralPlayer:
         return move
 
     def surprise(self, view: View, move: Move) -> tuple[list[float], list[float]]:
-        """Return negative log-probabilities of what was said since the last call, and of a move.
+        """Return the negative log-probabilities of what was said since the last call, and of a move.
 
-        The first has every token of the dialogue before the move, and the mark of who speaks next; the second
-        the words of the move, its end and its action. The numbers of a selection are not counted.
+        The first list has all new tokens of the dialogue before the move, including the mark of the next
+        speaker. The second list has the words of the move, its end and its action, but not the numbers of a
+        selection.
         """
         with torch.inference_mode():
             made = self._follow(view).of(move)
@@ -129,7 +130,11 @@ class NeuralPlayer:
         return self._tokens
 
     def _draw(self, tokens: DialogueTokens, view: View) -> tuple[list[str], list[Tensor]]:
-        """Draw the tokens of a move, one after the other; none if nothing that was learned is possible."""
+        """Draw the tokens of a move, which are empty if no known token is possible.
+
+        Returns:
+            The tokens, and a mask of the possible tokens for each of them.
+        """
         words = self._network.words
         sayable = torch.tensor([is_word(word) and tokens.can_say(word) for word in words])
         made: list[str] = []
@@ -148,9 +153,9 @@ class NeuralPlayer:
         return made, masks
 
     def _share(self, view: View, action: str) -> Move:
-        """Take the share that the talk makes likeliest, with the rest as that of the other.
+        """Return the share that is most likely after the talk, together with the rest for the other seat.
 
-        Both are read without what things are worth to the seat, so that they are what was agreed.
+        The values of the things for this seat are left out, so that the result is what was agreed.
         """
         public = DialogueTokens(view, self._game, is_public=True)
         talk, shares = public.talk(view, action), public.shares([action])

@@ -1,4 +1,4 @@
-"""Reinforcement: a trained network plays with its fixed first self, and learns from rewards."""
+"""Reinforcement learning, in which a trained network plays with a fixed copy and learns from rewards."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from birdenv_agents.neural._player import TEMPERATURE, NeuralPlayer, Said
 _BATCH: Final = 32
 _RATE: Final = 2e-4
 _BASELINE: Final = 0.9
-"""How much of the mean reward so far is kept at each batch."""
+"""The share of the running mean reward that is kept at each batch."""
 _SCENARIOS: Final = 1000
 _OTHER_SCENARIOS: Final = 1_000_003
-"""Added to the seed, so that scenarios are not those that players are compared on."""
+"""Is added to the seed, so that the scenarios are not those on which players are compared."""
 
 
 def reinforce(
@@ -33,22 +33,23 @@ def reinforce(
     dialogues: int,
     settings: Mapping[str, Any],
 ) -> None:
-    """Let a network play with itself as it was at the start, and make likelier what earned more.
+    """Train a network by REINFORCE (Williams 1992; Lewis et al. 2017), and write the result.
 
-    Every token of a dialogue is made likelier by how far the reward is above the running mean of rewards
-    (REINFORCE, Williams 1992; Lewis et al. 2017). Seats, and who begins, change from dialogue to dialogue.
+    The network plays with a copy of itself that does not learn. The baseline is the running mean of rewards.
+    The seats, and who begins, alternate between dialogues.
 
     Args:
         game: the game.
         start: the file of the network.
         path: the file to write.
-        seed: decides scenarios and what is drawn.
-        progress: is told how far it is.
-        dialogues: how many are played.
-        settings: of the game; without any, other scenarios are drawn than those of the game's defaults.
+        seed: the seed for scenarios and moves.
+        progress: is called with the share of the work that is done.
+        dialogues: the number of dialogues to play.
+        settings: settings of the game. By default, other scenarios are drawn than those of the game's
+            defaults.
 
     Raises:
-        InputError: there is no network of this game in the file.
+        InputError: `start` is not a network for this game.
     """
     fixed = read_network(start, game.name)
     learner = deepcopy(fixed)
@@ -87,7 +88,7 @@ def reinforce(
 def _update(
     network: Network, optimizer: torch.optim.Optimizer, said: Sequence[Sequence[Said]], gains: Sequence[float]
 ) -> None:
-    """Take one step up the gradient of the moves' log-probabilities, each times the gain of its dialogue."""
+    """Take one step along the gradient of the log-probabilities of moves, weighted by their gains."""
     pairs = [(each, gain) for moves, gain in zip(said, gains, strict=True) for each in moves]
     if not pairs:
         return

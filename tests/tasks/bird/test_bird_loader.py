@@ -65,7 +65,7 @@ def row(**changes: object) -> str:
     ("content", "says"),
     [
         ("", "is empty"),
-        ("[]", "holds no tasks"),
+        ("[]", "contains no tasks"),
         ("{}", "the field `db_id` is missing"),
         ('{\n"a": 1\n}', "found a single object"),
         ("[1]", "not a JSON object"),

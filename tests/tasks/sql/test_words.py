@@ -46,10 +46,8 @@ def test_knowledge_is_a_list_of_names_and_texts() -> None:
 
 
 def test_people_read_no_names_of_tools() -> None:
-    said = (
-        "Your SQL is correct. Follow-up request: Now by year. No further questions are possible: answer with "
-    )
-    assert ASKING_WORDS.reply(f"{said}submit_sql.").endswith("Now by year. You can ask no more questions.")
+    said = "Follow-up request: Now by year.\nNo further questions are possible: answer with "
+    assert ASKING_WORDS.reply(f"{said}submit_sql.").endswith("Now by year.\nYou can ask no more questions.")
     assert ASKING_WORDS.reply("It is wrong. You have one more attempt: submit_sql.").endswith("more attempt.")
     assert [counted(number, "question") for number in (0, 1, 2)] == [
         "no questions",
