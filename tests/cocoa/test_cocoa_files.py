@@ -221,8 +221,8 @@ def test_a_missing_scenario_is_looked_up(tmp_path: Path) -> None:
         (without(example(), "events"), "record 1: the field `events`"),
         (without(example(), "uuid"), "record 1: the field `uuid`"),
         (example({**MESSAGE, "time": 10**400}), "the field `events.0.time"),
-        (example(agents=[1, 2]), "the agents are an object"),
-        (example(agents=5), "the agents are an object"),
+        (example(agents=[1, 2]), "the agents must be an object"),
+        (example(agents=5), "the agents must be an object"),
     ],
 )
 def test_what_is_beyond_repair_is_named(record: Mapping[str, Any], says: str, tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""Prices of a bargain: targets, margins, prices named in messages, and the stages of the talk."""
+"""Read the prices of a bargain: targets, margins, prices in messages, and the stages of the negotiation."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from birdenv.dialogue.move import Event
 from birdenv.statistics import number
 
 _LEAST, _MOST = 0.2, 2.0
-"""Shares of the advertised price between which a number in a message is a price."""
+"""A number in a message counts as a price between these shares of the advertised price."""
 _MARGINS: Final = (-2.0, 2.4)
-"""Margins beyond are dropped, as in CoCoA's analysis: somebody misread the game."""
+"""Margins outside this range are dropped, as in CoCoA's analysis: somebody misunderstood the game."""
 
 
 class PricedListing:
-    """The thing for sale in a scenario, and the price that each seat wants.
+    """The item for sale in a scenario, and the target price of each seat.
 
     Attributes:
-        price: as advertised; None where the scenario has none.
-        targets: the targets of the seats, by index; None for a seat without a target.
-        roles: of the seats, by index.
-        category: of what is sold.
-        words: of the advertisement.
+        price: the advertised price, or None.
+        targets: the target of each seat; None for a seat without a target.
+        roles: the role of each seat.
+        category: the category of the item.
+        words: the words of the advertisement.
     """
 
     def __init__(self, scenario: Mapping[str, Any]) -> None:
@@ -42,7 +42,7 @@ class PricedListing:
         self._title = frozenset(word for each in items for word in tokens(str(each.get("Title") or "")))
 
     def price_in(self, text: str) -> float | None:
-        """Return the last price that a message names. Numbers of the title are not prices."""
+        """Return the last price that a message names, or None. Numbers in the item's title are not prices."""
         if not self.price:
             return None
         titles = {number for word in self._title for number in figures(word)}
@@ -52,13 +52,16 @@ class PricedListing:
         return found[-1] if found else None
 
     def named(self, event: Event) -> float | None:
-        """Return the price that a move names: in words, or as an offer."""
+        """Return the price that a move names, in a message or as an offer, or None."""
         if isinstance(event.data, Mapping):
             return number(event.data.get("price"))
         return self.price_in(event.data) if isinstance(event.data, str) else None
 
     def margin(self, seat: int, price: float) -> float | None:
-        """Return the margin of a seat: own target 1, middle 0, the other's target -1; None if not defined."""
+        """Return the margin of a seat: 1 at its own target, 0 in the middle, -1 at its partner's target.
+
+        Return None if the margin is not defined, or implausible.
+        """
         if len(self.targets) != 2 or set(self.roles) != {"buyer", "seller"}:
             return None
         buyer, seller = (self.targets[self.roles.index(role)] for role in ("buyer", "seller"))
@@ -70,12 +73,12 @@ class PricedListing:
 
 
 def listing_of(dialogue: CorpusDialogue) -> PricedListing | None:
-    """Return the listing of a bargain; None in other games."""
+    """Return the listing of a bargain, or None for other games."""
     return PricedListing(dialogue.scenario) if dialogue.game == "bargain" and dialogue.scenario else None
 
 
 def agreed_price(dialogue: CorpusDialogue) -> float | None:
-    """Return the price of the deal; None without one."""
+    """Return the price of the deal, or None if there was no deal."""
     offer = dialogue.outcome.get("offer")
     if not dialogue.outcome.get("reward") or not isinstance(offer, Mapping):
         return None
@@ -83,10 +86,10 @@ def agreed_price(dialogue: CorpusDialogue) -> float | None:
 
 
 def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, int]:
-    """Return how many moves inquire, discuss and conclude.
+    """Return how many moves inquire, discuss the price, and conclude.
 
-    Discussing begins with the first price that is not the advertised one. Concluding begins where the final
-    price is named for the first time; without a deal nothing concludes.
+    The discussion begins with the first price that is not the advertised one. The conclusion begins when the
+    final price is named for the first time; without a deal there is no conclusion.
     """
     final = agreed_price(dialogue)
     named = [listing.named(each) for each in dialogue.moves]
@@ -98,7 +101,6 @@ def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, 
 
 
 def _objects(values: Iterable[Any]) -> list[Mapping[str, Any]]:
-    """Return the objects of a list, empty ones for all else."""
     return [value if isinstance(value, Mapping) else {} for value in values]
 
 

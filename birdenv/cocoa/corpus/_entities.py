@@ -1,4 +1,4 @@
-"""What messages name of a scenario: values of items, prices, and numbers in words."""
+"""Find what messages name: values of a scenario's items, figures, and numbers in words."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _NUMBER_WORDS: Final = (
 )
 _NONE: Final = {"no": 0, "none": 0, "nobody": 0}
 COUNTS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS)} | _NONE
-"""Numbers as people write them."""
+"""Numbers in words."""
 
 
 class Mention(NamedTuple):
-    """A value that a message names: where it begins, the attribute, and the value as the list has it."""
+    """A value in a message: its position, its attribute, and the value as the scenario spells it."""
 
     start: int
     attribute: str
@@ -26,9 +26,9 @@ class Mention(NamedTuple):
 
 
 class Entities:
-    """The values of both lists of a scenario, and where messages name them; longest values first.
+    """Finds the values of both seats' lists in messages, long values before short ones.
 
-    A value of two attributes counts for the one that comes first.
+    A value that belongs to two attributes counts for the first one.
     """
 
     def __init__(self, dialogue: CorpusDialogue) -> None:
@@ -46,7 +46,7 @@ class Entities:
         self._pattern = re.compile(rf"(?<!\w)(?:{joined})(?!\w)", re.IGNORECASE) if joined else None
 
     def mentions(self, text: str) -> list[Mention]:
-        """Return what a message names, in its order."""
+        """Return the values in a message, in the order of the text."""
         if text not in self._found:
             found = self._pattern.finditer(text) if self._pattern is not None else ()
             named = ((m.start(), self._known.get(m.group().lower())) for m in found)
@@ -60,10 +60,7 @@ class Entities:
         return _NUMBER.sub(lambda m: "{price}" if m.group().startswith("$") else "{number}", text)
 
     def _slot(self, found: re.Match[str]) -> str:
-        """Return the slot of a value; the words themselves where only the pattern takes them for one (ı for
-        i).
-        """
-        known = self._known.get(found.group().lower())
+        known = self._known.get(found.group().lower())  # the pattern alone takes ı for i
         return found.group() if known is None else f"{{{known[0]}}}"
 
     def count(self, seat: int, attribute: str, value: str) -> int:
@@ -78,7 +75,7 @@ class Entities:
 
 
 def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
-    """Return the lists of items of both seats; empty ones in scenarios that have none."""
+    """Return the item lists of both seats, which are empty for scenarios without items."""
     kbs = scenario.get("kbs")
     return [
         [item for item in kb if isinstance(item, Mapping)] if isinstance(kb, list) else []
@@ -87,7 +84,7 @@ def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
 
 
 def figures(text: str) -> list[float]:
-    """Return the numbers that a message has in figures.
+    """Return the numbers that are written in digits in a message.
 
     >>> figures("How about $1,200 or 1100.50?")
     [1200.0, 1100.5]

@@ -1,4 +1,4 @@
-"""The task list of a game of CoCoA's: one task a scenario."""
+"""The task list of CoCoA's games, with one task for each scenario."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from birdenv.files import file_digest
 
 
 class ScenarioTasks(TaskList):
-    """Tasks made of scenarios.
+    """Tasks that are made of scenarios.
 
-    Players are told what is public of a scenario; transcripts hold it whole.
+    Players see the public part of a scenario; transcripts contain all of it.
 
     Args:
         scenarios: the scenarios.
         settings: the game's settings.
-        start: makes the rules of one; raises `ValueError` where what the two seats know does not fit.
-        knowledge: the shape of one seat's knowledge.
+        start: returns the rules for a scenario; raises `ValueError` if the seats' knowledge does not match.
+        knowledge: the type of one seat's knowledge.
 
     Raises:
         InputError: a scenario cannot be played.
@@ -82,11 +82,11 @@ def _why(error: ValueError) -> str:
 
 
 def new_id(rng: Any, prefix: str = "S_") -> str:
-    """Return an id in CoCoA's manner: 16 letters and digits."""
+    """Return a random id in CoCoA's style: a prefix with 16 letters and digits."""
     letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
     return prefix + "".join(rng.choices(letters, k=16))
 
 
 def column(name: str, value_type: str, entity: bool = True) -> Attribute:
-    """Return an attribute with all its keys, as files have them."""
+    """Return an attribute with all its keys set, so that files contain all of them."""
     return Attribute(name=name, value_type=value_type, unique=False, multivalued=False, entity=entity)

@@ -1,4 +1,4 @@
-"""Settings and rules that CoCoA's games share: which scenarios, and who of the two seats may speak when."""
+"""Settings and rules that CoCoA's games share: the scenarios, and which seat may speak when."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ MOST_EVENTS: Final = 1000
 """The largest setting of `max_events`."""
 
 GENERATED = 200
-"""Scenarios that are generated without `limit`."""
+"""The number of scenarios that are generated if `limit` is not set."""
 
 
 class ScenarioSettings(Settings):
     """Settings of CoCoA's games."""
 
-    scenarios: str | None = pydantic.Field(None, description="File of scenarios; default: generated ones.")
+    scenarios: str | None = pydantic.Field(None, description="File of scenarios (default: generated ones).")
     limit: int | None = pydantic.Field(None, ge=1, description="Play the first N scenarios only.")
     scenario_seed: int = pydantic.Field(0, description="Seed for generated scenarios.")
     max_events: int = pydantic.Field(
         46, ge=1, le=MOST_EVENTS, description="Number of moves after which a dialogue is truncated."
     )
     cross_talk: bool = pydantic.Field(
-        False, description="Both may speak at any time; else not twice in a row."
+        False, description="Both seats may speak at any time, not only in turn."
     )
 
     @field_validator("scenarios", "schema_file", "listings", check_fields=False)
@@ -44,14 +44,14 @@ class ScenarioSettings(Settings):
 
     @property
     def number(self) -> int:
-        """Return how many scenarios are generated."""
+        """Return the number of scenarios to generate."""
         return self.limit or GENERATED
 
     def identity(self) -> Hashable:
         return file_identity(None if self.scenarios is None else Path(self.scenarios))
 
     def read(self) -> list[Scenario] | None:
-        """Return the scenarios of the file; None if there is none.
+        """Return the scenarios of the file, or None if no file is set.
 
         Raises:
             InputError: the file cannot be used.
@@ -61,15 +61,15 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema that generated scenarios, and such without attributes, have."""
+        """Return the schema for generated scenarios and for scenarios without attributes, or None."""
         return None
 
 
 class SchemaSettings(ScenarioSettings):
-    """Settings of a game whose scenarios can be drawn from the user's own schema."""
+    """Settings of a game whose scenarios can be generated from a custom schema."""
 
     schema_file: str | None = pydantic.Field(
-        None, description="Schema of generated scenarios; default: a small one."
+        None, description="Schema for generated scenarios (default: a small one)."
     )
 
     def identity(self) -> Hashable:
@@ -87,13 +87,13 @@ MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say somet
 MESSAGE_WORDS: Final = ActionWords("Send", "Write to your partner")
 
 _FEW: Final = 10
-"""Moves from which on people are told how many are left."""
+"""People are told the number of remaining moves when there are no more than this."""
 
 
 class TwoSeats(Rules):
-    """A game of two seats that may speak at any time, or (without cross-talk) not twice in a row.
+    """A game of two seats, which may speak at any time or, without cross-talk, not twice in a row.
 
-    Games define `decide`, which plays what is no message.
+    Subclasses implement `decide`, which plays all moves except messages.
     """
 
     def __init__(self, kbs: Any, cross_talk: bool, max_events: int) -> None:
@@ -120,7 +120,7 @@ class TwoSeats(Rules):
         return self.kbs[seat]
 
     def decide(self, seat: int, move: Move) -> Reply:
-        """Play a move that is no message."""
+        """Play a move that is not a message."""
         raise NotImplementedError
 
     def play(self, seat: int, move: Move) -> Reply:
@@ -135,7 +135,6 @@ class TwoSeats(Rules):
         return super().refuse(seat, move, why)
 
     def _count(self) -> None:
-        """Take one event off; the last one ends the dialogue."""
         self.left -= 1
         if not self.left and not self.status:
             self.stop("event limit")

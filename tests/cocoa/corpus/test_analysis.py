@@ -108,8 +108,8 @@ def test_questions_disclosure_and_phases_of_clarification() -> None:
 
 def test_statistics_without_their_condition_say_so() -> None:
     text = analyse(divisions()).text()
-    assert "not defined: times are no seconds" in text
-    assert "not defined: nothing tells by the same clock when typing began" in text
+    assert "not defined: times are not in seconds" in text
+    assert "not defined: the beginning of typing was not recorded with the same clock" in text
     figures = analyse(bargains()[:1]).to_json()["figures"]
     assert figures["success"]["why"] == "one scenario only: no interval"
     with pytest.raises(InputError, match="no dialogues"):

@@ -266,7 +266,7 @@ BUYER = """{"personal": {"Role": "buyer", "Target": 1},
         (
             "mutual-friends",
             '[{"uuid": "S", "kbs": [[], []], "attributes": []}]',
-            "a list has 1 to 20 friends",
+            "a list must have 1 to 20 friends",
         ),
         ("mutual-friends", '[{"uuid": "S", "kbs": [[{"Name": 3}], []]}]', "kbs.0.0.Name: .* valid string"),
         ("mutual-friends", f'[{{"uuid": "S", "kbs": [[{{}}], [{{}}]], {NAMES}}}]', "text for Name"),

@@ -1,4 +1,4 @@
-"""Drawing scenarios of Bargain: what is sold, and for how much each seat would like to see it go."""
+"""Generate scenarios of Bargain: the item for sale, and the target price of each seat."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from birdenv.cocoa.games._scenario_tasks import column, new_id
 from birdenv.cocoa.games.bargain._listings import LISTINGS, Listing
 
 DISCOUNTS: Final[tuple[float, ...]] = (0.92, 0.76, 0.6)
-"""The buyer's target as a share of the price, as CoCoA's files have it (its paper: 0.9, 0.7, 0.5)."""
+"""The buyer's targets as shares of the price, as in CoCoA's files (in its paper: 0.9, 0.7, 0.5)."""
 
 _ATTRIBUTES: Final = (
     ("Role", "role"),
@@ -32,10 +32,11 @@ def generate(
     listings: Sequence[Listing] = LISTINGS,
     attributes: Sequence[Attribute] | None = None,
 ) -> list[Scenario]:
-    """Return scenarios: the advertisements in a random order, each with every discount, again and again.
+    """Generate scenarios from advertisements in random order, each with every discount; repeat if necessary.
 
-    The seller's target is the price, the buyer's a discount of it, rounded down. The buyer sees the first
-    half of the description. The prices of birdenv's own advertisements vary; those of a file do not change.
+    The seller's target is the price, and the buyer's target is a share of it, rounded down. The buyer sees
+    the first half of the description. The prices of the built-in advertisements are varied at random; those
+    of a file are kept.
     """
     rng = Random(seed)
     columns = attributes or [column(name, value_type, entity=False) for name, value_type in _ATTRIBUTES]

@@ -1,4 +1,4 @@
-"""Advertisements for generated scenarios: of our own making, or of a file."""
+"""Advertisements for generated scenarios: built-in ones, and those of a file."""
 
 from __future__ import annotations
 
@@ -44,8 +44,10 @@ class _ListingRecord(BaseModel):
 
 
 def read_listings(path: Path) -> list[Listing]:
-    """Read advertisements: `title`, `price` and `description` (text, or lines), and where they are known
-    `category`, `images` and `post_id`. Names may begin with a capital, as in scenarios.
+    """Read advertisements from a file.
+
+    Each has a `title`, a `price` and a `description` (a text or a list of lines), and may have a `category`,
+    `images` and a `post_id`. These names may begin with a capital letter, as in scenarios.
 
     Raises:
         InputError: the file cannot be read, or an advertisement cannot be used.
