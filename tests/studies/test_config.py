@@ -153,8 +153,8 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, record: dict[str, A
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ({"name": "form"}, "the page has a field of that name"),
-        ({"name": "item"}, "the page has a field of that name"),
+        ({"name": "form"}, "the page has a field with that name"),
+        ({"name": "item"}, "the page has a field with that name"),
         ({"name": "a", "scale": -1}, "the scale is -1"),
         ({"name": "a", "scale": 10**9}, "the scale is 1000000000"),
         ({"name": "a", "about": "xyz"}, "about is 'xyz'"),

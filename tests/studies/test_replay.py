@@ -234,7 +234,7 @@ def test_the_command_wants_either_a_game_or_records(
     for words, why in (
         ([], "name a game"),
         (["bargain", "--replay", str(tmp_path)], "leave out the game"),
-        (["bargain", "--private"], "goes with --replay"),
+        (["bargain", "--private"], "only be used with --replay"),
     ):
         monkeypatch.setattr(sys, "argv", ["birdenv", "web", *words])
         with pytest.raises(SystemExit):
