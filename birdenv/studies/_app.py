@@ -122,9 +122,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
         person = None if is_right else study.store.person(id)
         if person is None or person.status != "instructions":
             return back()
-        return HTMLResponse(
-            pages.of(person, "That was not right. Please read again; you have one more try.")
-        )
+        return HTMLResponse(pages.of(person, "That was not right. Please read again; you have one more try."))
 
     @app.post("/survey")
     async def survey(request: Request) -> Response:
