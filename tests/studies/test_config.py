@@ -108,7 +108,7 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
     with pytest.warns(UserWarning) as told:
         assert list(read_config(path).partners) == ["human", "rulebased"]
     words = [str(each.message).partition("names ")[2] for each in told]
-    assert words == [f"{name!r}, which is no active model: left out" for name in ("neural", "off")]
+    assert words == [f"{name!r}, which is not an active model: left out" for name in ("neural", "off")]
 
 
 @pytest.mark.parametrize(
@@ -134,7 +134,7 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
         ({"status_params": STATUSES, "models": 3}, "models"),
         (
             {"status_params": STATUSES, "models": {"human": {"active": True, "type": "rulebased"}}},
-            "no model can have the name 'human'",
+            "a model cannot have the name 'human'",
         ),
         ({"status_params": STATUSES, "num_chats_per_scenario": {"human": 0}}, "leaves no partner"),
         ({"titel": "x"}, "json: titel: there is no such field; the fields are title, consent, instructions"),

@@ -147,7 +147,7 @@ def test_nothing_is_left_of_one_who_withdraws(tmp_path: Path) -> None:
     assert study_rows(tmp_path, "cocoa") == [] and not world.study.used()
     world.study.answer("b", ANSWERS)
     assert world.status("b") == "done"
-    with pytest.raises(InputError, match="nobody is known"):
+    with pytest.raises(InputError, match="nobody has the id"):
         delete_person(world.store, "one-who-withdraws")
     stored = b"".join(file.read_bytes() for file in tmp_path.iterdir())
     assert not any(words in stored for words in (b"withdraws", b"my secret", b"my trouble", b"my word"))
