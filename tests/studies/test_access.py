@@ -271,7 +271,7 @@ def test_a_second_browser_must_wait_until_the_first_is_closed(study: tuple[Study
         assert second.post("/consent", referer=came) == 409 and second.status() == "consent"
         second.get(f"/?{WORKER.format(5)}")
         assert second.post("/consent", referer=came) == 409
-    (back,) = re.findall('href="(/[^"]*)">To the first page', second.page)
+    (back,) = re.findall('href="(/[^"]*)">Go to the first page', second.page)
     until_gone(study[0], owner)
     second.get(back)
     assert second.post("/consent") == 200
@@ -387,7 +387,7 @@ def test_a_second_server_of_a_study_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "study"
     with (
         held_study(folder),
-        pytest.raises(InputError, match="another server uses this study"),
+        pytest.raises(InputError, match="another server uses it"),
         held_study(folder),
     ):
         pass

@@ -49,7 +49,7 @@ class Presence:
         return None if self._tabs.get(id) else self._gone.get(id, self._begun)
 
     def is_steady(self, id: str, seconds: float, since: float) -> bool:
-        """Return True if a person is connected, and has been for `seconds` if they were away after `since`."""
+        """Return True if a person is connected, and for `seconds` if they were away after `since`."""
         if id not in self._since:
             return False
         came_back = self._gone.get(id, -1.0) >= since
