@@ -1,7 +1,7 @@
-"""BIRD mini-dev on the two of its databases that can be had, and scoring its predictions the official way.
+"""Read BIRD mini-dev on the two of its databases that are available, and score predictions the official way.
 
-The prediction files of 13 systems are in the order of the 2024 edition. The data are read where they are
-(`BIRDENV_SHARED_DATA`).
+The prediction files of 13 systems are in the order of the 2024 edition. The data are read from
+`BIRDENV_SHARED_DATA`.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ _AT_ONCE: Final = 4  # tasks sent to a process in one message
 
 @dataclass(frozen=True, slots=True)
 class MiniDev:
-    """`folder` holds the databases; `answers` are those of all systems, system by system."""
+    """The folder of the databases, and the answers of all systems, system by system."""
 
     folder: Path
     answers: tuple[Task, ...]
 
 
 def read_mini_dev() -> MiniDev:
-    """Read the questions on databases that are there, with all systems' answers.
+    """Read the answers of all systems to the questions whose databases are available.
 
     Raises:
         Skip: the data are missing.
@@ -64,7 +64,7 @@ def two_processes() -> Pool:
 
 
 def official_script(folder: Path, tasks: Sequence[Task], pool: Pool) -> list[bool]:
-    """Score as mini_dev's `evaluation_ex.py` does: each pair by itself, all rows of both queries."""
+    """Score answers as mini_dev's `evaluation_ex.py` does: each pair alone, with all rows of both queries."""
     work = [(folder / task.db_id / f"{task.db_id}.sqlite", task.gold, task.prediction) for task in tasks]
     return pool.starmap(official_verdict, work, _AT_ONCE)
 
