@@ -31,6 +31,7 @@ training task has, and tasks of that database that people wrote."""
 
 def benchmark_folder(folder: Path | None = None) -> Path:
     """Return the given folder of generated families, or the folder in the cache, which is generated once.
+
     Each version of birdenv's code has its own folder in the cache, because its user may answer differently.
     """
     if folder is not None:

@@ -19,11 +19,13 @@ _RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """Episodes as arrays, one entry for each. The same seed gives every policy the same tasks and prices.    Attributes:
-    tasks: the instance ids.
-    prices: the prices of a question.
-    returns: the returns.
-    questions: the numbers of questions.
+    """Episodes as arrays, one entry for each. The same seed gives every policy the same tasks and prices.
+
+    Attributes:
+        tasks: the instance ids.
+        prices: the prices of a question.
+        returns: the returns.
+        questions: the numbers of questions.
     """
 
     tasks: npt.NDArray[np.object_]

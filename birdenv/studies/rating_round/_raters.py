@@ -153,6 +153,7 @@ class Ratings:
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
         """Admit a rater who has agreed. A rater whom the platform sent before continues in the same visit.
+
         Raises:
             InputError: this id on the platform probably belongs to another person.
         """
