@@ -269,7 +269,7 @@ BUYER = """{"personal": {"Role": "buyer", "Target": 1},
             "a list must have 1 to 20 friends",
         ),
         ("mutual-friends", '[{"uuid": "S", "kbs": [[{"Name": 3}], []]}]', "kbs.0.0.Name: .* valid string"),
-        ("mutual-friends", f'[{{"uuid": "S", "kbs": [[{{}}], [{{}}]], {NAMES}}}]', "text for Name"),
+        ("mutual-friends", f'[{{"uuid": "S", "kbs": [[{{}}], [{{}}]], {NAMES}}}]', "texts for Name"),
         (
             "bargain",
             '[{"uuid": "S", "kbs": [{}, {}]}]',
