@@ -87,4 +87,4 @@ def test_the_page_says_where_its_figures_come_from(mini_dev: Path) -> None:
 def test_data_that_are_missing_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--data", str(tmp_path)])
-    assert "name the data with --data" in capsys.readouterr().err
+    assert "name the folder of the data with --data" in capsys.readouterr().err

@@ -89,7 +89,8 @@ def web(
     if replay or rate:
         if game is not None or scenario_path is not None or (replay and rate):
             raise InputError(
-                "--replay and --rate show recorded dialogues: use one of them, without a game or its options"
+                "--replay and --rate show recorded dialogues: use one of the two, and leave out the game "
+                "and its options"
             )
         if replay and (config is not None or output is not None):
             raise InputError("--replay does not use --config or --output: leave them out")
