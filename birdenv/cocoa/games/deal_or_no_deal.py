@@ -1,4 +1,4 @@
-"""DealOrNoDeal (Lewis et al. 2017): its rules, and the registered game, whose scenarios are drawn."""
+"""DealOrNoDeal (Lewis et al. 2017): two seats divide things that are worth different points to each."""
 
 from __future__ import annotations
 
