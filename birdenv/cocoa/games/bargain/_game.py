@@ -20,8 +20,13 @@ from birdenv.cocoa.games._shared_rules import (
     SchemaSettings,
     TwoSeats,
 )
-from birdenv.cocoa.games.bargain._draw_scenarios import DISCOUNTS, generate
-from birdenv.cocoa.games.bargain._listings import LISTINGS, MOST_PRICE, read_listings
+from birdenv.cocoa.games.bargain._draw_scenarios import (
+    DISCOUNTS,
+    LISTINGS,
+    MOST_PRICE,
+    generate,
+    read_listings,
+)
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Seat
 from birdenv.dialogue.people import ActionWords, Panel, SeatWords
 from birdenv.files import file_identity
