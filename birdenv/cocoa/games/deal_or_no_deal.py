@@ -10,8 +10,16 @@ from pydantic import BaseModel
 
 from birdenv.cocoa.files import Scenario
 from birdenv.cocoa.games._measures import DEAL_OR_NO_DEAL, knowledge_display
-from birdenv.cocoa.games._scenario_tasks import ScenarioTasks, column, new_id
-from birdenv.cocoa.games._shared_rules import MESSAGE, MESSAGE_WORDS, MOST_EVENTS, ScenarioSettings, TwoSeats
+from birdenv.cocoa.games._shared_rules import (
+    MESSAGE,
+    MESSAGE_WORDS,
+    MOST_EVENTS,
+    ScenarioSettings,
+    ScenarioTasks,
+    TwoSeats,
+    column,
+    new_id,
+)
 from birdenv.dialogue import Action, Event, Field, Game, Move, Reply, Seat
 from birdenv.dialogue.people import ActionWords, Panel, SeatWords, table_panel
 

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from birdenv.cocoa.files import Attribute, Scenario
 from birdenv.cocoa.files._values import read_list
-from birdenv.cocoa.games._scenario_tasks import column, new_id
+from birdenv.cocoa.games._shared_rules import column, new_id
 from birdenv.files import read_records
 
 MOST_PRICE: Final = 1e7

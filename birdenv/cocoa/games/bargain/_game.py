@@ -11,12 +11,12 @@ from pydantic import BaseModel, field_validator
 
 from birdenv.cocoa.files import Scenario
 from birdenv.cocoa.games._measures import BARGAIN, knowledge_display
-from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
 from birdenv.cocoa.games._shared_rules import (
     MESSAGE,
     MESSAGE_WORDS,
     MOST_EVENTS,
     ScenarioSettings,
+    ScenarioTasks,
     SchemaSettings,
     TwoSeats,
 )

@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from birdenv.cocoa.files import Attribute, Scenario, Schema
-from birdenv.cocoa.games._scenario_tasks import column, new_id
+from birdenv.cocoa.games._shared_rules import column, new_id
 from birdenv.errors import InputError
 
 _NAMES = (

@@ -10,12 +10,12 @@ from pydantic import field_validator
 
 from birdenv.cocoa.files import Scenario, Schema
 from birdenv.cocoa.games._measures import MUTUAL_FRIENDS, knowledge_display
-from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
 from birdenv.cocoa.games._shared_rules import (
     MESSAGE,
     MESSAGE_WORDS,
     MOST_EVENTS,
     ScenarioSettings,
+    ScenarioTasks,
     SchemaSettings,
     TwoSeats,
 )
