@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from birdenv.cocoa.corpus._bargain_prices import PricedListing
 from birdenv.cocoa.corpus._corpus import SQL_ACTIONS, CorpusDialogue
-from birdenv.cocoa.corpus._entities import Entities
+from birdenv.cocoa.corpus._entities import Entities, PricedListing
 from birdenv.cocoa.corpus._text_statistics import entropy, tokens
 from birdenv.dialogue.move import Event
 

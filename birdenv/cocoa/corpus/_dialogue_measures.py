@@ -8,9 +8,8 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
-from birdenv.cocoa.corpus._bargain_prices import PricedListing, agreed_price, listing_of, stages
 from birdenv.cocoa.corpus._corpus import CALLS, CorpusDialogue
-from birdenv.cocoa.corpus._entities import Entities
+from birdenv.cocoa.corpus._entities import Entities, PricedListing, agreed_price, listing_of, stages
 from birdenv.statistics import Ratio, number
 
 NO_TYPING: Final = "the beginning of typing was not recorded with the same clock"

@@ -1,12 +1,16 @@
-"""Find what messages name: values of a scenario's items, figures, and numbers in words."""
+"""Find what messages name: values of a scenario's items, numbers, and the prices of a bargain."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from birdenv.cocoa.corpus._corpus import CorpusDialogue
+from birdenv.cocoa.corpus._text_statistics import tokens
+from birdenv.cocoa.games.bargain import margins
+from birdenv.dialogue.move import Event
+from birdenv.statistics import number
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])\$?\d[\d,]*(?:\.\d+)?(?!\w)")
 _NUMBER_WORDS: Final = (
@@ -90,3 +94,99 @@ def figures(text: str) -> list[float]:
     [1200.0, 1100.5]
     """
     return [float(found.strip("$").replace(",", "")) for found in _NUMBER.findall(text)]
+
+
+_LEAST, _MOST = 0.2, 2.0
+"""A number in a message counts as a price between these shares of the advertised price."""
+_MARGINS: Final = (-2.0, 2.4)
+"""Margins outside this range are dropped, as in CoCoA's analysis: somebody misunderstood the game."""
+
+
+class PricedListing:
+    """The item for sale in a scenario, and the target price of each seat.
+
+    Attributes:
+        price: the advertised price, or None.
+        targets: the target of each seat; None for a seat without a target.
+        roles: the role of each seat.
+        category: the category of the item.
+        words: the words of the advertisement.
+    """
+
+    def __init__(self, scenario: Mapping[str, Any]) -> None:
+        kbs = [kb for kb in scenario.get("kbs") or [] if isinstance(kb, Mapping)]
+        items = _objects(kb.get("item") for kb in kbs)
+        people = _objects(kb.get("personal") for kb in kbs)
+        self.price = next((p for each in items if (p := number(each.get("Price"))) is not None), None)
+        self.targets = [number(each.get("Target")) for each in people]
+        self.roles = [str(each.get("Role") or "") for each in people]
+        self.category = str(scenario.get("category") or next((i.get("Category") for i in items), "") or "")
+        told = [text for each in items for text in (each.get("Title"), *_lines(each.get("Description")))]
+        self.words = frozenset(word for text in told if text for word in tokens(str(text)))
+        self._title = frozenset(word for each in items for word in tokens(str(each.get("Title") or "")))
+
+    def price_in(self, text: str) -> float | None:
+        """Return the last price that a message names, or None. Numbers in the item's title are not prices."""
+        if not self.price:
+            return None
+        titles = {number for word in self._title for number in figures(word)}
+        found = [
+            n for n in figures(text) if _LEAST * self.price <= n <= _MOST * self.price and n not in titles
+        ]
+        return found[-1] if found else None
+
+    def named(self, event: Event) -> float | None:
+        """Return the price that a move names, in a message or as an offer, or None."""
+        if isinstance(event.data, Mapping):
+            return number(event.data.get("price"))
+        return self.price_in(event.data) if isinstance(event.data, str) else None
+
+    def margin(self, seat: int, price: float) -> float | None:
+        """Return the margin of a seat: 1 at its own target, 0 in the middle, -1 at its partner's target.
+
+        Return None if the margin is not defined, or implausible.
+        """
+        if len(self.targets) != 2 or set(self.roles) != {"buyer", "seller"}:
+            return None
+        buyer, seller = (self.targets[self.roles.index(role)] for role in ("buyer", "seller"))
+        if buyer is None or seller is None:
+            return None
+        both = margins(price, buyer, seller)
+        made = None if both is None else both[("buyer", "seller").index(self.roles[seat])]
+        return made if made is not None and _MARGINS[0] <= made <= _MARGINS[1] else None
+
+
+def listing_of(dialogue: CorpusDialogue) -> PricedListing | None:
+    """Return the listing of a bargain, or None for other games."""
+    return PricedListing(dialogue.scenario) if dialogue.game == "bargain" and dialogue.scenario else None
+
+
+def agreed_price(dialogue: CorpusDialogue) -> float | None:
+    """Return the price of the deal, or None if there was no deal."""
+    offer = dialogue.outcome.get("offer")
+    if not dialogue.outcome.get("reward") or not isinstance(offer, Mapping):
+        return None
+    return number(offer.get("price"))
+
+
+def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, int]:
+    """Return how many moves inquire, discuss the price, and conclude.
+
+    The discussion begins with the first price that is not the advertised one. The conclusion begins when the
+    final price is named for the first time; without a deal there is no conclusion.
+    """
+    final = agreed_price(dialogue)
+    named = [listing.named(each) for each in dialogue.moves]
+    count = len(named)
+    discuss = next((i for i, p in enumerate(named) if p is not None and p != listing.price), count)
+    conclude = count if final is None else next((i for i, p in enumerate(named) if p == final), count)
+    discuss = min(discuss, conclude)
+    return discuss, conclude - discuss, count - conclude
+
+
+def _objects(values: Iterable[Any]) -> list[Mapping[str, Any]]:
+    return [value if isinstance(value, Mapping) else {} for value in values]
+
+
+def _lines(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from birdenv.cocoa.corpus._acts import acts_of, is_question
-from birdenv.cocoa.corpus._bargain_prices import agreed_price
 from birdenv.cocoa.corpus._dialogue_measures import FRIENDS, NO_TYPING, MeasuredDialogue, Metric
-from birdenv.cocoa.corpus._entities import COUNTS
+from birdenv.cocoa.corpus._entities import COUNTS, agreed_price
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.statistics import Ratio, number
 

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from birdenv.cocoa.corpus._acts import act_statistics, acts_of, sequence
-from birdenv.cocoa.corpus._bargain_prices import agreed_price
 from birdenv.cocoa.corpus._dialogue_measures import MeasuredDialogue
+from birdenv.cocoa.corpus._entities import agreed_price
 from birdenv.cocoa.corpus._text_statistics import (
     characteristic_words,
     text_statistics,
