@@ -7,11 +7,12 @@ Field names and shapes are those of https://github.com/stanfordnlp/cocoa; `docs/
 that the reader accepts.
 """
 
-from birdenv.cocoa.files._dataset import Dataset, read_dataset
 from birdenv.cocoa.files._dialogue_files import (
+    Dataset,
     EventRecord,
     ExampleRecord,
     as_examples,
+    read_dataset,
     read_examples,
     write_examples,
 )

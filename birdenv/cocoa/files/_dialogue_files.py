@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf, nextafter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
@@ -214,6 +214,35 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
         if example.scenario is None and example.scenario_uuid in known:
             example.scenario = known[example.scenario_uuid]
     return examples
+
+
+class Dataset(NamedTuple):
+    """Dialogues for training and for testing."""
+
+    train: tuple[ExampleRecord, ...]
+    test: tuple[ExampleRecord, ...]
+
+
+def read_dataset(
+    train: Sequence[Path],
+    test: Sequence[Path],
+    train_limit: int | None = None,
+    test_limit: int | None = None,
+) -> Dataset:
+    """Read a dataset from files.
+
+    Args:
+        train: files of dialogues for training.
+        test: files of dialogues for testing.
+        train_limit: the most dialogues for training; None or -1 (CoCoA's) for all.
+        test_limit: the same for testing.
+    """
+    return Dataset(_read(train, train_limit), _read(test, test_limit))
+
+
+def _read(paths: Sequence[Path], limit: int | None) -> tuple[ExampleRecord, ...]:
+    found = [example for path in paths for example in read_examples(path)]
+    return tuple(found if limit in (None, -1) else found[:limit])
 
 
 def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:

@@ -11,8 +11,7 @@ import pytest
 from birdenv.cocoa.files import read_examples
 from birdenv.cocoa.games.bargain import margins
 from birdenv.cocoa.games.bargain._draw_scenarios import DISCOUNTS
-from birdenv.cocoa.games.deal_or_no_deal import DealRules, DealSettings
-from birdenv.cocoa.games.deal_or_no_deal import THINGS
+from birdenv.cocoa.games.deal_or_no_deal import THINGS, DealRules, DealSettings
 from birdenv.cocoa.games.mutual_friends import generate
 from birdenv.cocoa.games.mutual_friends._draw_scenarios import SCHEMA
 from birdenv.dialogue import Dialogue, DialogueOver, Move, make_game
