@@ -28,9 +28,10 @@ from birdenv.files import file_digest, read_json, read_records
 from birdenv.grading import Pair, score_pairs
 from birdenv.statistics import Interval, bootstrap_test, mcnemar, paired_difference, wilson
 from birdenv.version import __version__
+from birdenv_baselines.bench._mini_dev import SEPARATOR, shared_data
+from birdenv_baselines.bench._table import processor
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SEPARATOR: Final = "\t----- bird -----\t"
 UNUSABLE: Final = {116, 129, 145, 159}
 """Questions about `financial` whose gold reads the table `trans`, which is empty in the rebuilt database."""
 
@@ -302,14 +303,6 @@ def origin(shared: Path, command: str) -> list[str]:
     ]
 
 
-def processor() -> str:
-    """Return the name of the processor, where the system tells it."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
-
-
 def page(shared: Path, trained: Path, workers: int, command: str) -> str:
     """Return the whole page."""
     with tempfile.TemporaryDirectory(prefix="birdenv-results-") as name:
@@ -337,8 +330,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    default = os.environ.get("BIRDENV_SHARED_DATA", ROOT.parent / "shared" / "data")
-    parser.add_argument("--data", type=Path, default=Path(default), help="folder with mini_dev and the like")
+    parser.add_argument("--data", type=Path, default=shared_data(), help="folder with mini_dev and the like")
     parser.add_argument("--trained", type=Path, default=ROOT / "results" / "baselines" / "report.md")
     parser.add_argument("--workers", type=int, default=2, help="number of answers graded at the same time")
     parser.add_argument("--out", type=Path, help="file to write (default: print the page)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,7 +21,7 @@ from birdenv.studies.replay._recorded_dialogues import study_records
 from birdenv.studies.study._config import PAID
 from birdenv.studies.study._deletion import delete_person, what_is_of
 from birdenv.studies.study._export import chat_rows, examples
-from birdenv.studies.study._records import Person
+from birdenv.studies.study._records import Person, StoredDialogue
 from birdenv.studies.study._study import Study
 
 _MOST_ENDED: Final = 100
@@ -111,33 +111,24 @@ def _facts(study: Study) -> dict[str, Any]:
             }
             for each in store.people("waiting")
         ],
-        "running": [
-            {
-                "id": each.id,
-                "started": clock_time(each.started),
-                "minutes": in_minutes(now - each.started),
-                "moves": moves.get(each.id, 0),
-                "partner": each.partner,
-                "task": each.task,
-            }
-            for each in running[::-1]
-        ],
-        "ended": [
-            {
-                "id": each.id,
-                "started": clock_time(each.started),
-                "minutes": in_minutes((each.ended or now) - each.started),
-                "moves": moves.get(each.id, 0),
-                "partner": each.partner,
-                "task": each.task,
-                "status": each.status or "",
-                "points": ", ".join(f"{round(reward, 2):g}" for reward in each.rewards or ()),
-            }
-            for each in ended[:_MOST_ENDED]
-        ],
+        "running": [_dialogue(each, now, moves) for each in running[::-1]],
+        "ended": [_dialogue(each, now, moves) for each in ended[:_MOST_ENDED]],
         "ended_count": len(ended),
         "quotas": _quotas(study),
         "reports": store.reports(),
+    }
+
+
+def _dialogue(stored: StoredDialogue, now: float, moves: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "id": stored.id,
+        "started": clock_time(stored.started),
+        "minutes": in_minutes((stored.ended or now) - stored.started),
+        "moves": moves.get(stored.id, 0),
+        "partner": stored.partner,
+        "task": stored.task,
+        "status": stored.status or "",
+        "points": ", ".join(f"{round(reward, 2):g}" for reward in stored.rewards or ()),
     }
 
 

@@ -21,7 +21,7 @@ from rich.text import Text
 import birdenv
 from birdenv_baselines.bench._measure import Figure, Outcome
 
-__all__ = ["as_json", "machine", "print_table"]
+__all__ = ["as_json", "machine", "print_table", "processor"]
 
 _WIDEST = 1_000
 """The maximum width in characters; a table is as wide as its cells, so that no cell is cut off."""
@@ -34,7 +34,7 @@ def machine() -> dict[str, str | int]:
     """Return the machine and the date of the measurement."""
     return {
         "date": datetime.now().astimezone().isoformat(timespec="minutes"),
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count() or 1,
         "load": f"{os.getloadavg()[0]:.1f}",
         "system": platform.platform(terse=True),
@@ -111,7 +111,8 @@ def _duration(seconds: float | None) -> str:
     return f"{seconds / 1e-6:.3g} µs"
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return the name of the processor, if the system knows it."""
     if _CPU_INFO.is_file():
         found = re.search(r"^model name\s*:\s*(.+)$", _CPU_INFO.read_text(), re.MULTILINE)
         if found:

@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -112,32 +113,24 @@ def _utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def write_ratings(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
-    """Write the answered questions in folders, and return a message that says what was written."""
-    return _write_rows(
-        output, [row for folder in folders for row in rating_rows(folder, "ratings")], "ratings"
-    )
+def _write_rows(form: str, output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
+    """Write ratings, pairs or people in folders to a file, and return a message that says what was written.
 
-
-def write_pairs(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
-    """Write the comparisons in folders, and return a message that says what was written."""
-    rows = [row for folder in folders for row in rating_rows(folder, "pairs")]
-    return _write_rows(output, rows, "pairs")
-
-
-def write_people(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
-    """Write the participants and raters in folders, and return a message that says what was written."""
-    rows = [row for folder in folders for row in people_rows(folder)]
-    return _write_rows(output, rows, "people")
-
-
-def _write_rows(path: Path, rows: list[dict[str, Any]], form: str) -> str:
-    """Write CSV if the name of the file ends in `.csv`, otherwise JSON Lines."""
-    if path.suffix.lower() == ".csv":
-        write_text(path, csv_text(rows, form))
+    The file is CSV if its name ends in `.csv`, otherwise JSON Lines. All exports get `min_reward`, which has
+    no meaning here.
+    """
+    read = people_rows if form == "people" else partial(rating_rows, form=form)
+    rows = [row for folder in folders for row in read(folder)]
+    if output.suffix.lower() == ".csv":
+        write_text(output, csv_text(rows, form))
     else:
-        write_records(path, rows)
-    return f"{len(rows)} rows: {path}"
+        write_records(output, rows)
+    return f"{len(rows)} rows: {output}"
+
+
+write_ratings = partial(_write_rows, "ratings")
+write_pairs = partial(_write_rows, "pairs")
+write_people = partial(_write_rows, "people")
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
