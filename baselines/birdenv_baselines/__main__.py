@@ -34,9 +34,9 @@ _DEFAULT = Path("results/baselines")
 @app.command()
 def train(
     algo: Annotated[str, typer.Option("--algo", help="maskable-ppo, ppo or dqn.")] = "maskable-ppo",
-    env: Annotated[str, typer.Option("--env", help="The environment.")] = ENVIRONMENT,
+    env: Annotated[str, typer.Option("--env", help="Id of the environment.")] = ENVIRONMENT,
     held_out: Annotated[str, typer.Option("--held-out", help="The database to test on later.")] = "coop",
-    seed: Annotated[int, typer.Option("--seed", help="Seeds network, episodes and decisions.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of network, episodes and decisions.")] = 0,
     steps: Annotated[
         int, typer.Option("--steps", min=1, help="Number of steps in all environments together.")
     ] = 400_000,

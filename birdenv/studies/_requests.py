@@ -148,13 +148,13 @@ async def read_fields(request: Request) -> dict[str, str]:
     async for chunk in request.stream():
         body += chunk
         if len(body) > _MAX_BODY:
-            raise HTTPException(413, "too large")
+            raise HTTPException(413, "The form is too large.")
     try:
         pairs = parse_qsl(
             body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS
         )
     except ValueError:
-        raise HTTPException(413, "too many fields") from None
+        raise HTTPException(413, "The form has too many fields.") from None
     return dict(pairs)
 
 

@@ -16,8 +16,8 @@ _ASKS_ALL = 30.0  # a weight with which the decision is always yes
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=__doc__)
 
 Episodes = Annotated[int, typer.Option("-n", "--episodes", min=1, help="Dialogues to learn from.")]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same figures.")]
-Scheme = Annotated[str, typer.Option("--reward-scheme", help="cooperative, user_cost or zero_sum.")]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
+Scheme = Annotated[str, typer.Option("--reward-scheme", help="Who pays: cooperative, user_cost or zero_sum.")]
 Asked = Annotated[float, typer.Option("--question-price", min=0.0, help="Price of a question.")]
 Told = Annotated[float, typer.Option("--disclosure-price", min=0.0, help="Price of a disclosed point.")]
 

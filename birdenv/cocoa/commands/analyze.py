@@ -65,5 +65,5 @@ def _rated(dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: 
         found: Rated = load_plugin(entry)(dialogues, sources, files)
         return found
     if files:
-        raise InputError("--ratings needs a package that reads ratings, and none is installed")
+        raise InputError("--ratings needs a package that reads ratings, but none is installed")
     return Rated()

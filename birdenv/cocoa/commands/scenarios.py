@@ -20,7 +20,7 @@ def scenarios(
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Seed for random scenarios.")] = None,
     number: Annotated[int | None, typer.Option("--number", "-n", min=1, help="Number of scenarios.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The JSON file.")] = Path("scenarios.json"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")] = Path("scenarios.json"),
 ) -> None:
     """Write scenarios: generated ones, or the tasks of a benchmark.
 

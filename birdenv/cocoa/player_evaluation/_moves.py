@@ -126,7 +126,7 @@ def _perplexity(ratios: Sequence[Ratio]) -> Figure:
 def _over_dialogues(ratios: Sequence[Ratio], *, is_rate: bool = False) -> Figure:
     counted = [each for each in ratios if each.below]
     if not counted:
-        return undefined("nothing to count")
+        return undefined("there is nothing to count")
     return ratio_figure(counted, range(len(counted)), is_rate=is_rate)
 
 

@@ -66,7 +66,7 @@ class SelfPlay:
             (float(value), task) for value, task in zip(values, self.tasks, strict=True) if value is not None
         ]
         if not pairs:
-            return undefined("nothing to count")
+            return undefined("there is nothing to count")
         return ratio_figure(
             [Ratio(value) for value, _ in pairs], [task for _, task in pairs], is_rate=is_rate
         )

@@ -138,7 +138,7 @@ def _placed(place: str) -> Iterator[set[int]]:
     here = before if place == _ANYWHERE else {min(before)}
     there = before - here if place == _APART else here
     if not there:
-        raise Skip("not measured: this process may use one processor only")
+        raise Skip("not measured: this process may use only one processor")
     os.sched_setaffinity(0, here)
     try:
         yield there
