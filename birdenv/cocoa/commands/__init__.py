@@ -1,4 +1,4 @@
-"""The commands of this room, declared for the list of commands; some share a module."""
+"""Declare the commands of this package for the list of commands, without importing their modules."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ ANALYZE: Final = Command(
 )
 SCENARIOS: Final = Command(
     "birdenv.cocoa.commands.scenarios:scenarios",
-    "Write scenarios: drawn ones, or the tasks of a benchmark.",
+    "Write scenarios: generated ones, or the tasks of a benchmark.",
     group="Data",
     takes_settings=True,
 )

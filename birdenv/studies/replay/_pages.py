@@ -1,4 +1,4 @@
-"""Pages to look at recorded dialogues: a list with filters, and one dialogue under a slider."""
+"""Pages for recorded dialogues: a list with filters, and one dialogue with a slider."""
 
 from __future__ import annotations
 
@@ -20,23 +20,23 @@ from birdenv.studies._requests import refused, study_app
 from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue
 
 _ROWS: Final = 200
-_COOKIE: Final = "replay"  # beside a study's, which may be open on the same host
+_COOKIE: Final = "replay"  # not that of a study, which may be open on the same host
 _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
 
 
 class _Shown(NamedTuple):
-    """The records that pass the filters, and what filters may be set to."""
+    """The records that pass the filters, and the values that filters can have."""
 
     records: list[ReplayedDialogue]
     choices: dict[str, list[str]]
 
 
 def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI, str]:
-    """Return an application that shows recorded dialogues, and the token that opens it.
+    """Return a web application that shows recorded dialogues, and the token that opens it.
 
     Args:
         records: the dialogues.
-        host: the address that it will be served at.
+        host: the address at which it will be served.
     """
     app = study_app("Dialogues", host)
     doors = Doors(None)
@@ -53,13 +53,13 @@ def add_replay(
     prefix: str,
     cookie: str = ADMIN_COOKIE,
 ) -> None:
-    """Add the pages under a prefix; they open with the owner's cookie only.
+    """Add the pages to an application under a prefix. They open only with the owner's cookie.
 
     Args:
         app: the application.
         records: returns the dialogues.
         doors: checks the cookie.
-        prefix: where the pages are, such as `/admin/replay`.
+        prefix: the beginning of the paths of the pages, such as `/admin/replay`.
         cookie: the name of the owner's cookie.
     """
 
@@ -114,13 +114,13 @@ def add_replay(
 
 
 def as_seen(record: ReplayedDialogue) -> dict[str, Any]:
-    """Return a dialogue for its page: everything, and as each seat saw it."""
+    """Return a dialogue for its page: the whole record, and what each seat saw."""
     views = [record.everything()]
-    with suppress(BirdenvError):  # the data may have changed, or be gone
+    with suppress(BirdenvError):  # the data may have changed or disappeared
         views += [record.view(seat) for seat in range(len(record.seats))]
     shown = [view._asdict() for view in views]
     points = ", ".join(f"{round(each, 2):g}" for each in record.rewards)
-    end = f"The end: {record.status or 'not told how'}{', reward ' + points if points else ''}."
+    end = f"The end: {record.status or 'unknown'}{', reward ' + points if points else ''}."
     return {"views": shown, "count": len(views[0].lines), "private": record.private, "end": end}
 
 
@@ -149,7 +149,7 @@ def _filtered(records: Sequence[ReplayedDialogue], asked: Mapping[str, str]) -> 
 
 
 def _passes(record: ReplayedDialogue, asked: Mapping[str, str]) -> bool:
-    """Return True if a dialogue passes the filters; one that is not set lets everything through."""
+    """Return True if a dialogue passes all filters that are set."""
     earned = max(record.rewards, default=0.0) > 0
     held = {
         "game": record.game == asked["game"],

@@ -1,10 +1,10 @@
 "use strict";
-// Lines of a conversation, and panels beside it: for every page that shows them. parts.js is before it. All text
-// goes in as text: nothing here writes HTML.
+// Lines of a conversation and the panels beside it, for all pages that show them. It needs parts.js. All text is
+// inserted as text: nothing here writes HTML.
 
 const byId = (id) => document.getElementById(id);
 
-/** A reply that is a table of text ("a | b" under a rule) is shown as a table; all else as it is. */
+/** Show a reply: text in columns ("a | b", then a rule) as a table, and all other text unchanged. */
 function reply(text) {
   const lines = text.split("\n");
   const parts = lines.map((line) => line.split(" | "));
@@ -14,7 +14,7 @@ function reply(text) {
   return [table("Result", parts[0], parts.slice(2, end)), words(lines.slice(end).join("\n"))];
 }
 
-/** What was said or done: words, code, or a sentence about it. */
+/** Show what was said or done: text, code, or a sentence about it. */
 function said(event) {
   if (event.data === "") return el("p", { class: "act" }, "(nothing)");
   if (typeof event.data === "string" && event.who !== "house") return event.is_code ? sql(event.data) : words(event.data);
@@ -39,7 +39,7 @@ function addOpening(told, list = byId("events")) {
   if (told.opening) addLine("partner", told.voice, words(told.opening), list);
 }
 
-/** The panels of a seat: what it knows, and the guide first. */
+/** Return the panels of a seat: the guide, and what the seat knows. */
 function panelsOf(told) {
   const guide = { title: "What to do", text: told.guide, rows: [], tables: [], entries: [], columns: [] };
   return [...(told.guide ? [guide] : []), ...(told.panels ?? [])];
@@ -66,7 +66,7 @@ function folded(name, count, body, rows) {
   return { made, rows, name: name.toLowerCase(), text: made.textContent.toLowerCase() };
 }
 
-/** A list of folded parts; a few are open, and many can be searched. */
+/** Show a list of folded parts; a few are open at once, and many can be searched. */
 function browser(title, items) {
   const few = items.length <= 4 && items.every((item) => !item.rows.length);
   for (const { made } of items) made.open = few;
@@ -82,7 +82,7 @@ function browser(title, items) {
       for (const row of rows) row.hidden = !name.includes(asked) && !row.textContent.toLowerCase().includes(asked);
       if (!made.hidden) count += 1;
     }
-    found.textContent = asked === "" ? "" : count === 0 ? "Nothing is found." : `Found in ${count} of ${items.length}.`;
+    found.textContent = asked === "" ? "" : count === 0 ? "Nothing was found." : `Found in ${count} of ${items.length}.`;
   });
   return [search, found, items.map((item) => item.made)];
 }
