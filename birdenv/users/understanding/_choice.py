@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users.segments import Segment
-from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._phrases import (
     PLAIN_KINDS,

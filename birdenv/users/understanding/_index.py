@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from birdenv.users._brief import Brief
+from birdenv.users.understanding._candidate import FIELDS, Candidate, Field, facets_of
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
-from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
+from birdenv.users.understanding._candidates import candidates_of
 from birdenv.users.understanding._left_open import mentioned_in
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,

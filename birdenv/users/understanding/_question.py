@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from birdenv.users.understanding._candidates import FIELDS
+from birdenv.users.understanding._candidate import FIELDS
 from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
 from birdenv.users.understanding._phrases import Said, any_of
 from birdenv.users.understanding._word_forms import (

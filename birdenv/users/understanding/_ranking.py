@@ -14,7 +14,7 @@ from functools import lru_cache
 from operator import add, mul
 from typing import NamedTuple, TypeAlias
 
-from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import NOTHING, SHORT_NAME, Overlap, Question, called, overlap

@@ -17,7 +17,7 @@ from itertools import pairwise
 from operator import itemgetter
 from struct import Struct
 
-from birdenv.users.understanding._candidates import FACETS, FIELDS, GROUPS
+from birdenv.users.understanding._candidate import FACETS, FIELDS, GROUPS
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import Question
