@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from birdenv_baselines.user_questions._examples import read_examples
+from birdenv_baselines.user_questions._fit import fit
+from birdenv_baselines.user_questions._measures import measure
 from birdenv_baselines.user_questions._questions import (
     FOLDER,
     GOLDS,
@@ -20,7 +23,6 @@ from birdenv_baselines.user_questions._questions import (
     read_lines,
     with_places,
 )
-from birdenv_baselines.user_questions.train import fit, measure, read_examples
 
 from birdenv.users import Brief
 from birdenv.users._brief import Ambiguity
