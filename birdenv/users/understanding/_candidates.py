@@ -36,6 +36,7 @@ from birdenv.users.understanding._gold_parts import (
     changes,
     has_snippet,
     is_set_to,
+    shares_condition,
     telling_parts,
 )
 from birdenv.users.understanding._left_open import (
@@ -174,15 +175,25 @@ def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
     """Return the terms of an earlier phase whose SQL is in a part."""
     if part.clause in ("output", "group"):
         return []
-    return [one.term for one in points if has_snippet([part.sql], one.snippet)]
+    return [one.term for one in points if shares_condition(part.sql, one.snippet)]
 
 
 def _dropped_stems(brief: Brief) -> set[str]:
-    """Return the words of an earlier phase's points that are not in this one's SQL: "still only the roomy
-    ones?".
+    """Return the words of an earlier phase's conditions that this one's SQL does not have.
+
+    "Still only the roomy ones?" asks about them, and so does "Are cancelled orders still left out?".
     """
-    dropped = [one for one in brief.inherited if not has_snippet(brief.gold, one.snippet)]
-    return set[str]().union(*(stems_of(clean(one.term)) for one in dropped)) if brief.gold else set()
+    if not brief.gold:
+        return set()
+    points = [one for one in brief.inherited if not has_snippet(brief.gold, one.snippet)]
+    conditions = [one.snippet for one in points] + [
+        part.sql
+        for part in gold_parts(brief.earlier_gold, brief.dialect)
+        if part.clause in _CONDITIONS and not has_snippet(brief.gold, part.sql)
+    ]
+    kept = spoken_stems(" ".join(brief.gold), brief.identifiers)
+    dropped = (spoken_stems(sql, brief.identifiers) - kept - GENERIC_STEMS for sql in conditions)
+    return set[str]().union(*(stems_of(clean(one.term)) for one in points), *dropped)
 
 
 def _missing(part: Segment) -> str:

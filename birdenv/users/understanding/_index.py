@@ -112,7 +112,8 @@ def _telling(word: str, subjects: frozenset[str]) -> float:
 @lru_cache(maxsize=256)
 def index_of(brief: Brief) -> Index:
     """Return the index of `brief`, compiled when it is first asked for."""
-    return _indexed(candidates_of(brief), brief.request, subject_stems(brief), bool(brief.inherited))
+    follows = bool(brief.inherited or brief.earlier_gold)
+    return _indexed(candidates_of(brief), brief.request, subject_stems(brief), follows)
 
 
 def _indexed(
