@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from birdenv.users.understanding._candidate import FIELDS
 from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
 from birdenv.users.understanding._phrases import Said, any_of
+from birdenv.users.understanding._spelling import respelt
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
@@ -55,7 +56,7 @@ def take_apart(question: str) -> Question:
 
     "Is that right?" after a statement asks for what the statement says.
     """
-    text = _without_preamble(clean(question[:_LONGEST]))
+    text = _without_preamble(respelt(clean(question[:_LONGEST])))
     sentences, asked, tags = _sentences(text)
     all_words = words(" ".join(sentences))
     guesses = _is_guess(text)

@@ -25,7 +25,7 @@ from birdenv.users.understanding._weights import (
     Weights,
     facet_scores,
 )
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, stem
+from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
@@ -116,7 +116,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > total
     lone = of_term[0] if alone and "personal" not in question.said.found else -1
-    names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
+    names = found.names or is_known or not CLAUSE_STEMS.issuperset(question.content)
     return Evidence(beside, allowed, lone, names)
 
 
@@ -209,18 +209,6 @@ def _is_of_time(question: Question) -> bool:
 
 _CONDITIONS = ("where", "having")
 _WHO = frozenset({"filter", "category", "unmatched", "null"})
-
-_CLAUSE_STEMS = GENERIC_STEMS | frozenset(
-    map(
-        stem,
-        """aggregate alphabetical any appear arrange ascending blank break breakdown cap called
-        decimal descending details digits distinct duplicate dupes else empty first grouped grouping included
-        information last limited lines listed matches missing named none null one only ordered ordering
-        output repeated return returned rounded rounding rows sequence several shown sorted sorting stand stay
-        those top twice unique whole without""".split(),
-    )
-)
-"""Words that a question about a kind of clause has in any task."""
 
 
 def _restricted(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
