@@ -126,6 +126,35 @@ def test_a_condition_that_a_follow_up_inherits_is_found_by_its_term() -> None:
     assert any("floor_area_m2" in sql for sql in choice.granted())
 
 
+def test_a_condition_that_the_follow_up_dropped_restricts_nothing() -> None:
+    first = "SELECT name FROM hives WHERE colour = 'red' AND honey_kg > 12 AND apiary = 'North'"
+    brief = Brief(
+        "",
+        (),
+        ("SELECT name FROM hives WHERE apiary = 'North'",),
+        frozenset({"hives", "name", "colour", "honey_kg", "apiary"}),
+        request="Now all hives.",
+        earlier_gold=(first,),
+    )
+    choice = understand(brief, "Must they still have 12 kg of honey?")
+    assert "no restriction" in choice.answer
+    kept = understand(brief, "Still only those in the apiary North?")
+    assert any("apiary" in sql for sql in kept.granted())
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("wich colums?", "which columns?"), ("rows w/o pages", "rows without pages"), ("u mean?", "you mean?")],
+)
+def test_slips_and_short_forms_are_read_as_they_are_meant(typed: str, meant: str) -> None:
+    assert take_apart(typed).words == take_apart(meant).words
+
+
+@pytest.mark.parametrize("word", ["tanks", "counties", "statue", "moths", "planner", "sport", "ranger"])
+def test_words_that_only_look_like_slips_are_left_alone(word: str) -> None:
+    assert take_apart(f"Which {word}?").words == ("which", word)
+
+
 def test_a_snippet_is_no_second_answer_however_the_gold_spells_it() -> None:
     for name in ("bikeshare_5", "bikeshare_4", "bikeshare_6"):
         parts = [sql for one in index_of(briefs()[name]).candidates if one.group == "part" for sql in one.sql]
