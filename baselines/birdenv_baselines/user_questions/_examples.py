@@ -5,15 +5,24 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 import numpy as np
 from scipy.sparse import csr_array, diags_array
 
 from birdenv.users.understanding._candidate import FACETS
 from birdenv.users.understanding._index import index_of
-from birdenv.users.understanding._question import Question, take_apart
+from birdenv.users.understanding._question import Question, overlap, take_apart
 from birdenv.users.understanding._ranking import Vector, evidence, vectors
-from birdenv.users.understanding._weights import ASK_BACK, FEATURES, REFUSE, scale, word_runs
+from birdenv.users.understanding._weights import (
+    ASK_BACK,
+    FEATURES,
+    REFUSE,
+    own_runs,
+    scale,
+    tokens_of,
+    word_runs,
+)
 from birdenv_baselines.user_questions._questions import Row, is_right
 
 _RARE_WORD, _RARE_RUN = 2, 3
@@ -30,7 +39,8 @@ class Examples:
         rows: the questions.
         runs: a row for each question: what each run of its words counts.
         starts: where the candidates of each question start.
-        features, facets, right: a row for each candidate: its features, what it is, whether it is right.
+        own, features, facets, right: a row for each candidate: what the runs around its words count, its
+            features, what it is, whether it is right.
     """
 
     known: frozenset[str]
@@ -38,6 +48,7 @@ class Examples:
     rows: list[Row]
     runs: csr_array
     starts: np.ndarray
+    own: csr_array
     features: csr_array
     facets: csr_array
     right: np.ndarray
@@ -52,34 +63,43 @@ class Examples:
             rows=[row for row, is_kept in zip(self.rows, keep, strict=True) if is_kept],
             runs=self.runs[kept],
             starts=np.concatenate([[0], np.cumsum(sizes[kept])[:-1]]),
+            own=self.own[of],
             features=self.features[of],
             facets=self.facets[of],
             right=self.right[of],
         )
 
     def without(self, names: Sequence[str]) -> Examples:
-        """Return the questions without the features whose names begin so; `runs` are the runs of words."""
+        """Return the questions without the features whose names begin so.
+
+        `runs` are the runs of words, `own runs` those around a candidate's words.
+        """
         kept = [not any(feature.startswith(name) for name in names) for feature in FEATURES]
         features = csr_array(self.features @ diags_array(np.array(kept, dtype=np.float32)))
-        return replace(self, features=features, runs=self.runs * np.float32("runs" not in names))
+        runs, own = np.float32("runs" not in names), np.float32(not {"runs", "own runs"} & {*names})
+        return replace(self, features=features, runs=self.runs * runs, own=self.own * own)
 
 
 def read_examples(rows: Sequence[Row]) -> Examples:
     """Work out the features of all questions that have a right answer among their candidates."""
     asked = {row.question: take_apart(row.question) for row in rows}
     known, vocabulary = _vocabulary(rows, asked)
-    pairs = [(row, found) for row in rows if (found := _candidates(row, asked[row.question])) is not None]
-    said = [word_runs(index_of(row.brief), asked[row.question], known) for row, _ in pairs]
-    candidates = [one for _, found in pairs for one in found]
+    pairs = [(row, found) for row in rows if (found := _candidates(row, asked[row.question], known))]
+    candidates = [one for _, found in pairs for one in found.examples]
+
+    def counted(runs: Sequence[str], of: int) -> list[tuple[int, float]]:
+        return [(vocabulary[run], scale(of)) for run in runs if run in vocabulary]
+
     return Examples(
         known=known,
         vocabulary=vocabulary,
         rows=[row for row, _ in pairs],
-        runs=_matrix(
-            (((vocabulary[run], scale(len(runs))) for run in runs if run in vocabulary) for runs in said),
+        runs=_matrix((counted(found.runs, len(found.runs)) for _, found in pairs), len(vocabulary)),
+        starts=np.cumsum([0, *(len(found.examples) for _, found in pairs[:-1])]),
+        own=_matrix(
+            (counted(one.own, len(found.runs)) for _, found in pairs for one in found.examples),
             len(vocabulary),
         ),
-        starts=np.cumsum([0, *(len(found) for _, found in pairs[:-1])]),
         features=_matrix((one.features for one in candidates), len(FEATURES)),
         facets=_matrix((((place, 1.0) for place in one.facets) for one in candidates), len(FACETS)),
         right=np.array([one.right for one in candidates]),
@@ -111,7 +131,11 @@ def _vocabulary(rows: Sequence[Row], asked: Mapping[str, Question]) -> tuple[fro
             seen_words[word].add(question if row.any_task else row.database)
     known = frozenset(word for word, places in seen_words.items() if len(places) >= _RARE_WORD)
     for question, row in one_each.items():
-        for run in word_runs(index_of(row.brief), asked[question], known):
+        index = index_of(row.brief)
+        tokens = tokens_of(index, asked[question], known)
+        shared = overlap(index, asked[question]).shared.values()
+        own = (own_runs(tokens, asked[question].stems, words) for words in shared)
+        for run in {*word_runs(tokens), *chain(*own)}:
             seen_runs[run].add(question if row.any_task else row.database)
     kept = sorted(run for run, places in seen_runs.items() if len(places) >= _RARE_RUN)
     return known, {run: number for number, run in enumerate(kept)}
@@ -119,29 +143,40 @@ def _vocabulary(rows: Sequence[Row], asked: Mapping[str, Question]) -> tuple[fro
 
 @dataclass(frozen=True, slots=True)
 class _Example:
-    """What a question may be about: its features, its facets, and whether it is a right answer."""
+    """What a question may be about: its own runs, its features, its facets, and whether it is right."""
 
+    own: Sequence[str]
     features: Vector
     facets: tuple[int, ...]
     right: bool
 
 
-def _candidates(row: Row, asked: Question) -> list[_Example] | None:
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The runs of a question, and all that it may be about."""
+
+    runs: Sequence[str]
+    examples: Sequence[_Example]
+
+
+def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | None:
     """Return all that a question may be about, a refusal and asking back; None if nothing of it is right."""
     index = index_of(row.brief)
-    found = evidence(index, asked)
+    found, tokens = evidence(index, asked), tokens_of(index, asked, known)
     *speaking, of_refusal, of_asking = vectors(index, asked, found)
     examples = [
-        _Example(vector, facets, is_right(row, candidate))
-        for candidate, vector, facets, allowed in zip(
-            index.candidates, speaking, index.facets, found.allowed, strict=False
+        _Example(
+            own_runs(tokens, asked.stems, found.shared.get(number, {})),
+            speaking[number],
+            index.facets[number],
+            is_right(row, candidate),
         )
-        if allowed
+        for number, candidate in enumerate(index.candidates)
+        if found.allowed[number]
     ]
-    reachable = any(example.right for example in examples)
-    lost = row.kind in ("labelled", "unlabelled", "kind") and not reachable
+    lost = row.kind in ("labelled", "unlabelled", "kind") and not any(one.right for one in examples)
     if lost and row.kind != "labelled":
         return None
-    examples.append(_Example(of_refusal, (REFUSE,), row.kind == "refuse"))
-    examples.append(_Example(of_asking, (ASK_BACK,), row.kind == "ask_back" or lost))
-    return examples
+    examples.append(_Example((), of_refusal, (REFUSE,), row.kind == "refuse"))
+    examples.append(_Example((), of_asking, (ASK_BACK,), row.kind == "ask_back" or lost))
+    return _Asked(word_runs(tokens), examples)

@@ -6,8 +6,10 @@ matrices add up in a fixed order, so that the same questions give the same weigh
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, vstack
 
 from birdenv.users.understanding._candidate import FACETS
 from birdenv.users.understanding._weights import FEATURES, REFUSE, Weights
@@ -28,15 +30,15 @@ KEPT = 9_000
 class _Adam:
     """Numbers that are moved against their gradient, each by its own pace (Kingma and Ba, 2015)."""
 
-    def __init__(self, shape: tuple[int, ...], ridge: float) -> None:
+    def __init__(self, shape: tuple[int, ...], ridge: Sequence[float]) -> None:
         self.values = np.zeros(shape, dtype=np.float32)
-        self.ridge = np.full(shape, ridge, dtype=np.float32)
+        self._ridge = np.array(ridge, dtype=np.float32)
         self._mean, self._square = np.zeros_like(self.values), np.zeros_like(self.values)
         self._kept = np.ones(shape, dtype=bool)
 
     def step(self, number: int, gradient: np.ndarray) -> None:
         """Take one step; `number` counts from 1."""
-        gradient = (gradient + self.ridge * self.values) * self._kept
+        gradient = (gradient + self._ridge * self.values) * self._kept
         self._mean += 0.1 * (gradient - self._mean)
         self._square += 0.001 * (gradient**2 - self._square)
         change = self._mean / (1 - 0.9**number) / (np.sqrt(self._square / (1 - 0.999**number)) + 1e-8)
@@ -49,8 +51,7 @@ class _Adam:
         self._kept.flat[largest] = True
         rows = np.flatnonzero(self._kept.any(axis=1))
         self.values = (self.values * self._kept)[rows]
-        self.ridge, self._kept = self.ridge[rows], self._kept[rows]
-        self._mean, self._square = self._mean[rows], self._square[rows]
+        self._kept, self._mean, self._square = self._kept[rows], self._mean[rows], self._square[rows]
         return rows
 
 
@@ -58,12 +59,16 @@ def fit(examples: Examples) -> Weights:
     """Fit the weights by gradient steps on the ridge-penalised likelihood; few runs keep a weight."""
     share = np.array([row.weight for row in examples.rows], dtype=np.float32)
     of = np.repeat(np.arange(len(share)), np.diff([*examples.starts, len(examples.right)]))
-    features = _Adam((len(FEATURES),), _RIDGE)
-    runs = _Adam((examples.runs.shape[1], len(FACETS)), _RIDGE_OF_RUNS)
-    runs.ridge[:, REFUSE] = _RIDGE_OF_REFUSALS
-    of_facets = _picked(examples, of)
+    features = _Adam((len(FEATURES),), [_RIDGE])
+    ridges = [_RIDGE_OF_REFUSALS if place == REFUSE else _RIDGE_OF_RUNS for place in range(len(FACETS))]
+    runs = _Adam((examples.runs.shape[1], len(FACETS)), ridges)
+    has_own = np.flatnonzero(np.diff(examples.own.indptr))
+    said = csr_array(vstack([examples.runs, examples.own[has_own]]))
+    own = np.full(len(of), -1)
+    own[has_own] = len(share) + np.arange(len(has_own))
+    of_facets = _picked(examples.facets, of, said.shape[0]) + _picked(examples.facets, own, said.shape[0])
     of_features, back = examples.features.T.tocsr(), of_facets.T.tocsr()
-    names, said = np.array(list(examples.vocabulary)), examples.runs
+    names, spoken = np.array(list(examples.vocabulary)), (said.shape[0], len(FACETS))
     step = 0
     for steps, times in _STEPS:
         if step:
@@ -80,19 +85,25 @@ def fit(examples: Examples) -> Weights:
             wanted = good / np.add.reduceat(good, examples.starts)[of]
             missed = (chance - wanted) * share[of]
             features.step(step, of_features @ missed)
-            runs.step(step, of_runs @ (back @ missed).reshape(len(share), len(FACETS)))
+            runs.step(step, of_runs @ (back @ missed).reshape(spoken))
     learnt = {str(name): _rounded(row) for name, row in zip(names, runs.values, strict=True)}
     learnt = {run: said for run, said in learnt.items() if said}
     return Weights(tuple(round(float(value), 3) for value in features.values), learnt, examples.known)
 
 
-def _picked(examples: Examples, of: np.ndarray) -> csr_array:
-    """Return the matrix that picks each candidate's facets from those of all questions, side by side."""
-    facets = examples.facets
-    question = np.repeat(of, np.diff(facets.indptr))
-    columns = question * facets.shape[1] + facets.indices
-    shape = (facets.shape[0], len(examples.rows) * facets.shape[1])
-    return csr_array((facets.data, columns, facets.indptr), shape=shape)
+def _picked(facets: csr_array, places: np.ndarray, size: int) -> csr_array:
+    """Return the matrix that adds up each candidate's facets of those that stand at its place, side by side.
+
+    Args:
+        facets: a row for each candidate.
+        places: the place of each candidate's sums, -1 for none.
+        size: how many places there are.
+    """
+    rows = np.repeat(np.arange(facets.shape[0]), np.diff(facets.indptr))
+    has_place = places[rows] >= 0
+    rows, columns = rows[has_place], places[rows[has_place]] * facets.shape[1] + facets.indices[has_place]
+    shape = (facets.shape[0], size * facets.shape[1])
+    return csr_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape)
 
 
 def _rounded(row: np.ndarray) -> tuple[tuple[int, float], ...]:

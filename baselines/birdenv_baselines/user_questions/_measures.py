@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 
 from birdenv.users.understanding import ANSWERED, understand, understand_parts
 from birdenv.users.understanding._index import index_of
@@ -12,7 +12,8 @@ from birdenv_baselines.user_questions._examples import Examples
 from birdenv_baselines.user_questions._fit import fit
 from birdenv_baselines.user_questions._questions import ListRow, Row, outcome
 
-_FOLDS = 5
+FOLDS = 5
+"""So many groups of tasks or hands are left out in turn."""
 
 
 def measure(rows: Iterable[Row], weights: Weights | None = None) -> list[tuple[Row, str]]:
@@ -45,17 +46,27 @@ def is_answered(message: ListRow, weights: Weights | None = None) -> bool:
     return right == [True] * ANSWERED and (len(parts) > ANSWERED) == more
 
 
-def cross_validate(
-    examples: Examples, by: str, fitted: Callable[[Examples], Weights] = fit
-) -> list[tuple[Row, str]]:
-    """Measure every question with weights that its task (or the hand that wrote it) had no part in."""
-    keys = [getattr(row, by) for row in examples.rows]
-    order = {key: number % _FOLDS for number, key in enumerate(sorted(set(keys)))}
+def cross_validate(examples: Examples, by: str, folds: int = FOLDS) -> list[tuple[Row, str]]:
+    """Measure questions with weights that their tasks (or the hands that wrote them) had no part in.
+
+    Args:
+        examples: the questions.
+        by: what is left out: "task" or "hand".
+        folds: how many of the groups are left out in turn; the others are not measured.
+    """
+    group = grouped(examples.rows, by)
     results: list[tuple[Row, str]] = []
-    for fold in sorted(set(order.values())):
-        left = [row for row, key in zip(examples.rows, keys, strict=True) if order[key] == fold]
-        results += measure(left, fitted(examples.part([order[key] != fold for key in keys])))
+    for fold in range(folds):
+        left = [row for row, at in zip(examples.rows, group, strict=True) if at == fold]
+        results += measure(left, fit(examples.part([at != fold for at in group])))
     return results
+
+
+def grouped(rows: Sequence[Row], by: str) -> list[int]:
+    """Return the number of each question's group of tasks or hands."""
+    keys = [getattr(row, by) for row in rows]
+    order = {key: number % FOLDS for number, key in enumerate(sorted(set(keys)))}
+    return [order[key] for key in keys]
 
 
 def table(results: Iterable[tuple[Row, str]], by: str = "") -> str:

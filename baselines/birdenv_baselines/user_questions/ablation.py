@@ -1,6 +1,6 @@
 """Measure what each part of the understanding earns, on questions of authors that the weights do not know.
 
-    python -m birdenv_baselines.user_questions.ablation [--mini-interact FOLDER] [--only WORD]
+    python -m birdenv_baselines.user_questions.ablation [--mini-interact FOLDER] [--folds 2] [--only WORD]
 
 The authors are in five groups. The questions of each group are asked with weights that were fitted to the
 other four groups, once with everything and once without each part. `docs/agents-and-users.md` has the table.
@@ -19,8 +19,7 @@ from unittest.mock import patch
 
 from birdenv.users.understanding._index import index_of
 from birdenv_baselines.user_questions._examples import read_examples
-from birdenv_baselines.user_questions._fit import fit
-from birdenv_baselines.user_questions._measures import cross_validate
+from birdenv_baselines.user_questions._measures import FOLDS, cross_validate, grouped
 from birdenv_baselines.user_questions._questions import FOLDER, Row, load_briefs, load_rows
 
 
@@ -46,6 +45,7 @@ def _of_words(*names: str) -> tuple[str, ...]:
 PARTS: Sequence[Part] = (
     Part("everything"),
     Part("runs of words", ("runs",)),
+    Part("runs around a candidate's words", ("own runs",)),
     Part("kinds asked for and settled", ("asked_and", "asked_not")),
     Part("kinds asked for in plain words", ("plain:",)),
     Part("words of the term, the SQL, the notes and values", _of_words("term", "sql", "notes", "values")),
@@ -97,14 +97,14 @@ PARTS: Sequence[Part] = (
 """What is taken away, one part at a time."""
 
 
-def without(part: Part, rows: Sequence[Row]) -> list[tuple[Row, str]]:
+def without(part: Part, rows: Sequence[Row], folds: int) -> list[tuple[Row, str]]:
     """Fit and measure without a part."""
     with ExitStack() as stack:
         for name, value in part.patches.items():
             stack.enter_context(patch(f"birdenv.users.understanding.{name}", value))
         index_of.cache_clear()
         examples = read_examples(rows).without(part.features)
-        results = cross_validate(examples, "hand", fit)
+        results = cross_validate(examples, "hand", folds)
     index_of.cache_clear()
     return results
 
@@ -126,14 +126,17 @@ def main(arguments: Sequence[str] | None = None) -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="so many of the five groups are left out")
     parser.add_argument("--only", default="", help="only the parts whose names have this text")
     options = parser.parse_args(arguments)
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
     print("| without | all | labelled | unlabelled | refusals |\n|---|---|---|---|---|")
-    asked = by_kind(read_examples(rows).rows)
+    all_rows = read_examples(rows).rows
+    group = grouped(all_rows, "hand")
+    asked = by_kind(row for row, at in zip(all_rows, group, strict=True) if at < options.folds)
     for part in PARTS:
         if options.only in part.name:
-            print(line(part.name, without(part, rows), asked), flush=True)
+            print(line(part.name, without(part, rows, options.folds), asked), flush=True)
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from birdenv.users.understanding._candidate import FIELDS
 from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
@@ -209,9 +209,9 @@ class Overlap:
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
     of them is more than a word that frames any question, or if the question has its name. `names` is true if
-    a telling word is of the request or of a candidate. `total` is the
-    weight of all words of the question,
-    `unknown` of those that no candidate has.
+    a telling word is of the request or of a candidate. `total` is the weight of all words of the question,
+    `unknown` of those that no candidate has. `shared` are the words that each candidate has, and whether its
+    term or its SQL has them.
     """
 
     by_field: list[Sequence[float]]
@@ -219,6 +219,7 @@ class Overlap:
     names: bool = False
     total: float = 0.0
     unknown: float = 0.0
+    shared: dict[int, dict[str, bool]] = field(default_factory=dict)
 
 
 NOTHING = (0.0,) * len(FIELDS)
@@ -230,6 +231,7 @@ def overlap(index: Index, question: Question) -> Overlap:
     size = len(index.candidates)
     known = [False] * size
     shared: dict[int, list[float]] = {}
+    said: dict[int, dict[str, bool]] = {}
     names = not index.measures.isdisjoint(question.words)
     total = unknown = 0.0
     readable = _is_readable(index, question)
@@ -250,19 +252,22 @@ def overlap(index: Index, question: Question) -> Overlap:
         for other, share in meant:
             is_name = telling and (share in _SURE or other not in GENERIC_STEMS)
             weight = weights[other] * share
-            for number, field in postings[other]:
+            for number, place in postings[other]:
                 fields = shared.get(number)
                 if fields is None:
                     fields = shared[number] = [*NOTHING]
-                fields[field] += weight
+                    said[number] = {}
+                fields[place] += weight
+                said[number][word] = place < _NOTES or said[number].get(word, False)
                 if is_name:
                     known[number] = True
     for number in called(index.names, question):
         known[number] = True
     by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
-    return Overlap(by_field, known, names, total or 1.0, unknown)
+    return Overlap(by_field, known, names, total or 1.0, unknown, said)
 
 
+_NOTES = FIELDS.index("notes")
 _SURE = (ITSELF, SYNONYM)
 
 

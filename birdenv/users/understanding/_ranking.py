@@ -45,12 +45,14 @@ class Evidence:
     kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
     number of the one candidate whose term has most of the question's words, -1 if there are several or none.
     `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
+    `shared` are the words that each candidate has in common with the question.
     """
 
     beside: list[Vector]
     allowed: list[bool]
     only: int
     names: bool
+    shared: Mapping[int, Mapping[str, bool]]
 
 
 def evidence(index: Index, question: Question) -> Evidence:
@@ -117,7 +119,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > total
     lone = of_term[0] if alone and "personal" not in question.said.found else -1
     names = found.names or is_known or not CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(beside, allowed, lone, names)
+    return Evidence(beside, allowed, lone, names, found.shared)
 
 
 _GOES_ON = re.compile(
@@ -305,11 +307,10 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
     values, (scores, of_kind) = weights.values, _standing_scores(index, weights)
     for kind in asked.kinds:
         scores = list(map(add, scores, of_kind[kind]))
+    of_words = facet_scores(index, asked, found.shared, weights.known, weights.of_runs)
     scores = [
         sum([values[place] * value for place, value in vector], start + said)
-        for vector, start, said in zip(
-            found.beside, scores, facet_scores(index, asked, weights.known, weights.of_runs), strict=True
-        )
+        for vector, start, said in zip(found.beside, scores, of_words, strict=True)
     ]
     allowed = [*found.allowed, True, True]
     top = max(score for score, may in zip(scores, allowed, strict=True) if may)
