@@ -178,22 +178,24 @@ def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
     return [one.term for one in points if shares_condition(part.sql, one.snippet)]
 
 
+def _dropped_terms(brief: Brief) -> list[str]:
+    """Return the terms of an earlier phase whose SQL this one's does not have: "still only roomy ones?"."""
+    if not brief.gold:
+        return []
+    return [clean(one.term) for one in brief.inherited if not has_snippet(brief.gold, one.snippet)]
+
+
 def _dropped_stems(brief: Brief) -> set[str]:
     """Return the words of an earlier phase's conditions that this one's SQL does not have.
 
-    "Still only the roomy ones?" asks about them, and so does "Are cancelled orders still left out?".
+    "Are cancelled orders still left out?" may ask about a condition that nobody annotated.
     """
-    if not brief.gold:
-        return set()
-    points = [one for one in brief.inherited if not has_snippet(brief.gold, one.snippet)]
-    conditions = [one.snippet for one in points] + [
-        part.sql
-        for part in gold_parts(brief.earlier_gold, brief.dialect)
-        if part.clause in _CONDITIONS and not has_snippet(brief.gold, part.sql)
+    conditions = [one.snippet for one in brief.inherited] + [
+        part.sql for part in gold_parts(brief.earlier_gold, brief.dialect) if part.clause in _CONDITIONS
     ]
+    dropped = [sql for sql in conditions if brief.gold and not has_snippet(brief.gold, sql)]
     kept = spoken_stems(" ".join(brief.gold), brief.identifiers)
-    dropped = (spoken_stems(sql, brief.identifiers) - kept - GENERIC_STEMS for sql in conditions)
-    return set[str]().union(*(stems_of(clean(one.term)) for one in points), *dropped)
+    return set[str]().union(*(spoken_stems(sql, brief.identifiers) for sql in dropped)) - kept - GENERIC_STEMS
 
 
 def _missing(part: Segment) -> str:
@@ -264,7 +266,8 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
         if kind == "limit":
             fields["sql"] = stems_near(said_words, numbers_in(said_words))
         if kind == "filter":
-            fields = {"sql": (stems_in(unused_columns(brief)) - GENERIC_STEMS) | _dropped_stems(brief)}
+            named = set[str]().union(*map(stems_of, _dropped_terms(brief)))
+            fields = {"sql": stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief) | named}
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",
@@ -272,6 +275,11 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             clause="where" if said_words and kind == "filter" else kind,
             same=sentences.setdefault(answer, number) if said_words else 2000,
             main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},
+            names=tuple(
+                name
+                for term in (_dropped_terms(brief) if kind == "filter" else ())
+                for name in names_of(term)
+            ),
             literals=numbers_in(said_words),
             answer=answer,
         )

@@ -112,7 +112,7 @@ def evidence(index: Index, question: Question) -> Evidence:
     beside.append(_asking_back(question, best / total, plain))
     guesses = question.guesses and not at_length
     is_known = any(found.known)
-    unrestricted = _is_unrestricted(index, question, found.by_field)
+    unrestricted = _is_unrestricted(index, question, found.by_field, named)
     names = found.names and not guesses
     allowed = _allowed(index, question, found.known, names, of_value, guesses, unrestricted)
     of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
@@ -180,11 +180,13 @@ def _allowed(
     ]
 
 
-def _is_unrestricted(index: Index, question: Question, by_field: Sequence[Sequence[float]]) -> bool:
+def _is_unrestricted(
+    index: Index, question: Question, by_field: Sequence[Sequence[float]], named: Iterable[int]
+) -> bool:
     """Return whether "no restriction" may be true of what a question asks about: no condition has to do with
-    it.
+    it, or it has the name of one that was dropped.
     """
-    if not index.restricting:
+    if not index.restricting or any(index.candidates[i].clause == "filter" for i in named):
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
         return all("period" not in index.candidates[i].kinds for i in index.restricting)
