@@ -17,6 +17,7 @@ from birdenv.users.understanding import (
     understand,
     understand_parts,
 )
+from birdenv.users.understanding._candidate_words import subject_stems
 from birdenv.users.understanding._choice import NEVER, SURE
 from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
 from birdenv.users.understanding._left_open import NO_RESTRICTION
@@ -211,7 +212,9 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     if bool(keeps) == bool(drops) or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
         return ""
     said = set(asked.content) - GENERIC_STEMS
-    named = [one for one in brief.inherited if (stems := _telling(one.term)) and stems <= said]
+    subjects = subject_stems(brief)
+    telling = ((one, _telling(one.term)) for one in brief.inherited)
+    named = [one for one, stems in telling if (own := stems - subjects or stems) and own <= said]
     holds = {has_snippet(brief.gold, one.snippet) for one in named}
     if len(holds) != 1:
         return ""

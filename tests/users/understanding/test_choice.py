@@ -101,6 +101,7 @@ FOLLOW_UP = Brief(
         ("Still only the old bikes?", "Yes"),
         ("Do you drop the condition about old bikes?", "No"),
         ("Still only those with a weak battery?", "No"),
+        ("Still just the old ones?", "Yes"),
         ("Does the weak battery no longer matter?", "Yes"),
         ("Only old bikes or all?", ""),
         ("Which old bikes are still meant?", ""),
