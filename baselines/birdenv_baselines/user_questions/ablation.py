@@ -1,25 +1,28 @@
 """Measure what each part of the understanding earns, on questions of authors that the weights do not know.
 
-    python -m birdenv_baselines.user_questions.ablation [--mini-interact FOLDER] [--folds 2] [--only WORD]
+    python -m birdenv_baselines.user_questions.ablation [--mini-interact FOLDER] [--folds 2] [--refit]
 
-The authors are in five groups. The questions of each group are asked with weights that were fitted to the
-other four groups, once with everything and once without each part. `docs/agents-and-users.md` has the table.
+The authors are in five groups. The questions of some groups are asked with weights that were fitted to those
+of the others: once with everything, and once without each part. With `--refit` the weights are fitted again
+without it, for each group by itself. `docs/agents-and-users.md` has the table.
 """
 
 from __future__ import annotations
 
 import argparse
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from unittest.mock import patch
 
 from birdenv.users.understanding._index import index_of
-from birdenv_baselines.user_questions._examples import read_examples
-from birdenv_baselines.user_questions._measures import FOLDS, cross_validate, grouped
+from birdenv.users.understanding._weights import FEATURES, OWN, OWN_NOTE, Weights
+from birdenv_baselines.user_questions._examples import Examples, read_examples
+from birdenv_baselines.user_questions._fit import fit
+from birdenv_baselines.user_questions._measures import FOLDS, cross_validate, grouped, measure
 from birdenv_baselines.user_questions._questions import FOLDER, Row, load_briefs, load_rows
 
 
@@ -97,16 +100,35 @@ PARTS: Sequence[Part] = (
 """What is taken away, one part at a time."""
 
 
-def without(part: Part, rows: Sequence[Row], folds: int) -> list[tuple[Row, str]]:
-    """Fit and measure without a part."""
+def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> list[tuple[Row, str]]:
+    """Fit and measure without a part; `examples` are the `rows` as they are read with everything."""
+    if not part.patches:
+        return cross_validate(examples.without(part.features), "hand", folds)
+    with taken_away(part):
+        return cross_validate(read_examples(rows), "hand", folds)
+
+
+def without_refitting(part: Part, rows: Sequence[Row], weights: Weights) -> list[tuple[Row, str]]:
+    """Measure without a part, with weights that were fitted with it: a part that costs little has no use."""
+    values = zip(FEATURES, weights.values, strict=True)
+    runs = {} if "runs" in part.features else weights.runs
+    if "own runs" in part.features:
+        runs = {run: said for run, said in runs.items() if not {OWN, OWN_NOTE} & set(run.split())}
+    left = tuple(0.0 if name.startswith(part.features) else value for name, value in values)
+    with taken_away(part):
+        return measure(rows, Weights(left, runs, weights.known))
+
+
+@contextmanager
+def taken_away(part: Part) -> Iterator[None]:
+    """Put in place what stands for a part without it."""
     with ExitStack() as stack:
         for name, value in part.patches.items():
             stack.enter_context(patch(f"birdenv.users.understanding.{name}", value))
-        index_of.cache_clear()
-        examples = read_examples(rows).without(part.features)
-        results = cross_validate(examples, "hand", folds)
-    index_of.cache_clear()
-    return results
+        if part.patches:
+            index_of.cache_clear()
+            stack.callback(index_of.cache_clear)
+        yield
 
 
 def by_kind(rows: Iterable[Row]) -> Counter[str]:
@@ -127,16 +149,22 @@ def main(arguments: Sequence[str] | None = None) -> None:
     )
     parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
     parser.add_argument("--folds", type=int, default=FOLDS, help="so many of the five groups are left out")
-    parser.add_argument("--only", default="", help="only the parts whose names have this text")
+    parser.add_argument("--refit", action="store_true", help="fit the weights again without each part")
+    parser.add_argument("--only", default=[""], nargs="+", help="only the parts whose names have such a text")
     options = parser.parse_args(arguments)
     rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
     print("| without | all | labelled | unlabelled | refusals |\n|---|---|---|---|---|")
-    all_rows = read_examples(rows).rows
-    group = grouped(all_rows, "hand")
-    asked = by_kind(row for row, at in zip(all_rows, group, strict=True) if at < options.folds)
+    examples = read_examples(rows)
+    group = grouped(examples.rows, "hand")
+    left = [row for row, at in zip(examples.rows, group, strict=True) if at < options.folds]
+    weights = None if options.refit else fit(examples.part([at >= options.folds for at in group]))
     for part in PARTS:
-        if options.only in part.name:
-            print(line(part.name, without(part, rows, options.folds), asked), flush=True)
+        if any(text in part.name for text in options.only):
+            if weights is None:
+                results = without(part, examples, rows, options.folds)
+            else:
+                results = without_refitting(part, left, weights)
+            print(line(part.name, results, by_kind(left)), flush=True)
 
 
 if __name__ == "__main__":

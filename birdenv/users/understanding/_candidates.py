@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users.segments import Segment, segments
-from birdenv.users.sql_in_words import tokenize
+from birdenv.users.sql_in_words import in_words, tokenize
 from birdenv.users.understanding._candidate import Candidate, Field
 from birdenv.users.understanding._candidate_words import (
     all_stems,
@@ -28,6 +28,7 @@ from birdenv.users.understanding._candidate_words import (
     stems_in,
     stems_near,
     stems_of,
+    subject_stems,
     tables_joined,
 )
 from birdenv.users.understanding._gold_parts import (
@@ -153,15 +154,20 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
             segments=(part,),
-            names=tuple(name for term in called for name in names_of(clean(term))),
-            literals=literals_of(part.sql, short=part.clause == "limit"),
+            names=tuple(name for term in terms for name in names_of(clean(term)))
+            + tuple(name for term in called[len(terms) :] for name in _names_again(term, brief)),
+            literals=_literals(part.sql, small=bool(brief.earlier_gold))
+            if part.clause != "limit"
+            else literals_of(part.sql, short=True),
             same=number,
             main_kinds=PLAIN_KINDS
             & {part.clause, *_MAIN_KINDS.get(part.clause, ()), _missing(part), _rounded(part)},
         )
         notes = meaning_stems(brief.notes, part.sql) | beside_terms(brief.request, terms)
         notes |= set[str]().union(*(stems_of(term) for term in called[len(terms) :]))
-        if part.clause not in ("output", "group", "order"):
+        if part.clause in ("output", "group", "order"):
+            notes |= _earlier_stems(brief, part.clause)
+        else:
             notes |= stems_near(brief.clear_query, literals_of(part.sql))
         spoken = spoken_stems(part.sql, brief.identifiers)
         if part.clause == "limit":
@@ -178,24 +184,54 @@ def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
     return [one.term for one in points if shares_condition(part.sql, one.snippet)]
 
 
-def _dropped_terms(brief: Brief) -> list[str]:
-    """Return the terms of an earlier phase whose SQL this one's does not have: "still only roomy ones?"."""
-    if not brief.gold:
+def _dropped_terms(brief: Brief, kind: str) -> list[str]:
+    """Return the terms of an earlier phase's conditions, or order, that this one's SQL does not have.
+
+    "Still only the roomy ones?" asks about one.
+    """
+    if not brief.gold or kind not in _FORMS:
         return []
-    return [clean(one.term) for one in brief.inherited if not has_snippet(brief.gold, one.snippet)]
+    dropped = (one for one in brief.inherited if not has_snippet(brief.gold, one.snippet))
+    return [clean(one.term) for one in dropped if in_words(one.snippet, brief).form == _FORMS[kind]]
+
+
+def _names_again(term: str, brief: Brief) -> tuple[str, ...]:
+    """Return how a term of an earlier phase may be called: also without what is listed, "the senior ones"."""
+    subjects = subject_stems(brief) | GENERIC_STEMS
+    telling = " ".join(word for word in words(clean(term)) if stem(word) not in subjects)
+    return tuple(dict.fromkeys(filter(None, [*names_of(clean(term)), telling])))
+
+
+_FORMS = {"filter": "condition", "order": "arrangement"}
 
 
 def _dropped_stems(brief: Brief) -> set[str]:
-    """Return the words of an earlier phase's conditions that this one's SQL does not have.
+    """Return the words of an earlier phase's SQL that this one's does not have.
 
     "Are cancelled orders still left out?" may ask about a condition that nobody annotated.
     """
-    conditions = [one.snippet for one in brief.inherited] + [
-        part.sql for part in gold_parts(brief.earlier_gold, brief.dialect) if part.clause in _CONDITIONS
-    ]
-    dropped = [sql for sql in conditions if brief.gold and not has_snippet(brief.gold, sql)]
-    kept = spoken_stems(" ".join(brief.gold), brief.identifiers)
-    return set[str]().union(*(spoken_stems(sql, brief.identifiers) for sql in dropped)) - kept - GENERIC_STEMS
+    if not brief.gold:
+        return set()
+    said = (spoken_stems(" ".join(sql), brief.identifiers) for sql in (brief.earlier_gold, brief.gold))
+    return next(said) - next(said) - GENERIC_STEMS
+
+
+def _dropped_literals(brief: Brief) -> tuple[str, ...]:
+    """Return the values in an earlier phase's SQL that this one's does not have."""
+    kept = _literals(" ".join(brief.gold), small=True)
+    return tuple(one for one in _literals(" ".join(brief.earlier_gold), small=True) if one not in kept)
+
+
+def _literals(sql: str, *, small: bool) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*literals_of(sql), *(literals_of(sql, short=True) if small else ())]))
+
+
+def _earlier_stems(brief: Brief, clause: str) -> set[str]:
+    """Return the words of an earlier phase's clause of the same kind: "sorted by urgency again?"."""
+    parts = gold_parts(brief.earlier_gold, brief.dialect)
+    return set[str]().union(
+        *(spoken_stems(part.sql, brief.identifiers) for part in parts if part.clause == clause)
+    )
 
 
 def _missing(part: Segment) -> str:
@@ -262,12 +298,13 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
         ]
     sentences: dict[str, int] = {}
     for number, (kind, answer, said_words) in enumerate(found, 2001):
-        fields: dict[Field, set[str]] = {"notes": stems_in(said_words)}
+        fields: dict[Field, set[str]] = {"notes": stems_in(said_words) | _earlier_stems(brief, kind)}
         if kind == "limit":
             fields["sql"] = stems_near(said_words, numbers_in(said_words))
         if kind == "filter":
-            named = set[str]().union(*map(stems_of, _dropped_terms(brief)))
-            fields = {"sql": stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief) | named}
+            fields = {"sql": stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief)}
+        dropped = _dropped_terms(brief, kind)
+        fields["sql"] = fields.get("sql", set()).union(*map(stems_of, dropped))
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",
@@ -275,12 +312,8 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             clause="where" if said_words and kind == "filter" else kind,
             same=sentences.setdefault(answer, number) if said_words else 2000,
             main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},
-            names=tuple(
-                name
-                for term in (_dropped_terms(brief) if kind == "filter" else ())
-                for name in names_of(term)
-            ),
-            literals=numbers_in(said_words),
+            names=tuple(name for term in dropped for name in _names_again(term, brief)),
+            literals=_dropped_literals(brief) if kind == "filter" and gold else numbers_in(said_words),
             answer=answer,
         )
         yield candidate, fields

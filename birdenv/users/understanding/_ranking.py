@@ -113,12 +113,12 @@ def evidence(index: Index, question: Question) -> Evidence:
     guesses = question.guesses and not at_length
     is_known = any(found.known)
     unrestricted = _is_unrestricted(index, question, found.by_field, named)
-    names = found.names and not guesses
-    allowed = _allowed(index, question, found.known, names, of_value, guesses, unrestricted)
+    confirmed = of_value if goes_on else set[int]()
+    allowed = _allowed(index, question, found, of_value, confirmed, guesses, unrestricted)
     of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > total
     lone = of_term[0] if alone and "personal" not in question.said.found else -1
-    names = found.names or is_known or not CLAUSE_STEMS.issuperset(question.content)
+    names = found.names or is_known or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
     return Evidence(beside, allowed, lone, names, found.shared)
 
 
@@ -157,26 +157,31 @@ def _in_common(
 def _allowed(
     index: Index,
     question: Question,
-    known: Sequence[bool],
-    names: bool,
+    found: Overlap,
     of_value: set[int],
+    confirmed: set[int],
     guesses: bool,
     unrestricted: bool,
 ) -> list[bool]:
+    """Return which candidates a question may be about.
+
+    A question in words that nobody knows ("when are we running low?") may be about any annotated point, and
+    one to a follow-up ("still 40?") about whatever has the value that is `confirmed`.
+    """
     asked_alone = question.kinds - {"filter", "extent"}
-    may_limit = any(known) or "extent" in question.kinds or _is_of_time(question)
+    may_limit = any(found.known) or "extent" in question.kinds or _is_of_time(question)
     kinds = question.kinds & PLAIN_KINDS
     return [
         (
-            (is_known and not guesses)
-            or names
+            ((is_known or found.names or (found.tells and bool(candidate.items))) and not guesses)
             or (candidate.group == "said" and number in of_value)
+            or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)
             or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
         )
         and (unrestricted or candidate.group != "open" or candidate.clause != "filter")
         and not (kinds and _is_of_another_kind(candidate, kinds))
-        for number, (candidate, is_known) in enumerate(zip(index.candidates, known, strict=True))
+        for number, (candidate, is_known) in enumerate(zip(index.candidates, found.known, strict=True))
     ]
 
 

@@ -70,7 +70,7 @@ _AT = {name: place for place, name in enumerate(FACETS)}
 REFUSE, ASK_BACK = _AT["refuse"], _AT["ask back"]
 _SPOKEN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
 _NUMBERS = frozenset(map(stem, NUMBERS.values()))
-_OWN, _OWN_NOTE = "@", "&"
+OWN, OWN_NOTE = "@", "&"
 
 
 def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[str]:
@@ -111,7 +111,7 @@ def own_runs(tokens: Sequence[str], stems: Sequence[str], own: Mapping[str, bool
     marked = list(tokens)
     places = [place for place, one in enumerate(stems, 1) if one in own]
     for place in places:
-        marked[place] = _OWN if own[stems[place - 1]] else _OWN_NOTE
+        marked[place] = OWN if own[stems[place - 1]] else OWN_NOTE
     found: dict[str, None] = {}
     for place in places:
         mark, before, after = marked[place], marked[place - 1], marked[place + 1]
