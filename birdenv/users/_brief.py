@@ -54,7 +54,8 @@ class Brief:
     false where the protocol answers each question by itself and never asks back; `first_line` is true where
     it takes a model's first line for its choice; `style` is how a rule-based user words its answers;
     `annotated` are the ambiguities as the task's record has them, for prompts of others.
-    `inherited` are the points of an earlier phase, by whose terms this one's conditions may be called.
+    `inherited` are the points of an earlier phase, by whose terms this one's conditions may be called, and
+    `earlier_gold` are its reference statements: a follow-up may ask which of their conditions still hold.
     """
 
     clear_query: str
@@ -69,6 +70,7 @@ class Brief:
     style: UserStyle = "plain"
     annotated: Mapping[str, Any] = field(default_factory=dict, repr=False)
     inherited: tuple[Ambiguity, ...] = ()
+    earlier_gold: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         """Return the hash of the two questions: strings remember theirs, and few briefs share them."""

@@ -65,6 +65,7 @@ def briefs_of(
         request=follow_up.query,
         annotated={},
         inherited=brief.ambiguities,
+        earlier_gold=brief.gold,
     )
 
 
