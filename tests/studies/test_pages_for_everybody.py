@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_browser_stories import Person
+from people_in_chromium import Person
 from web_browser import served
 
 import birdenv.studies
