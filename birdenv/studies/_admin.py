@@ -35,11 +35,11 @@ _DOING: Final = {
     "survey": "answering questions",
 }
 _ENDINGS: Final = {
-    "done": "came to the end",
-    "partner_left": "were left by their partner",
-    "nobody_came": "waited in vain",
-    "full": "came when all was full",
-    "left": "left",
+    "done": "completed",
+    "partner_left": "left by their partner",
+    "nobody_came": "nobody came in time",
+    "full": "study was full",
+    "left": "left early",
     "failed_check": "failed the check",
     "too_short": "wrote too little",
 }

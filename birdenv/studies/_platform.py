@@ -18,9 +18,9 @@ PLATFORM_FIELDS: Final = (
 """Parameters with which Prolific and Mechanical Turk send people."""
 
 TAKEN: Final = (
-    "Somebody takes part under your platform's id already. If it is you: close the page in your other "
-    "browser and try again, or open here the link that it shows for that. The study's team can send you "
-    "this link, too."
+    "Somebody is already taking part with your platform id. If it is you, close the page in your other "
+    "browser and try again, or open the link that it shows for continuing in another browser. The study team "
+    "can send you this link, too."
 )
 """Told to one who comes with the id of somebody else, or from a second browser."""
 

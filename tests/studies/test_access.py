@@ -271,7 +271,7 @@ def test_a_second_browser_must_wait_until_the_first_is_closed(study: tuple[Study
         assert second.post("/consent", referer=came) == 409 and second.status() == "consent"
         second.get(f"/?{WORKER.format(5)}")
         assert second.post("/consent", referer=came) == 409
-    (back,) = re.findall('href="(/[^"]*)">To the first page', second.page)
+    (back,) = re.findall('href="(/[^"]*)">Go to the first page', second.page)
     until_gone(study[0], owner)
     second.get(back)
     assert second.post("/consent") == 200

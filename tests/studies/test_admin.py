@@ -85,7 +85,7 @@ def test_who_waits_and_a_problem_is_seen_and_text_of_others_is_text(tmp_path: Pa
         with Chat(person) as chat:
             chat.until(lambda: chat.status == "waiting")
             person.post("/report", {"text": "<b>slow</b>"})
-            assert "The study's team can read your message now." in person.page
+            assert "The study team has received your message." in person.page
             admin.post("/admin", {"token": Doors(tmp_path).admin_token})
             admin.get("/admin/now")
             assert "prolific:<i>p</i></td>" in admin.page and "<td>open</td>" in admin.page

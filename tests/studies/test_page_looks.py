@@ -46,7 +46,7 @@ def test_one_who_fails_the_check_and_one_who_leaves(chromium: Any, tmp_path: Pat
         two.look("waiting-opened", whole=True)
         two.page.goto(f"http://127.0.0.1:{port}/?workerId=W3&assignmentId=B&hitId=H")
         two.look("replace")
-        two.page.click("text=Stay as you are")
+        two.page.click("text=Do not change")
         two.press("Leave the study", "summary")
         two.press("Leave for good")
         two.look("left")

@@ -51,10 +51,10 @@ def test_a_report_of_a_problem_leaves_what_is_typed(chromium: Any, tmp_path: Pat
         page = person.page
 
         def report(words: str) -> None:
-            person.press("Tell us of a problem", "summary")
+            person.press("Report a problem", "summary")
             person.write(page.get_by_label("What is wrong?"), words)
-            person.press("Send to the study's team")
-            page.get_by_text("Thank you. The study's team can read your message now.").wait_for()
+            person.press("Send to the study team")
+            page.get_by_text("Thank you. The study team has received your message.").wait_for()
 
         person.enter()
         person.write(page.locator("#editor .cm-content"), "SELECT 1 AS draft")
@@ -77,7 +77,7 @@ def test_a_report_of_a_problem_leaves_what_is_typed(chromium: Any, tmp_path: Pat
         ]
         person.context.set_offline(True)
         page.get_by_label("What is wrong?").fill("Am I heard?")
-        person.press("Send to the study's team")
+        person.press("Send to the study team")
         page.get_by_text("There is no connection.").wait_for()
         assert page.get_by_label("What is wrong?").input_value() == "Am I heard?"
 
@@ -87,10 +87,10 @@ def test_without_javascript_a_sentence_says_so(chromium: Any, tmp_path: Path) ->
     with served(tmp_path, "mutual-friends", StudyConfig(), limit=1) as (_, port):
         page = chromium.new_context(java_script_enabled=False).new_page()
         page.goto(f"http://127.0.0.1:{port}/")
-        assert "This study needs JavaScript." in page.inner_text("body")
+        assert "This page needs JavaScript." in page.inner_text("body")
         page.click("text=I agree and take part")
         page.click("text=Start")
-        assert "This study needs JavaScript." in page.inner_text("body")
+        assert "This page needs JavaScript." in page.inner_text("body")
 
 
 @pytest.mark.slow

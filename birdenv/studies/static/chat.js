@@ -35,7 +35,7 @@ function connect() {
   socket.onclose = (event) => {
     if (leaving) return;
     if (event.code >= 4400 && event.code < 4500) {
-      tell("The connection was refused. Please load this page again.");
+      tell("The connection was refused. Please reload this page.");
       return;
     }
     tell("No connection. Trying again …");
@@ -188,7 +188,7 @@ document.addEventListener("visibilitychange", () => {
 setInterval(() => {
   if (deadline === null || !byId("left")) return;
   const left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
-  byId("left").textContent = `You wait at most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. If nobody comes, you can finish and are paid.`;
+  byId("left").textContent = `You will wait at most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. If nobody comes, you can finish and will be paid.`;
 }, 500);
 
 connect();

@@ -121,8 +121,8 @@ class StudyConfig(_Part):
 
     title: str = ""
     consent: str = (
-        "You take part in a study of conversation. What you write is stored and analysed under a random "
-        "number. You may leave at any time. Please write nothing that tells who you are."
+        "This is a study of conversation. What you write is stored and analysed under a random number. You "
+        "may leave at any time. Please do not write anything that identifies you."
     )
     instructions: str = ""
     check: tuple[Check, ...] = ()

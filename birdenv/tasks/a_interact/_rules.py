@@ -45,17 +45,17 @@ PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
 
 _LABELS: Final[Mapping[str, str]] = {
     "get_schema": "Read the tables",
-    "get_all_column_meanings": "Read what all columns hold",
-    "get_column_meaning": "Read what one column holds",
-    "get_all_external_knowledge_names": "Read the names of the knowledge",
-    "get_knowledge_definition": "Read one piece of knowledge",
-    "get_all_knowledge_definitions": "Read all knowledge",
+    "get_all_column_meanings": "Read the meanings of all columns",
+    "get_column_meaning": "Read the meaning of one column",
+    "get_all_external_knowledge_names": "Read the names of all knowledge entries",
+    "get_knowledge_definition": "Read one knowledge entry",
+    "get_all_knowledge_definitions": "Read all knowledge entries",
 }
 _BUDGET_GUIDE: Final = (
-    "Everything that you do has a price, which its button tells, and is paid from one budget: reading about "
-    "the data, too. Keep enough of it for your SQL."
+    "Everything that you do has a price, which is shown on its button, and is paid from one budget. This "
+    "includes reading about the data. Keep enough of the budget for your SQL."
 )
-_FIELDS: Final = {"table": "Table", "column": "Column", "name": "Its name"}
+_FIELDS: Final = {"table": "Table", "column": "Column", "name": "Name"}
 
 
 def _words() -> SeatWords:
@@ -211,7 +211,7 @@ class AInteractRules(InteractRules):
         return self._reply(messages.follow_up(query))
 
     def _panels(self) -> tuple[Panel, ...]:
-        how = "Read about its tables, columns and knowledge here. What you read comes into the conversation."
+        how = "Read about its tables, columns and knowledge here. What you read appears in the conversation."
         return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:

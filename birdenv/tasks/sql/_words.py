@@ -12,7 +12,7 @@ from birdenv.tasks.sql._actions import ANSWER, CLARIFY, EXECUTE_SQL, SUBMIT_SQL
 
 _SQL: Final = {"sql": "SQL"}
 SUBMITTED: Final = ActionWords(
-    "Submit", "Hand in your answer to be judged.", done="submitted this SQL", fields=_SQL
+    "Submit", "Submit your answer to be judged.", done="submitted this SQL", fields=_SQL
 )
 RAN: Final = ActionWords("Run", "Try the SQL and see its result.", done="ran this SQL", fields=_SQL)
 
@@ -47,7 +47,7 @@ ASKING_WORDS: Final = SeatWords(
 ANSWERING_WORDS: Final = SeatWords(
     {ANSWER.name: ActionWords("Answer", "Answer the analyst, in plain words")},
     {"system": "Analyst", "judge": "Referee"},
-    {"completed": "The analyst has handed in an answer, and needs you no more."},
+    {"completed": "The analyst has submitted an answer and has no more questions."},
     "The analyst's SQL earned {points} of 1 point.",
 )
 """Of the seat that knows what is wanted."""
