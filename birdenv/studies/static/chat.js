@@ -176,7 +176,8 @@ function tell(words) {
 function update() {
   byId("standing").textContent = state.left;
   controls.show(state);
-  tell(state.over ? "The conversation is over." : state.legal.length ? "" : `Please wait: it is the turn of the other (${setup.partner}).`);
+  const partner = setup.partner === "Partner" ? "your partner" : `the ${setup.partner.toLowerCase()}`;
+  tell(state.over ? "The conversation is over." : state.legal.length ? "" : `Please wait for ${partner}.`);
 }
 
 window.addEventListener("resize", () => { if (byId("log")) byId("log").scrollTop = byId("log").scrollHeight; }); // a keyboard came

@@ -79,9 +79,9 @@ ANSWER: Final = Action(
 
 ASKING_GUIDE: Final = (
     "A customer wants something from a database, but the request is ambiguous. Ask what the customer means, "
-    "in plain words and one point at a time. Then write the SQL and submit it. If it is wrong, you may correct "
-    "it; if it is right, a second request may follow. The tables and what is known about them are beside the "
-    "conversation."
+    "in plain words and one point at a time. Then write the SQL and submit it. If it is wrong, you may "
+    "correct it; if it is right, a second request may follow. The tables and what is known about them are "
+    "beside the conversation."
 )
 ANSWERING_GUIDE: Final = (
     "You asked a data analyst for something in a few words, and the analyst will ask what you mean. What you "
