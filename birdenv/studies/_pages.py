@@ -139,5 +139,6 @@ class Pages:
             "contact": study.config.contact,
             "leave_code": "left" in study.config.codes,
             "can_tell": True,
+            "has_partner": len(study.arena.game.seats) > 1,
         }
         return render(name, **common, **facts)
