@@ -187,7 +187,7 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
             count = await asyncio.to_thread(delete_person, study.store, asked)
         except InputError as error:
             return HTMLResponse(_page(study, problem=str(error)), 404)
-        gone = f"{asked} is deleted, with {count} dialogue(s). Nothing of them is left in the study."
+        gone = f"{asked} was deleted. Dialogues deleted with them: {count}."
         return HTMLResponse(_page(study, told=gone))
 
 
