@@ -135,7 +135,8 @@ class AInteractRules(InteractRules):
     def left_in_words(self, seat: int) -> str:
         if seat != SYSTEM or self.status:
             return ""
-        left = f"You have {self.budget.left:g} of {self.budget.total} points of your budget left."
+        second = "The second request. " if self._phase == 2 else ""
+        left = f"{second}You have {self.budget.left:g} of {self.budget.total} points of your budget left."
         return f"{left} Now you can only submit." if self._must_submit else left
 
     def outcome(self) -> dict[str, Any]:
