@@ -128,7 +128,10 @@ def test_a_run_is_seen_without_what_is_private_unless_its_owner_asks(game: str, 
     shown = json.dumps([view["told"] for view in views.values()], ensure_ascii=False)
     assert [each for each in hidden if json.dumps(each, ensure_ascii=False)[1:-1] in shown] == []
     assert "--private" in views["user"]["told"]["panels"][0]["text"] and views["user"]["told"]["guide"]
-    assert [each["title"] for each in all_views["user"]["told"]["panels"]] == ["What you want", "Your words"]
+    assert [each["title"] for each in all_views["user"]["told"]["panels"]] == [
+        "What you want",
+        "What you mean",
+    ]
     assert json.dumps(brief.gold[0])[1:-1] in secret and '"private": null' in text
     assert all_views["system"] == views["system"] and views["system"]["told"]["panels"]
     assert not any(line["action"] == "submit_sql" for line in views["user"]["lines"])

@@ -74,7 +74,7 @@ def divide(study: Study, one: Person, two: Person) -> None:
         person.press("Say what you take")
         person.press("Yes")
         if person is one:
-            two.sees("said what to take")
+            two.sees("chose what to take")
             two.look("deal-said")
 
 
@@ -152,7 +152,7 @@ def test_two_people_come_from_consent_to_the_code(chromium: Any, tmp_path: Path,
         codes = set()
         for person in (one, two):
             person.page.wait_for_selector("#end")
-            person.look(f"{game}-survey", whole=True)
+            person.look(f"{game}-survey-{'one' if person is one else 'two'}", whole=True)
             if has_partner:
                 person.answer()
             person.press("Send")

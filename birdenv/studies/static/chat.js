@@ -160,6 +160,8 @@ async function build() {
   if (hasEditor) await loadEditor();
   const parts = panelsOf(setup);
   byId("side").replaceChildren(...parts.map(panel));
+  const others = parts.map((part) => `“${part.title}”`).join(", ");
+  byId("log").querySelector(".empty").textContent = `No messages yet. Please read first: ${others}.`;
   addOpening(setup);
   const isSplit = hasEditor && setup.actions.some((action) => action.place === "message");
   byId("chat").classList.toggle("split", isSplit); // on a phone the editor has a tab of its own

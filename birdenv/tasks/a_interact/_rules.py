@@ -262,7 +262,7 @@ GAME = Game(
     AInteractSettings,
     load,
     title="Ambiguous question -> tools on a budget -> SQL (BIRD-Interact)",
-    study_title="A question to a database, on a budget",
+    study_title="A question for a database, on a budget",
     players={1: "rule"},
     read_text=read_markup,
     markup_help=markup_help(SEATS[0].kinds),
