@@ -81,8 +81,9 @@ def test_odd_words_and_a_partner_who_leaves(chromium: Any, tmp_path: Path) -> No
 
 
 def test_a_wrong_submission_and_the_administrator(chromium: Any, tmp_path: Path) -> None:
-    made = StudyConfig(partners={"rule": Partner(player="rule")}, seat="system", contact="study@example.org")
-    with served(tmp_path, "c-interact", made, limit=1, execute_sql=True) as (_, port):
+    partners = {"rule": Partner(player="rule", chats=1), "human": Partner()}
+    made = StudyConfig(partners=partners, seat="system", contact="study@example.org")
+    with served(tmp_path, "c-interact", made, limit=1, execute_sql=True) as (study, port):
         one = Person(chromium, port)
         one.enter()
         one.page.wait_for_selector("#editor .cm-content")
@@ -94,6 +95,7 @@ def test_a_wrong_submission_and_the_administrator(chromium: Any, tmp_path: Path)
         one.look("wrong")
         waits = Person(chromium, port)
         waits.enter()
+        waits.page.wait_for_selector("#left:not(:empty)")
         one.play_sql("SELECT nothing", "Submit")
         one.page.wait_for_selector("#end")
         one.look("wrong-survey", whole=True)
@@ -103,7 +105,7 @@ def test_a_wrong_submission_and_the_administrator(chromium: Any, tmp_path: Path)
         owner.page.fill("input[name=token]", Doors(tmp_path).admin_token)
         owner.press("Open")
         owner.look("admin", whole=True)
-        person = owner.page.locator("table td").first.inner_text()
+        (person,) = (each.id for each in study.store.people("survey"))
         owner.page.fill("form[action='/admin/link'] input", person)
         owner.page.click("form[action='/admin/link'] button")
         owner.look("admin-link")

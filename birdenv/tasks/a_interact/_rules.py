@@ -68,7 +68,9 @@ def _words() -> SeatWords:
         kind: ActionWords(f"{label} ({_price(kind)})", done=_told(label), fields=_FIELDS)
         for kind, label in _LABELS.items()
     }
-    return replace(ASKING_WORDS, actions={**actions, **read})
+    names = {**_LABELS, **{name: each.label for name, each in ASKING_WORDS.actions.items()}}
+    refusals = ((f"{kind} costs ", f"“{label}” costs ") for kind, label in names.items())
+    return replace(ASKING_WORDS, actions={**actions, **read}, replies=(*ASKING_WORDS.replies, *refusals))
 
 
 def _price(kind: str) -> str:

@@ -30,8 +30,8 @@ ASKING_WORDS: Final = SeatWords(
     "Your SQL earned {points} of 1 point.",
     (
         ("it is not what the user asked for.", "it is not what the customer asked for."),
-        (" You have one more attempt: submit_sql.", " You have one more attempt."),
-        (" No further questions are possible: answer with submit_sql.", " You can ask no more questions."),
+        ("You have one more attempt: submit_sql.", "You have one more attempt."),
+        ("No further questions are possible: answer with submit_sql.", "You can ask no more questions."),
         ("Only submit_sql is possible now.", "Now you can only submit."),
         ("Only submit_sql was possible; the episode ends.", "You could only submit: the task is over."),
         (" The episode ends.", " That was your last attempt."),
