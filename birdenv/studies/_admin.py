@@ -89,7 +89,7 @@ def _check(request: Request, doors: Doors) -> None:
 
 def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:
     facts = _facts(study) if signed_in else {}
-    return render("admin", title=study.title, signed_in=signed_in, **facts, **told)
+    return render("admin", title=f"{study.title}: administration", signed_in=signed_in, **facts, **told)
 
 
 def _facts(study: Study) -> dict[str, Any]:
@@ -159,7 +159,7 @@ def _code(study: Study, ending: str) -> str:
 
 
 def _name(person: Person) -> str:
-    return person.external or person.id[:8]
+    return person.external or person.id
 
 
 def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
@@ -172,7 +172,9 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
         person = study.store.person_named(asked)
         if person is None:
             return HTMLResponse(_page(study, problem=f"Nobody is known as {asked}."), 404)
-        return HTMLResponse(_page(study, told=f"Their link: /link/{doors.link(person.id)}"))
+        return HTMLResponse(
+            _page(study, told=f"Send them this link: {request.base_url}link/{doors.link(person.id)}")
+        )
 
     @app.post("/admin/delete")
     async def delete(request: Request) -> Response:

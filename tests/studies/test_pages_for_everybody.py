@@ -39,8 +39,7 @@ def test_pages_and_scripts_know_no_game_by_name() -> None:
 
 def test_pages_need_no_font_with_icons() -> None:
     for file in own_files():
-        odd = {each for each in file.read_text() if ord(each) > 0xFF and each not in "…“”"}
-        assert not odd, f"{file.name} shows {odd}, which a plain font may not have"
+        file.read_text().encode("cp1252")  # letters and signs that a plain font has
 
 
 @pytest.mark.slow
