@@ -46,9 +46,9 @@ _WORDS: Final = SeatWords(
         SELECT.name: ActionWords(
             "Say what you take",
             "Say it when you have agreed. Your partner does not see it until both of you have said it.",
-            done="said what to take: {book} books, {hat} hats, {ball} balls",
+            done="chose what to take: {book} books, {hat} hats, {ball} balls",
             fields={"book": "Books", "hat": "Hats", "ball": "Balls"},
-            question="Take these? You cannot change it any more.",
+            question="Take these? You cannot change this later.",
         ),
         QUIT.name: ActionWords(
             "Walk away", done="walked away", question="Walk away? Then nobody gets anything."

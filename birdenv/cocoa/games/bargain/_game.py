@@ -61,7 +61,7 @@ _ACTION_WORDS: Final = {
         "Make an offer",
         "Offer the price that you agreed on. You can do this only once.",
         done="offered {price} dollars {sides}",
-        fields={"price": "Price in dollars", "sides": "What comes with it (or nothing)"},
+        fields={"price": "Price in dollars", "sides": "Extras, if any"},
         question="Only one offer can be made. Make this offer?",
     ),
     ACCEPT.name: ActionWords(
@@ -78,8 +78,8 @@ _ENDS: Final = {
     "event limit": "The conversation is over without a deal: no more messages can be sent.",
 }
 _POINTS: Final = (
-    "You earned {points} points: 1 is for your own target, 0 for the middle between both targets, and -1 for "
-    "the other's."
+    "You earned {points} points: 1 means your own target, 0 halfway between both targets, and -1 your "
+    "partner's target."
 )
 
 
