@@ -1,4 +1,4 @@
-"""The commands of this room, declared for the list of commands; some share a module."""
+"""The commands of this room, declared for the list of commands."""
 
 from typing import Final
 
@@ -22,7 +22,7 @@ TRAIN_PLAYER: Final = Command(
     takes_settings=True,
 )
 TEST_PLAYER: Final = Command(
-    "birdenv.cocoa.commands.train_player:test_player",
+    "birdenv.cocoa.commands.test_player:test_player",
     "Test a player on recorded dialogues, and let it play.",
     group="Players",
     takes_settings=True,
