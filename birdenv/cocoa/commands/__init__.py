@@ -23,7 +23,7 @@ TRAIN_PLAYER: Final = Command(
 )
 TEST_PLAYER: Final = Command(
     "birdenv.cocoa.commands.test_player:test_player",
-    "Test a player on recorded dialogues, and let it play.",
+    "Test players on recorded dialogues and in self-play.",
     group="Players",
     takes_settings=True,
 )

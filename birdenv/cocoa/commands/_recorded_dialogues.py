@@ -1,4 +1,4 @@
-"""Options, dialogues and progress of the commands that train and test players."""
+"""What the commands that train and test players share: options, recorded dialogues, a progress bar."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from birdenv.cli.command import progress
 from birdenv.cli.options.settings_command import choices
 from birdenv.errors import InputError
 
@@ -21,17 +22,18 @@ Data = Annotated[
     list[Path] | None,
     typer.Option(
         "--data",
-        help="Dialogues: a file as `export --format cocoa` writes it, a run or a study; may be repeated.",
+        help="Dialogues: a file written by `export --format cocoa`, a run or a study; may be repeated.",
     ),
 ]
 Scenarios = Annotated[
-    Path | None, typer.Option("--scenarios", help="Scenarios of dialogues that have only their ids.")
+    Path | None,
+    typer.Option("--scenarios", help="File of scenarios, for dialogues that contain only scenario ids."),
 ]
-Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed for drawing.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed for random choices.")]
 
 
 def given_settings(context: typer.Context) -> dict[str, Any]:
-    """Return the settings and the players that were chosen on the command line."""
+    """Return the game's settings and the players that were given on the command line."""
     chosen = choices(context)
     return chosen.settings | chosen.players
 
@@ -39,8 +41,11 @@ def given_settings(context: typer.Context) -> dict[str, Any]:
 def read_dialogues(
     game: Game, paths: Sequence[Path] | None, scenarios: Path | None, further: dict[str, Any]
 ) -> tuple[list[ExampleRecord], dict[str, Any]]:
-    """Return the dialogues of files, runs and studies, and the settings under which they can be played
-    again.
+    """Return the dialogues of files, runs and studies, and the settings for playing them again.
+
+    Raises:
+        InputError: no path was given, a path cannot be read or belongs to another game, or there is no
+            finished dialogue.
     """
     from birdenv.cocoa.files import as_examples, read_examples, read_scenarios
     from birdenv.cocoa.files._dialogue_files import exact
@@ -48,8 +53,8 @@ def read_dialogues(
 
     if not paths:
         raise InputError(
-            "no dialogues: name a file, a run or a study with --data. birdenv selfplay and birdenv web make "
-            "runs and studies"
+            "no dialogues: name a file, a run or a study with --data. `birdenv selfplay` makes runs, and "
+            "`birdenv web` makes studies"
         )
     settings: dict[str, Any] = {}
     known = [] if scenarios is None else read_scenarios(scenarios)
@@ -66,24 +71,19 @@ def read_dialogues(
 
 
 def _settings_of(game: Game, folder: Path) -> dict[str, Any]:
-    """Return the settings of a run or a study of a game whose tasks are not in its dialogues."""
+    """Return the settings of a run or a study, if the game's dialogues do not contain their tasks."""
     from birdenv.runs.export import played_game
 
     if "scenarios" in game.settings.model_fields:
         return {}
     name, settings = played_game(folder)
     if name != game.name:
-        raise InputError(f"{folder}: these are dialogues of {name}, not of {game.name}")
+        raise InputError(f"{folder} holds dialogues of {name}, not of {game.name}")
     return settings
 
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[float], None]]:
-    """Yield a bar on standard error that is told the share of the work that is done."""
-    from rich.console import Console
-    from rich.progress import Progress
-
-    console = Console(stderr=True)
-    with Progress(console=console, disable=not console.is_terminal, transient=True) as bar:
-        line = bar.add_task(title, total=1.0)
-        yield lambda share: bar.update(line, completed=share)
+    """Show a progress bar, and yield a function that receives the share of the work that is done."""
+    with progress(title, total=100) as move:
+        yield lambda share: move(completed=100 * share)

@@ -1,8 +1,9 @@
-"""`birdenv test-player`: what a player is worth, on recorded dialogues and in play."""
+"""`birdenv test-player`: test players on recorded dialogues and in self-play."""
 
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Final
@@ -35,10 +36,10 @@ _COMPARED: Final = (
     "pareto",
     "events",
 )
-"""Figures of a table of several players."""
+"""The columns of the table that compares several players."""
 
 _SelfPlay = Annotated[
-    int, typer.Option("--selfplay", min=0, help="Also let it play this many dialogues on the game's tasks.")
+    int, typer.Option("--selfplay", min=0, help="Also play this many dialogues on the game's tasks.")
 ]
 
 
@@ -48,24 +49,26 @@ def test_player(
     player: Annotated[
         list[str],
         typer.Option(
-            "--player", help="A player, such as learned:FILE or rulebased; several are put into one table."
+            "--player",
+            help="Player to test, such as learned:FILE or rulebased; several are compared in one table.",
         ),
     ],
     data: Data = None,
     scenarios: Scenarios = None,
     selfplay: _SelfPlay = 0,
     partner: Annotated[
-        str | None, typer.Option("--partner", help="Who plays with it; default: the player itself.")
+        str | None, typer.Option("--partner", help="Player of the other seat (default: the player itself).")
     ] = None,
     seed: Seed = 0,
     output: Annotated[
-        Path | None, typer.Option("--json", help="Also write the figures to this file.")
+        Path | None, typer.Option("--json", help="Also write the figures to this JSON file.")
     ] = None,
 ) -> None:
-    """Test a player on recorded dialogues, and let it play.
+    """Test players on recorded dialogues and in self-play.
 
-    An act is an action and what its sentences are for (ask, agree ..) and name (Company, price ..). Intervals
-    are of 95 %, over dialogues or over the tasks that are played.
+    An act is an action, with the purpose of each sentence (ask, agree, ...) and what the sentence mentions
+    (Company, price, ...). All intervals are 95 % intervals, over the recorded dialogues or over
+    the tasks that were played. How long a move takes is printed on standard error.
 
     \b
     birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200
@@ -99,6 +102,7 @@ def test_player(
 
 
 def foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]:
+    """Return the figures of a player on recorded dialogues, and print how long its moves take."""
     from birdenv.cocoa.player_evaluation import foretell
     from birdenv.dialogue.arena import player_factory
     from birdenv.dialogue.players import AGENTS
@@ -107,11 +111,14 @@ def foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]
     factory, argument = player_factory(player, AGENTS, game.name)
     seats = {seat for seat in range(len(game.seats)) if _can_sit(player, game, seat)}
     with progress_bar(f"testing on {len(transcripts)} dialogues") as progress:
-        return foretell(transcripts, factory, argument, seed, progress, seats).figures()
+        found = foretell(transcripts, factory, argument, seed, progress, seats)
+    if found.seconds:
+        print(f"{player} takes {found.time_of_a_move} for a move", file=sys.stderr)
+    return found.figures()
 
 
 def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
-    """Return who sits in each seat: the player in the evaluated one."""
+    """Return the players of all seats. The tested player takes the evaluated seat."""
     seats = range(len(game.seats))
     return [player if seat == game.evaluated else partner or _partner(player, game, seat) for seat in seats]
 
@@ -119,7 +126,7 @@ def _sitting(game: Game, player: str, partner: str | None) -> list[str]:
 def _played(
     game: Game, players: Sequence[str], number: int, seed: int, settings: Mapping[str, Any]
 ) -> dict[str, Any]:
-    """Return figures of dialogues; those who can sit in every seat change seats."""
+    """Return the figures of self-play. Players change seats if each of them can take every seat."""
     from birdenv.cocoa.player_evaluation import self_play
 
     turning = all(_can_sit(each, game, seat) for each in players for seat in range(len(players)))
@@ -128,13 +135,13 @@ def _played(
 
 
 def _partner(player: str, game: Game, seat: int) -> str:
-    """Return the player itself, or the game's own player of a seat where it cannot sit."""
+    """Return the player itself or, for a seat that it cannot take, the game's default player."""
     usual = game.players.get(seat)
     return player if usual is None or _can_sit(player, game, seat) else usual
 
 
 def _can_sit(player: str, game: Game, seat: int) -> bool:
-    """Return False for a player that is known for other seats only."""
+    """Return False for a player that is registered for other seats only."""
     from birdenv.dialogue.players import AGENTS, USERS, PlayerSpec
 
     try:
@@ -145,6 +152,7 @@ def _can_sit(player: str, game: Game, seat: int) -> bool:
 
 
 def print_table(title: str, figures: Mapping[str, Any]) -> None:
+    """Print the figures that are defined, one a line."""
     print(f"\n{title}")
     for name, value in figures.items():
         shown = _shown(value)
@@ -153,7 +161,7 @@ def print_table(title: str, figures: Mapping[str, Any]) -> None:
 
 
 def _print_comparison(tested: Sequence[Mapping[str, Any]]) -> None:
-    """A table in Markdown: a row for each player, without columns in which nobody has a figure."""
+    """Print a Markdown table with a row for each player, without columns that are empty."""
     rows = [{**each.get("moves", {}), **each.get("selfplay", {})} for each in tested]
     for row in rows:
         row.update(zip(("reward", "reward of the other"), row.pop("rewards", ()), strict=False))
@@ -177,7 +185,7 @@ def _as_json(value: Any) -> Any:
 
 
 def _shown(value: Any) -> str:
-    """Return a figure as text; empty where it is not defined."""
+    """Return a figure as text, or an empty text if it is not defined."""
     if isinstance(value, list):
         return ", ".join(map(_shown, value))
     if isinstance(value, Figure):

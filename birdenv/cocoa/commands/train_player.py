@@ -1,4 +1,4 @@
-"""`birdenv train-player`: players that learn from dialogues, and from playing."""
+"""`birdenv train-player`: train players on recorded dialogues, or by letting them play."""
 
 from __future__ import annotations
 
@@ -28,30 +28,36 @@ if TYPE_CHECKING:
     from birdenv.dialogue import Game
 
 TRAINERS: Final = "birdenv.trainers"
-"""The group of entry points: functions of transcripts, the file to write, a seed and a progress."""
+"""Entry points of functions that train a player: they take transcripts, the file to write, a seed, and a
+function that receives the share of the work that is done."""
 
 REINFORCERS: Final = "birdenv.reinforcers"
-"""Functions of a game, a trained player's file, the file to write, a seed, a progress, a number of dialogues
-and the game's settings."""
+"""Entry points of functions that improve a trained player: they take a game, the player's file, the file to
+write, a seed, a function for the progress, the number of dialogues, and the game's settings."""
 
 
 def train_player(
     context: typer.Context,
     game: GameName,
     data: Data = None,
-    out: Annotated[Path, typer.Option("--out", "-o", help="The player's file.")] = Path("player.json"),
+    out: Annotated[Path, typer.Option("--out", "-o", help="File to write the player to.")] = Path(
+        "player.json"
+    ),
     kind: Annotated[
         str,
         typer.Option(
             "--kind",
-            help="learned: draws acts and says them in the words of the dialogues; hybrid: chooses among "
-            "the moves of rulebased; retrieval: does what was done in the most similar place; neural: a "
-            "recurrent network that says words and acts.",
+            help="learned: draws acts and says them in words of the dialogues; hybrid: chooses among the "
+            "moves of rulebased; retrieval: does what was done in the most similar situation; neural: a "
+            "recurrent network that generates words and actions.",
         ),
     ] = "learned",
     seed: Seed = 0,
     held_out_share: Annotated[
-        float, typer.Option("--held-out-share", min=0, max=0.9, help="Share of the dialogues to test it on.")
+        float,
+        typer.Option(
+            "--held-out-share", min=0, max=0.9, help="Share of the dialogues to hold out for testing."
+        ),
     ] = 0.2,
     scenarios: Scenarios = None,
     without: Annotated[
@@ -64,20 +70,22 @@ def train_player(
     reinforce: Annotated[
         int,
         typer.Option(
-            "--reinforce", min=0, help="Play this many dialogues with --from, and learn from the rewards."
+            "--reinforce",
+            min=0,
+            help="Let the player of --from play this many dialogues and learn from its rewards (neural).",
         ),
     ] = 0,
     start: Annotated[
-        Path | None, typer.Option("--from", help="The trained player that --reinforce begins with and plays.")
+        Path | None, typer.Option("--from", help="Trained player that --reinforce improves.")
     ] = None,
 ) -> None:
     """Train a player on dialogues, and test it on others.
 
-    The player then sits in any seat: birdenv selfplay GAME --players learned:FILE rulebased; or in `web`.
-    Games whose tasks are not in the dialogues (text-to-SQL) play them again with the settings of the run or
-    study; further settings follow as --name value.
+    The trained player can take any seat: birdenv selfplay GAME --players learned:FILE rulebased, or a study
+    of `birdenv web`. If the dialogues of a game do not contain their tasks (text-to-SQL), they are played
+    again with the settings of their run or study; give further settings as --name value.
 
-    With --reinforce, a trained neural player learns on from dialogues with a fixed copy of itself.
+    With --reinforce, a trained neural player improves by playing with itself. Its file stays as it is.
 
     \b
     birdenv train-player bargain --data transcripts.json --out bargain.json
@@ -95,7 +103,7 @@ def train_player(
         _reinforce(found, kind, start, out, seed, reinforce, given)
         return
     if resume and "resume" not in signature(train_on).parameters:
-        raise InputError(f"--kind {kind} trains in one step, so it has no --resume")
+        raise InputError(f"--kind {kind} trains in one step: leave out --resume")
     examples, settings = read_dialogues(found, data, scenarios, given)
     examples = _left(examples, without or ())
     Random(seed).shuffle(examples)
@@ -129,19 +137,19 @@ def _reinforce(
     further: dict[str, Any],
 ) -> None:
     if start is None or not dialogues:
-        raise InputError("--reinforce N needs a trained player to begin with, --from FILE, and that needs N")
+        raise InputError("--reinforce N and --from FILE need each other: give both")
     learn = _trainer(REINFORCERS, kind)
     with progress_bar(f"reinforcing over {dialogues} dialogues") as progress:
         learn(game, start, out, seed, progress, dialogues, further)
-    print(f"Played {dialogues} dialogues with {start}. The player: {kind}:{out}")
+    print(f"Reinforced {start} over {dialogues} dialogues. The player: {kind}:{out}")
 
 
 def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[ExampleRecord]:
-    """Return the dialogues that are in none of some files."""
+    """Return the dialogues that are in none of the files."""
     from birdenv.cocoa.files import read_examples
 
     others = {example.uuid for path in without for example in read_examples(path)}
     left = [example for example in examples if example.uuid not in others]
     if not left:
-        raise InputError("--without leaves no dialogue to train on")
+        raise InputError("no dialogue is left to train on: --without names all of them")
     return left

@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
+from statistics import median
+from time import perf_counter
 from typing import Any, Final, Protocol, runtime_checkable
 
 from birdenv.cocoa.acts import Act, Listener, Transcripts
@@ -60,6 +62,7 @@ class Foretold:
             tokens; nothing where the player gives no probabilities of words.
         own_words: the same of what it said.
         selections: for each dialogue, how many of its selections (an item, numbers, a price) it hit.
+        seconds: how long each move took. The figures leave it out, because it differs from run to run.
     """
 
     dialogues: int = 0
@@ -74,6 +77,7 @@ class Foretold:
     words: list[Ratio] = field(default_factory=list)
     own_words: list[Ratio] = field(default_factory=list)
     selections: list[Ratio] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
 
     @property
     def perplexity(self) -> float | None:
@@ -90,6 +94,13 @@ class Foretold:
         """Return precision and recall of the entities in one number; None where neither side names any."""
         guessed, recorded, both = self.names
         return 2 * both / (guessed + recorded) if guessed + recorded else None
+
+    @property
+    def time_of_a_move(self) -> str:
+        """Return how long the player took for its moves, in words."""
+        times = sorted(self.seconds)
+        late = times[len(times) * 99 // 100]
+        return f"{1000 * median(times):.1f} ms (99 of 100 times at most {1000 * late:.1f} ms)"
 
     def figures(self) -> dict[str, Any]:
         """Return the figures by name; null where one is not defined."""
@@ -182,6 +193,9 @@ def foretell(
 
 def _compare(found: Foretold, player: Player, listener: Listener, view: View, move: Move) -> Act:
     """Add one move to what was found, and return its act."""
+    began = perf_counter()
+    guess = as_move(player.move(view))
+    found.seconds.append(perf_counter() - began)
     act, _ = listener.act_of(move, view)
     found.moves += 1
     if isinstance(player, Foretells):
@@ -194,7 +208,6 @@ def _compare(found: Foretold, player: Player, listener: Listener, view: View, mo
         heard, own = player.surprise(view, move)
         found.words[-1] = _plus(found.words[-1], sum(heard) + sum(own), len(heard) + len(own))
         found.own_words[-1] = _plus(found.own_words[-1], sum(own), len(own))
-    guess = as_move(player.move(view))
     if _selects(move):
         again = (
             guess if guess is not None and guess.action == move.action else _made(player, view, move.action)
