@@ -47,10 +47,12 @@ class Settings(BaseModel):
 
 
 class Past(NamedTuple):
-    """The network's memory of the tokens so far: its last state, and all states for the attention."""
+    """The network's memory: the last state, what the seat knows, and all states with their keys."""
 
     state: Tensor
+    known: Tensor
     states: Tensor
+    keys: Tensor
 
 
 class Network(nn.Module):
@@ -97,17 +99,23 @@ class Network(nn.Module):
             past: the memory of earlier tokens, if there are any.
         """
         size = tokens.shape[1]
-        each = torch.relu(self.each(self.embedding(context) + self.place.weight))
-        known = torch.tanh(self.all((each * (context > 0)[..., None]).sum(1)))[:, None].expand(-1, size, -1)
-        inputs = torch.cat([self.dropout(self.embedding(tokens)), known], -1)
+        if past is None:
+            each = torch.relu(self.each(self.embedding(context) + self.place.weight))
+            known = torch.tanh(self.all((each * (context > 0)[..., None]).sum(1)))[:, None]
+        else:
+            known = past.known
+        told = known.expand(-1, size, -1)
+        inputs = torch.cat([self.dropout(self.embedding(tokens)), told], -1)
         states, state = self.gru(inputs, None if past is None else past.state)
         states = self.dropout(states)
-        all_states = states if past is None else torch.cat([past.states, states], 1)
-        likeness = self.query(states) @ self.key(all_states).transpose(1, 2) / _KNOWN**0.5
+        all_states, keys = states, self.key(states)
+        if past is not None:
+            all_states, keys = torch.cat([past.states, states], 1), torch.cat([past.keys, keys], 1)
+        likeness = self.query(states) @ keys.transpose(1, 2) / _KNOWN**0.5
         later = torch.ones(size, all_states.shape[1], dtype=torch.bool).triu(1 + all_states.shape[1] - size)
         seen = likeness.masked_fill(later, -1e9).softmax(-1) @ all_states
-        mixed = self.dropout(torch.tanh(self.mix(torch.cat([states, known, seen], -1))))
-        return mixed @ self.embedding.weight.T + self.bias, Past(state, all_states)
+        mixed = self.dropout(torch.tanh(self.mix(torch.cat([states, told, seen], -1))))
+        return mixed @ self.embedding.weight.T + self.bias, Past(state, known, all_states, keys)
 
 
 def write_network(path: Path, network: Network, **trained: Any) -> None:
