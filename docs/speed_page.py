@@ -19,6 +19,7 @@ What birdenv costs, beside other ways of doing the same. `make bench` measures i
 that a busy machine slows both: compare ratios, not times.
 
 A figure with "x" says how many times as fast birdenv is, unless its row says otherwise.
+EX is execution accuracy: the share of answers whose rows are those of the gold SQL.
 """
 
 

@@ -58,7 +58,7 @@ def demo_folder() -> Path:
 
 def _own_temporary_directory() -> Path:
     """Return a fixed folder among everybody's temporary files; `OSError` unless it is ours alone to write."""
-    path = Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}"
+    path = Path(tempfile.gettempdir()) / f"birdenv-demo-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:

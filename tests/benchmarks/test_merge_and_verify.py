@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from birdenv.benchmarks import merge_files, verify_records
+from birdenv.databases.sqlite.images._scratch import sweep
 from birdenv.demo import demo_folder
 from birdenv.errors import InputError
 
@@ -240,8 +241,10 @@ def test_without_a_home_the_demo_is_built_among_the_temporary_files(
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    own = tmp_path / f"birdenv-{os.getuid()}"
-    assert build_demo().parent == own
+    own = tmp_path / f"birdenv-demo-{os.getuid()}"
+    folder = build_demo()
+    sweep()
+    assert folder.parent == own and folder.is_dir(), "what removes left-over files of episodes spares it"
     own.chmod(0o777)
     assert build_demo().parent != own, "others can write there"
     shutil.rmtree(own)
@@ -258,7 +261,7 @@ def test_a_temporary_folder_of_another_user_is_not_trusted(
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "file"))
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
-    own = tmp_path / f"birdenv-{os.getuid()}"
+    own = tmp_path / f"birdenv-demo-{os.getuid()}"
     own.mkdir(mode=0o700)
     os.chown(own, 65534, 65534)
     assert own not in build_demo().parents

@@ -104,6 +104,32 @@ def test_a_killed_node_changes_no_byte(cluster: Any, tmp_path: Path) -> None:
     cluster.remove_node(extra, allow_graceful=False)
 
 
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can mount a small disk")
+def test_a_node_whose_disk_is_full_changes_no_byte(
+    cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=1m", "none", disk], capture_output=True)
+    if mounted.returncode:
+        pytest.skip(f"no tmpfs can be mounted here: {mounted.stderr.decode()}")
+    try:
+        with pytest.raises(OSError, match="No space left"):
+            (disk / "file").write_bytes(bytes(2_000_000))
+        with monkeypatch.context() as environment:
+            for name in ("TMPDIR", "XDG_CACHE_HOME", "BIRDENV_SCRATCH"):
+                environment.setenv(name, str(disk))
+            extra = cluster.add_node(num_cpus=1, object_store_memory=100_000_000)
+        cluster.wait_for_nodes()
+        there = on(cluster, tmp_path / "there", "oracle", "c-interact", limit=None, parallel=6)
+        here = play(tmp_path / "here", "threads", "oracle", "c-interact", limit=None)
+        assert contents(here) == contents(there)
+        assert json.loads((there.folder / "config.json").read_text())["workers"] == 3
+        cluster.remove_node(extra)
+    finally:
+        subprocess.run(["umount", "--lazy", disk], check=True)
+
+
 @pytest.mark.parametrize("kill", [signal.SIGKILL, signal.SIGINT])
 def test_a_run_that_is_ended_leaves_nothing_and_goes_on_elsewhere(
     cluster: Any, tmp_path: Path, birdenv: Any, kill: signal.Signals

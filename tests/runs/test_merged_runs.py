@@ -11,7 +11,8 @@ import pytest
 from birdenv import run_episodes
 from birdenv.errors import InputError
 from birdenv.llm import ModelSettings
-from birdenv.runs import _merge, merge_runs
+from birdenv.runs import RunDirectory, _merge, merge_runs
+from birdenv.runs.summaries.recorded_run import write_speeds
 from birdenv.testing.openai_server import Server
 
 FILES = ("runs.jsonl", "private.jsonl", "overall.json", "summary.txt")
@@ -55,6 +56,7 @@ def test_merged_shards_are_the_run_of_one_machine(tmp_path: Path) -> None:
         {"game": "c-interact", "agent": "never-asks", "repeats": 2, "limit": 4},
         {"game": "a-interact", "agent": "asks-first", "limit": 4},
         {"game": "mutual-friends", "agent": "rulebased", "limit": 4, "repeats": 2, "episodes": 7},
+        {"game": "bird", "agent": "foreign_agents:First"},
     ],
 )
 def test_merged_shards_of_other_games(tmp_path: Path, run: dict[str, Any]) -> None:
@@ -99,6 +101,17 @@ def test_a_part_is_finished_when_its_own_episodes_are(tmp_path: Path) -> None:
 def test_a_part_without_episodes_is_a_part(tmp_path: Path) -> None:
     run = {"limit": 1, "repeats": 2}
     check_same(merge_runs(parts(tmp_path, **run), tmp_path / "merged")[0].path, part(tmp_path, None, **run))
+
+
+def test_measured_speeds_are_merged_in_the_order_of_the_run(tmp_path: Path) -> None:
+    folders = parts(tmp_path, 2)
+    for folder in folders:
+        played = RunDirectory(folder).read("runs").values()
+        write_speeds(folder, [{"instance_id": run["instance_id"], "r_ves": 0.75} for run in played])
+    merged, _ = merge_runs(folders, tmp_path / "merged")
+    speeds = [json.loads(line) for line in (merged.path / "r_ves.jsonl").open()]
+    assert [each["instance_id"] for each in speeds] == merged.read_config()["tasks"]
+    assert {each["r_ves"] for each in speeds} == {0.75}
 
 
 def test_a_merge_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

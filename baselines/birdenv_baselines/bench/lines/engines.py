@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import importlib.util
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from time import perf_counter, process_time
 from typing import Final
 
@@ -21,16 +23,21 @@ __all__ = ["lines"]
 _AGENT: Final = "asks-first"
 _MOST_MILLISECONDS: Final = 5.0
 _IN_FLIGHT: Final = 100
+_STORE_BYTES: Final = 100_000_000  # of each node
 
 
 def lines(quick: bool) -> list[Line]:
-    """Return the lines; with `quick`, 38 episodes are played for each instead of 380."""
+    """Return the lines; with `quick`, each plays a tenth of its episodes.
+
+    The episodes with a model are played on two nodes of Ray, which are processes of this machine.
+    """
     bar = Bar("at most", _MOST_MILLISECONDS)
     found = [Line("an episode of c-Interact, one after the other", "asks twice, no model", _alone)]
     for engine in ("processes", "ray"):
         name = f"its part of the run's process, engine {engine}"
         found.append(Line(name, "processor time, records written", lambda s, e=engine: _driver(s, e), bar))
-        name = f"{40 if quick else 400} episodes with a model, {_IN_FLIGHT} in flight, engine {engine}"
+        where = f"engine {engine}" + (" on two nodes" if engine == "ray" else "")
+        name = f"{40 if quick else 400} episodes with a model, {_IN_FLIGHT} in flight, {where}"
         against = f"calls x {SECONDS:g} s / {_IN_FLIGHT}, from the first episode's start"
         found.append(Line(name, against, lambda s, e=engine: _with_model(s, e), Bar("at most", 1.25)))
     return found
@@ -63,7 +70,8 @@ def _driver(setting: Setting, engine: str) -> Figure:
 def _with_model(setting: Setting, engine: str) -> Figure:
     _check_installed(engine)
     tasks, spent = readers(), []
-    with scripted_model(setting.scratch) as url:
+    nodes = _two_nodes() if engine == "ray" else nullcontext()
+    with scripted_model(setting.scratch) as url, nodes as address:
         found = run_episodes(
             "c-interact",
             "llm:model",
@@ -71,6 +79,7 @@ def _with_model(setting: Setting, engine: str) -> Figure:
             repeats=2 if setting.quick else 20,
             parallel=_IN_FLIGHT,
             engine=engine,
+            address=address,
             models=ModelSettings(base_url=url),
             output=setting.scratch / f"models-{engine}",
             progress=lambda record: spent.append(process_time()),
@@ -87,6 +96,22 @@ def _with_model(setting: Setting, engine: str) -> Figure:
     driver = (spent[-1] - spent[0]) / (len(spent) - 1) * 1e3
     note = f"one run of {calls:,} calls; {driver:.1f} ms of the run's processor time for each episode"
     return Figure(seconds / ideal, "x", seconds, ideal, note=note)
+
+
+@contextmanager
+def _two_nodes() -> Iterator[str]:
+    """Start a cluster of two nodes with a processor each, and give its address."""
+    os.environ.update(RAY_worker_niceness="0", RAY_USAGE_STATS_ENABLED="0")
+    from ray.cluster_utils import Cluster
+
+    options = {"num_cpus": 1, "object_store_memory": _STORE_BYTES, "include_dashboard": False}
+    cluster = Cluster(initialize_head=True, head_node_args=options)
+    try:
+        cluster.add_node(num_cpus=1, object_store_memory=_STORE_BYTES)
+        cluster.wait_for_nodes()
+        yield cluster.address
+    finally:
+        cluster.shutdown()
 
 
 def _check_installed(engine: str) -> None:
