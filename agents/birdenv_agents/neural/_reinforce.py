@@ -21,7 +21,7 @@ from birdenv_agents.neural._player import TEMPERATURE, NeuralPlayer, Said
 _REPEATS: Final = 4
 """Dialogues on one scenario; the mean of their rewards is the baseline."""
 _BATCH: Final = 8 * _REPEATS
-_RATE: Final = 2e-4
+_RATE: Final = 5e-4
 _LIKENESS: Final = 0.1
 """Weight, in points, of one nat of difference from the first self."""
 _EVENTS: Final = 20
