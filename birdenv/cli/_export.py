@@ -87,7 +87,7 @@ def export(
         return
     known = one_of("--format", form, (*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))
     if known in DIALOGUE_FORMATS:
-        whole = cast("DialogueFormat", known)
+        whole: DialogueFormat = known
         dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
         write_records(output, dialogues)
         seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}

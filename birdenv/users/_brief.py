@@ -65,7 +65,7 @@ class Brief:
         style: how a rule-based user words its answers.
         annotated: the ambiguities as the task's record has them, for prompts written by others.
         inherited: the points of an earlier phase, whose terms may still name conditions.
-        earlier_gold: the reference statements of that phase; a follow-up may ask which of their conditions hold.
+        earlier_gold: the reference statements of that phase, whose conditions a follow-up may ask about.
     """
 
     clear_query: str
