@@ -65,6 +65,7 @@ class Brief:
         style: how a rule-based user words its answers.
         annotated: the ambiguities as the task's record has them, for prompts written by others.
         inherited: the points of an earlier phase, whose terms may still name conditions.
+        earlier_gold: the reference statements of that phase, whose conditions a follow-up may ask about.
     """
 
     clear_query: str
@@ -79,6 +80,7 @@ class Brief:
     style: UserStyle = "plain"
     annotated: Mapping[str, Any] = field(default_factory=dict, repr=False)
     inherited: tuple[Ambiguity, ...] = ()
+    earlier_gold: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         """Return the hash of the two questions: strings remember theirs, and few briefs share them."""
