@@ -103,7 +103,7 @@ _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
     """Return the names, literals and signs among tokens in their order, without keywords in capitals."""
     said: list[str] = []
-    keys = ["", *(token.key for token in tokens), ""]
+    keys = ["", *(token.key for token in tokens[:-1]), "", ""]  # a full stop at the end follows no table
     for token, before, after in zip(tokens, keys, keys[2:], strict=False):
         if token.kind == "string":
             said.append(quoted(token.text))

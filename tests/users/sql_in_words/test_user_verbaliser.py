@@ -144,6 +144,7 @@ SENTENCES = [
     ("price::numeric(10,2)", "the price"),
     ("crustiness_index(a, b)", "the crustiness index of the a and the b"),
     ("the loaves that nobody bought, by shop", "the loaves that nobody bought, by shop"),
+    ("Loaves that nobody bought, by shop.", "loaves that nobody bought, by shop"),
     (
         "UPDATE loaves SET price = price * 0.9 WHERE age_h > 24",
         "set the price to (the price times 0.9); only cases where the age h is greater than 24",
