@@ -1,10 +1,10 @@
-"""The administrator's page: people, dialogues, codes, exports, deletion. A token opens it."""
+"""The administrator's page, which a token opens: people, dialogues, codes, exports, and deletion."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,11 +21,11 @@ from birdenv.studies.replay._recorded_dialogues import study_records
 from birdenv.studies.study._config import PAID
 from birdenv.studies.study._deletion import delete_person, what_is_of
 from birdenv.studies.study._export import chat_rows, examples
-from birdenv.studies.study._records import Person
+from birdenv.studies.study._records import Person, StoredDialogue
 from birdenv.studies.study._study import Study
 
 _MOST_ENDED: Final = 100
-"""Ended dialogues on the page; the list of dialogues has all."""
+"""The number of ended dialogues on the page, which links to the list of all of them."""
 
 _DOING: Final = {
     "instructions": "reading the instructions",
@@ -93,7 +93,7 @@ def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:
 
 
 def _facts(study: Study) -> dict[str, Any]:
-    """Return what the page tells of the study as it is now."""
+    """Return the facts about the present state of the study that the page shows."""
     store, now = study.store, study.clock()
     counts, moves = store.counts(), store.move_counts()
     running, ended = store.running(), store.finished()[::-1]
@@ -111,38 +111,29 @@ def _facts(study: Study) -> dict[str, Any]:
             }
             for each in store.people("waiting")
         ],
-        "running": [
-            {
-                "id": each.id,
-                "started": clock_time(each.started),
-                "minutes": in_minutes(now - each.started),
-                "moves": moves.get(each.id, 0),
-                "partner": each.partner,
-                "task": each.task,
-            }
-            for each in running[::-1]
-        ],
-        "ended": [
-            {
-                "id": each.id,
-                "started": clock_time(each.started),
-                "minutes": in_minutes((each.ended or now) - each.started),
-                "moves": moves.get(each.id, 0),
-                "partner": each.partner,
-                "task": each.task,
-                "status": each.status or "",
-                "points": ", ".join(f"{round(reward, 2):g}" for reward in each.rewards or ()),
-            }
-            for each in ended[:_MOST_ENDED]
-        ],
+        "running": [_dialogue(each, now, moves) for each in running[::-1]],
+        "ended": [_dialogue(each, now, moves) for each in ended[:_MOST_ENDED]],
         "ended_count": len(ended),
         "quotas": _quotas(study),
         "reports": store.reports(),
     }
 
 
+def _dialogue(stored: StoredDialogue, now: float, moves: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "id": stored.id,
+        "started": clock_time(stored.started),
+        "minutes": in_minutes((stored.ended or now) - stored.started),
+        "moves": moves.get(stored.id, 0),
+        "partner": stored.partner,
+        "task": stored.task,
+        "status": stored.status or "",
+        "points": ", ".join(f"{round(reward, 2):g}" for reward in stored.rewards or ()),
+    }
+
+
 def _quotas(study: Study) -> list[tuple[str, int, int | None]]:
-    """Return dialogues held with each kind of partner, and how many there may be."""
+    """Return each kind of partner with the number of its dialogues and their limit."""
     held: dict[str, int] = {}
     for (_, partner), count in study.used().items():
         held[partner] = held.get(partner, 0) + count
@@ -163,7 +154,7 @@ def _name(person: Person) -> str:
 
 
 def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add what is done for one person: a new link, and deleting them."""
+    """Add the forms about one person: a new link, and deletion."""
 
     @app.post("/admin/link")
     async def link(request: Request) -> Response:
@@ -178,7 +169,7 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
 
     @app.post("/admin/delete")
     async def delete(request: Request) -> Response:
-        """Tell what will go and, when that is sent back, delete it."""
+        """Show what will be deleted and, after confirmation, delete it."""
         _check(request, doors)
         fields = await read_fields(request)
         asked = fields.get("person", "").strip()
@@ -194,7 +185,7 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
 
 
 def _add_exports(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the files with dialogues, answers and people."""
+    """Add the downloads of dialogues, answers and people."""
     store, arena = study.store, study.arena
     folder = Path(store.path).parent
 

@@ -385,7 +385,11 @@ def test_a_torn_secret_signs_nothing(tmp_path: Path) -> None:
 
 def test_a_second_server_of_a_study_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "study"
-    with held_study(folder), pytest.raises(InputError, match="another server serves it"), held_study(folder):
+    with (
+        held_study(folder),
+        pytest.raises(InputError, match="another server uses it"),
+        held_study(folder),
+    ):
         pass
     with held_study(folder):
         pass

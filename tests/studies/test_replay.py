@@ -225,7 +225,7 @@ def test_a_run_whose_data_are_gone_is_still_seen(run: Path, tmp_path: Path) -> N
     (moved / "config.json").write_text(json.dumps({**config, "data_file": str(tmp_path / "gone.jsonl")}))
     with Records([moved]) as records:
         assert len(as_seen(only(records.all()))["views"]) == 1
-        assert "only the record itself" in records.notes[0]
+        assert "only the whole record" in records.notes[0]
 
 
 def test_pages_open_with_the_token_only_and_filter(study: Path, run: Path) -> None:
@@ -263,7 +263,7 @@ def test_the_command_wants_either_a_game_or_records(
     for words, why in (
         ([], "name a game"),
         (["bargain", "--replay", str(tmp_path)], "leave out the game"),
-        (["bargain", "--private"], "goes with --replay"),
+        (["bargain", "--private"], "only be used with --replay"),
     ):
         monkeypatch.setattr(sys, "argv", ["birdenv", "web", *words])
         with pytest.raises(SystemExit):

@@ -1,4 +1,4 @@
-"""Pages to look at recorded dialogues: a list with filters, and one dialogue under a slider."""
+"""Pages for recorded dialogues: a list with filters, and one dialogue with a slider."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
 
 
 class _Shown(NamedTuple):
-    """The records that pass the filters, and what filters may be set to."""
+    """The records that pass the filters, and the values that filters can have."""
 
     records: list[ReplayedDialogue]
     choices: dict[str, list[str]]
 
 
 def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI, str]:
-    """Return an application that shows recorded dialogues, and the token that opens it.
+    """Return a web application that shows recorded dialogues, and the token that opens it.
 
     Args:
         records: the dialogues.
-        host: the address that it will be served at.
+        host: the address at which it will be served.
     """
     app = study_app("Dialogues", host)
     doors = Doors(None)
@@ -58,13 +58,13 @@ def add_replay(
     *,
     private: bool = False,
 ) -> None:
-    """Add the pages under a prefix; they open with the owner's cookie only.
+    """Add the pages to an application under a prefix. They open only with the owner's cookie.
 
     Args:
         app: the application.
         records: returns the dialogues.
         doors: checks the cookie.
-        prefix: where the pages are, such as `/admin/replay`.
+        prefix: the beginning of the paths of the pages, such as `/admin/replay`.
         cookie: the name of the owner's cookie.
         private: show what a seat with a private brief was told, too.
     """
@@ -125,7 +125,7 @@ def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any
     What a seat with a private brief was told is left out, unless `private` asks for it.
     """
     views = [record.everything()]
-    with suppress(BirdenvError):  # the data may have changed, or be gone
+    with suppress(BirdenvError):  # the data may have changed or disappeared
         views += [record.view(seat) for seat in range(len(record.seats))]
     shown = [(view if private or not view.is_private else _without_told(view))._asdict() for view in views]
     points = ", ".join(f"{round(each, 2):g}" for each in record.rewards)
@@ -164,7 +164,7 @@ def _filtered(records: Sequence[ReplayedDialogue], asked: Mapping[str, str]) -> 
 
 
 def _passes(record: ReplayedDialogue, asked: Mapping[str, str]) -> bool:
-    """Return True if a dialogue passes the filters; one that is not set lets everything through."""
+    """Return True if a dialogue passes all filters that are set."""
     earned = max(record.rewards, default=0.0) > 0
     held = {
         "game": record.game == asked["game"],

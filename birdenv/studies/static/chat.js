@@ -1,22 +1,22 @@
 "use strict";
-// The page of a person who waits or talks: the connection, what is heard, what is sent. controls.js is before it.
+// The page of a person who waits or talks: the connection, received events, and moves. It needs controls.js.
 
 const status = document.body.dataset.status;
-const pending = new Map(); // moves that the server has not shown us yet, by our number
-const MOST_SENT = 8; // of them; the others wait here, so that the server never has too many
+const pending = new Map(); // moves that the server has not confirmed yet, by our id
+const MOST_SENT = 8; // pending moves sent at once; the others wait here, so that the server never has too many
 let socket = null;
 let after = 0; // events seen
 let wait = 250; // milliseconds before the next try
-let opened = 0; // when the connection came to be
-let heard = false; // since then, what the server knows
-let leaving = false; // another page comes
+let opened = 0; // when the connection was opened
+let heard = false; // the server's news have arrived since then
+let leaving = false; // another page is being loaded
 let setup = null;
 let state = null;
 let controls = null;
 let deadline = null;
 let typingSince = null;
 let typingTold = false;
-let typingPause = 0; // the timer that ends it when no key is pressed
+let typingPause = 0; // the timer that ends typing when no key is pressed
 let turn = Promise.resolve(); // frames are read one after the other
 
 // --- the connection
@@ -51,7 +51,7 @@ function send(frame) {
   if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
 }
 
-// What may be sent is sent, in its order.
+// Send the pending moves in order, as far as they may be sent.
 function sendPending() {
   if (!heard) return;
   let sent = 0;
@@ -79,7 +79,7 @@ async function receive(frame) {
     }
     if (frame.seconds_left != null) deadline = Date.now() + frame.seconds_left * 1000;
   } else if (frame.type === "setup") {
-    if (setup !== null) { // a connection that came back: the page stands, and what was typed stays
+    if (setup !== null) { // after reconnecting: keep the page and what was typed
       if (setup.dialogue === frame.dialogue) return;
       leaving = true; // another tab has gone on to another partner
       location.assign("/");
@@ -146,7 +146,7 @@ function noteTyping() {
   typingPause = setTimeout(pauseTyping, 5000);
 }
 
-// The editor of code comes only where there is code; without it a plain text area does.
+// The code editor is loaded only for actions with code; if that fails, a plain text area is used.
 function loadEditor() {
   return new Promise((resolve) => {
     const script = el("script", { src: "/static/editor.js" });

@@ -1,6 +1,6 @@
 "use strict";
-// Lines of a conversation, and panels beside it: for every page that shows them. parts.js is before it. All text
-// goes in as text: nothing here writes HTML.
+// Lines of a conversation and the panels beside it, for all pages that show them. It needs parts.js. All text is
+// inserted as text: nothing here writes HTML.
 
 const byId = (id) => document.getElementById(id);
 
@@ -55,7 +55,7 @@ function addOpening(told, list = byId("events")) {
   if (told.opening) addLine("partner", told.voice, words(told.opening), list);
 }
 
-/** The panels of a seat: what it knows, and the guide first. */
+/** Return the panels of a seat: the guide, and what the seat knows. */
 function panelsOf(told) {
   const guide = { title: "What to do", text: told.guide, rows: [], tables: [], entries: [], columns: [] };
   return [...(told.guide ? [guide] : []), ...(told.panels ?? [])];
@@ -82,7 +82,7 @@ function folded(name, count, body, rows) {
   return { made, rows, name: name.toLowerCase(), text: made.textContent.toLowerCase() };
 }
 
-/** A list of folded parts; a few are open, and many can be searched. */
+/** Show a list of folded parts; a few are open at once, and many can be searched. */
 function browser(title, items) {
   const few = items.length <= 4 && items.every((item) => !item.rows.length);
   for (const { made } of items) made.open = few;
@@ -98,7 +98,7 @@ function browser(title, items) {
       for (const row of rows) row.hidden = !name.includes(asked) && !row.textContent.toLowerCase().includes(asked);
       if (!made.hidden) count += 1;
     }
-    found.textContent = asked === "" ? "" : count === 0 ? "Nothing is found." : `Found in ${count} of ${items.length}.`;
+    found.textContent = asked === "" ? "" : count === 0 ? "Nothing was found." : `Found in ${count} of ${items.length}.`;
   });
   return [search, found, items.map((item) => item.made)];
 }

@@ -1,4 +1,4 @@
-"""What people read and see in the seats of the SQL games."""
+"""The words and panels for people in the seats of the SQL games."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ ASKING_WORDS: Final = SeatWords(
         ("SQL submitted for evaluation.", "Your SQL was submitted."),
     ),
 )
-"""Of the seat that asks and writes SQL."""
+"""The words for the seat that asks and writes SQL."""
 
 ANSWERING_WORDS: Final = SeatWords(
     {ANSWER.name: ActionWords("Answer", "Answer the analyst, in plain words")},
@@ -50,20 +50,20 @@ ANSWERING_WORDS: Final = SeatWords(
     {"completed": "The analyst has submitted an answer and has no more questions."},
     "The analyst's SQL earned {points} of 1 point.",
 )
-"""Of the seat that knows what is wanted."""
+"""The words for the seat that knows what is wanted."""
 
 _CREATE: Final = re.compile(r"^\s*CREATE\s+TABLE\b", re.IGNORECASE | re.MULTILINE)
 _NAME: Final = re.compile(r"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
 
 
 def tables_panel(schema: str, meanings: Mapping[str, Any], dialect: str, about: str) -> Panel:
-    """Return the tables of a schema, to browse and to search.
+    """Return a panel with the tables of a schema.
 
     Args:
-        schema: CREATE statements, each perhaps with the first rows of its table below it.
-        meanings: what columns hold, by `database|table|column`.
+        schema: CREATE statements, each of which may be followed by sample rows of its table.
+        meanings: the meanings of columns, by `database|table|column`.
         dialect: sqlglot's name of the SQL dialect.
-        about: said above them.
+        about: a text to show above the tables.
     """
     known = tuple((key.lower(), _meaning(value)) for key, value in meanings.items())
     return Panel("Tables", about, tables=_tables(schema, known, dialect))
@@ -78,7 +78,7 @@ def _tables(schema: str, meanings: tuple[tuple[str, str], ...], dialect: str) ->
 
 
 def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) -> TableNote:
-    """Return one table. A statement that cannot be parsed is shown as it is."""
+    """Return one table, or its unchanged text if the statement cannot be parsed."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -105,7 +105,7 @@ def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) ->
 
 
 def _meaning(value: Any) -> str:
-    """Return what a column holds; of one that holds JSON, what each field holds, too."""
+    """Return the meaning of a column and, if it holds JSON, of each field."""
     if not isinstance(value, Mapping):
         return str(value)
     fields = value.get("fields_meaning", {})
@@ -123,7 +123,7 @@ def _fields(fields: Any, above: str) -> list[str]:
 
 
 def knowledge_panel(entries: Sequence[Mapping[str, Any]]) -> Panel:
-    """Return the entries of a knowledge base, to browse and to search."""
+    """Return a panel with the entries of a knowledge base."""
     return Panel(
         "Knowledge",
         entries=tuple(
@@ -137,5 +137,5 @@ def knowledge_panel(entries: Sequence[Mapping[str, Any]]) -> Panel:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 question", "no questions"."""
+    """Return a number with its noun, such as "1 question" or "no questions"."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
