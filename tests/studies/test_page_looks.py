@@ -21,7 +21,12 @@ CHECK = [{"question": "Who wins?", "options": ["I", "Both of us"], "answer": 1}]
 
 
 def test_one_who_fails_the_check_and_one_who_leaves(chromium: Any, tmp_path: Path) -> None:
-    made = StudyConfig(check=CHECK, contact="study@example.org", instructions="Please talk as in a chat.")
+    made = StudyConfig(
+        check=CHECK,
+        contact="study@example.org",
+        instructions="Please talk as in a chat.",
+        codes={"left": "CODE-LEFT"},
+    )
     with served(tmp_path, "mutual-friends", made, limit=3) as (_, port):
         one = Person(chromium, port, "/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&workerId=W&hitId=H")
         one.look("consent-preview")
@@ -49,6 +54,7 @@ def test_one_who_fails_the_check_and_one_who_leaves(chromium: Any, tmp_path: Pat
         two.page.click("text=Do not change")
         two.press("Leave the study", "summary")
         two.press("Leave for good")
+        two.page.wait_for_selector("text=Submit to Mechanical Turk")
         two.look("left")
         two.page.goto(f"http://127.0.0.1:{port}/nothing")
         two.errors.clear()  # the browser notes the 404
