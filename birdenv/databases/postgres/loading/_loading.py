@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import secrets
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -103,7 +103,11 @@ def load(
         ServerError: the server is lost.
     """
     try:
-        with server.connect() as connection, _locked(connection, db_id):
+        with server.connect() as connection:
+            # Only one process at a time loads a database. The lock ends with the connection.
+            connection.execute(
+                "SELECT pg_advisory_lock(%s, %s)", [_LOCKS, zlib.crc32(db_id.encode()) - 2**31]
+            )
             connection.execute("SET synchronous_commit = on")  # the final name must imply complete data
             there = templates(server).get(db_id)
             if there is not None and there.stamp.digest == digest and not again:
@@ -227,14 +231,6 @@ def _drop_quietly(server: PostgresServer, name: str) -> None:
     """Drop a database after an error, without raising another one. The next load drops what remains."""
     with suppress(psycopg.Error, ServerError, InputError), server.connect() as connection:
         _drop(server, connection, name)
-
-
-@contextmanager
-def _locked(connection: psycopg.Connection[Any], db_id: str) -> Iterator[None]:
-    """Let only one process at a time load a database. The lock ends with the connection."""
-    key = zlib.crc32(db_id.encode()) - 2**31
-    connection.execute("SELECT pg_advisory_lock(%s, %s)", [_LOCKS, key])
-    yield
 
 
 def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> InputError | ServerError:
