@@ -111,7 +111,7 @@ def test_without_queries_the_dialect_counts_and_no_server(
         (["--dialect", "sqlite", "--dsn", "postgresql:///x"], "--dialect postgres"),
         (["--dsn", "postgresql:///x"], "--dialect postgres"),
         (["--dialect", "postgres", "--db", "FILE"], "loads databases from a folder"),
-        (["--dialect", "postgres", "--dsn", "nonsense"], "not a connection string"),
+        (["--dialect", "postgres", "--dsn", "nonsense"], "not a PostgreSQL connection string"),
     ],
 )
 def test_options_that_do_not_fit(
