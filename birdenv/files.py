@@ -220,7 +220,7 @@ def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: Pa
     except RecursionError:
         raise InputError(f"{at}: the JSON is nested too deeply") from None
     except ValueError:
-        raise InputError(f"{at}: the JSON holds a number of too many digits") from None
+        raise InputError(f"{at}: the JSON contains a number with too many digits") from None
 
 
 def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED) -> None:
@@ -272,7 +272,7 @@ def read_records(path: Path, what: str = "tasks") -> list[dict[str, Any]]:
             raise InputError(f"{path}: record {number} is not a JSON object")
         check_text(record, f"{path}: record {number}")
     if not records:
-        raise InputError(f"{path} holds no {what}")
+        raise InputError(f"{path} contains no {what}")
     return records
 
 
@@ -340,7 +340,7 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write JSON lines atomically."""
+    """Write records as JSON lines, atomically."""
     write_text(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
 
 

@@ -15,6 +15,7 @@ from birdenv.sql._tokens import (
     Token,
     UnterminatedError,
     comment_end,
+    postgres_stops,
     postgres_tokens,
     sql_tokens,
     tokens,
@@ -186,10 +187,10 @@ def statement_end(script: str, start: int) -> int:
     Raises `UnterminatedError` for an unterminated quote or comment.
     """
     depth = 0
-    for token in postgres_tokens(script, start):
-        if token.text == ";" and depth <= 0:
-            return token.end
-        depth += (token.text == "(") - (token.text == ")")
+    for stop, place in postgres_stops(script, start):
+        if stop == ";" and depth <= 0:
+            return place
+        depth += (stop == "(") - (stop == ")")
     return len(script)
 
 

@@ -65,6 +65,15 @@ _EITHER: Final = rf"""
     | (?P<word>    \w++ )
     | (?P<symbol>  . )
     """
+# Tokens that may end a PostgreSQL statement, or contain text that looks like its end.
+_STOP: Final = rf"""
+      (?P<symbol>  [;()] )
+    | (?P<space>   --[^\n]*+ )
+    | (?P<comment> /\* )
+    | (?P<string>  \b{_ESCAPED}(?P<end_e>')? | {_STRING}(?P<end_s>')? )
+    | (?P<quoted>  {_NAME}(?P<end_d>")? )
+    | (?P<dollar>  (?<![A-Za-z0-9_$\x80-\U0010ffff]){_DOLLAR} )
+    """
 _POSTGRES_ENDS: Final = ("end_e", "end_s", "end_d")
 _EITHER_ENDS: Final = (*_POSTGRES_ENDS, "end_b", "end_s_b")
 _ANY_DOLLAR: Final = re.compile(r"(?=(\$(?:[^\W\d]\w*+)?\$))")
@@ -179,11 +188,12 @@ def _is_closed(text: str) -> bool:
     return text.endswith("]") if text[0] == "[" else text.count(text[0]) % 2 == 0
 
 
-def postgres_tokens(sql: str, place: int = 0) -> Iterator[Token]:
-    """Yield the tokens from a position on, by PostgreSQL's rules.
+def postgres_tokens(sql: str) -> Iterator[Token]:
+    """Yield the tokens by PostgreSQL's rules.
 
     Raises `UnterminatedError` at an unterminated quote or comment, after the tokens before it.
     """
+    place = 0
     while match := _compiled(_POSTGRES).match(sql, place):
         kind = match.lastgroup or "symbol"
         place = _end(match, kind)
@@ -207,6 +217,19 @@ def _single_operators(run: re.Match[str]) -> Iterator[Token]:
         yield Token("symbol", text[:first], start + first)
     for place in range(first, len(text)):
         yield Token("symbol", text[place], start + place + 1)
+
+
+def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
+    """Yield the semicolons and parentheses outside of quotes and comments after `start`, with their ends.
+
+    For dumps, this is several times faster than `postgres_tokens`, and raises `UnterminatedError` like it.
+    """
+    place = start
+    while match := _compiled(_STOP).search(script, place):
+        kind = match.lastgroup or "symbol"
+        place = _end(match, kind)
+        if kind == "symbol":
+            yield match.group(), place
 
 
 def _end(match: re.Match[str], kind: str) -> int:

@@ -71,7 +71,7 @@ def _missing(name: str) -> str:
 
 def test_doctor_without_databases(birdenv: Callable[..., Any], tmp_path: Path) -> None:
     done = birdenv("doctor", tmp_path)
-    assert (done.code, done.err) == (2, f"Error: {tmp_path} holds no database\n")
+    assert (done.code, done.err) == (2, f"Error: {tmp_path} contains no database\n")
 
 
 @pytest.fixture

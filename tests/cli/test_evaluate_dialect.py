@@ -46,8 +46,7 @@ def summary(folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("named", ["by the option", "by the variable"])
+@pytest.mark.parametrize("named", [pytest.param("by the option", marks=pytest.mark.slow), "by the variable"])
 def test_a_folder_on_postgres(
     birdenv: Command,
     postgres_dsn: str,

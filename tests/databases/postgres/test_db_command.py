@@ -96,7 +96,7 @@ def test_a_set_that_is_not_whole_is_told(db: Command, databases: Path, tmp_path:
     loaded = db("load", "--from-sqlite", databases, "--expect", expected)
     assert loaded.code == 1
     assert "database 'south' would be incomplete, so it is not loaded" in loaded.err
-    assert "database 'east' is expected and not there" in loaded.out
+    assert "database 'east' is expected but not loaded" in loaded.out
     lite = db("verify", "--expect", "lite")
     assert lite.code == 1
     assert "of 18 databases, " in lite.out
@@ -109,7 +109,7 @@ def test_a_set_that_is_not_whole_is_told(db: Command, databases: Path, tmp_path:
         (["load", "--from-sqlite", "no/such/folder"], "no directory of databases at"),
         (
             ["load", "{}", "--from-sqlite", "--database", "mars"],
-            "--database 'mars' is not loaded; loaded are: north",
+            "--database 'mars' is not available; available: north",
         ),
         (["load", "{}"], "holds no dump: expected folders named <db>_template"),
         (["verify", "--expect", "{}/none.json"], "none.json: no such file"),
@@ -149,5 +149,5 @@ def test_start_and_stop(db: Command, cache: Path) -> None:
 
 def test_another_server_is_not_started_or_stopped(db: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRDENV_DSN", start_postgres().reader)
-    assert "not birdenv's to start and stop" in db("stop").err
+    assert "which birdenv does not start or stop" in db("stop").err
     assert "own server" not in db("status").out
