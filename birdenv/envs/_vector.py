@@ -22,9 +22,9 @@ _Bools = npt.NDArray[np.bool_]
 
 def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
     """Return a seed for each of `count` environments: the given ones, or one number and the next ones."""
-    if seed is None:
-        return [None] * count
-    seeds = [seed + i for i in range(count)] if isinstance(seed, int) else list(seed)
+    if isinstance(seed, int):
+        return [seed + i for i in range(count)]
+    seeds = [None] * count if seed is None else list(seed)
     if len(seeds) != count:
         raise InputError(f"give one seed, or {count} seeds; got {len(seeds)}")
     return seeds

@@ -3,7 +3,6 @@
 from birdenv.runs.export._dialogues import (
     DIALOGUE_FORMATS,
     DialogueFolder,
-    DialogueFormat,
     dialogue_folder,
     dialogue_rows,
     played_game,
@@ -25,7 +24,6 @@ __all__ = [
     "EXPORT_FORMATS",
     "VIEWER_FORMATS",
     "DialogueFolder",
-    "DialogueFormat",
     "ExportFormat",
     "ExportedEpisode",
     "arena_of",
