@@ -24,7 +24,7 @@ def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[
     """Return a seed for each of `count` environments: the given ones, or one number and the next ones."""
     if isinstance(seed, int):
         return [seed + i for i in range(count)]
-    seeds = [None] * count if seed is None else list(seed)
+    seeds: list[int | None] = [None] * count if seed is None else list(seed)
     if len(seeds) != count:
         raise InputError(f"give one seed, or {count} seeds; got {len(seeds)}")
     return seeds

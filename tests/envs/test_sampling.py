@@ -82,7 +82,7 @@ def test_what_cannot_be_used_is_said(env: Any, options: dict[str, Any], why: str
 
 
 def test_an_index_is_no_curriculum(env: Any) -> None:
-    with pytest.raises(InputError, match="index is a reset option"):
+    with pytest.raises(InputError, match="index is only a reset option"):
         env.unwrapped.sample_tasks({"index": 0})
 
 
