@@ -192,7 +192,8 @@ Then `birdenv bird` (question -> SQL), `birdenv c-interact` (ambiguous question 
 data.
 
 SQL runs on SQLite, or on PostgreSQL with `--dialect postgres`: `pip install 'birdenv[postgres]'` brings a
-server that starts by itself. `birdenv db` loads databases into it, and `birdenv doctor` shows what this machine has.""",
+server that starts by itself. `birdenv db` loads databases into it, and `birdenv doctor` shows what this
+machine has.""",
 )
 
 
