@@ -91,7 +91,7 @@ def test_a_message_that_is_no_move_costs_a_question_and_is_counted(server: Start
     calls = [call["id"] for message in sent for call in message.get("tool_calls", ())]
     assert [reply.get("tool_call_id") for reply in replies] == (calls or [None])
     for reply in replies:
-        assert "Expected exactly one tool call: clarify, submit_sql." in reply["content"]
+        assert "Expected exactly one tool call, to one of: clarify, submit_sql." in reply["content"]
         assert "That cost you one question; you have 4 questions left." in reply["content"]
 
 

@@ -58,7 +58,7 @@ def test_the_demo(birdenv: Command) -> None:
     [
         ('[{"question": "?"}]', "record 1: not a task, because neither `db_id` nor `selected_database`"),
         ('[{"db_id": 7}]', "record 1: not a task, because neither"),
-        ("[]", "holds no tasks"),
+        ("[]", "contains no tasks"),
         ("", "is empty"),
     ],
 )

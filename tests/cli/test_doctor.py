@@ -117,7 +117,7 @@ def test_doctor_names_the_extra(
             "postgresql://me:hunter2@127.0.0.1:1/x",
             "the server that BIRDENV_DSN names: user=me host=127.0.0.1",
         ),
-        ("hunter2", "none: BIRDENV_DSN: the DSN is not a connection string"),
+        ("hunter2", "none: BIRDENV_DSN: the DSN is not a PostgreSQL connection string"),
     ],
 )
 def test_doctor_names_the_server_of_the_variable(
