@@ -35,11 +35,11 @@ _DOING: Final = {
     "survey": "answering questions",
 }
 _ENDINGS: Final = {
-    "done": "completed the study",
-    "partner_left": "were left by their partner",
-    "nobody_came": "waited in vain",
-    "full": "came when the study was full",
-    "left": "left the study",
+    "done": "completed",
+    "partner_left": "left by their partner",
+    "nobody_came": "nobody came in time",
+    "full": "study was full",
+    "left": "left early",
     "failed_check": "failed the check",
     "too_short": "wrote too little",
 }
@@ -89,7 +89,7 @@ def _check(request: Request, doors: Doors) -> None:
 
 def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:
     facts = _facts(study) if signed_in else {}
-    return render("admin", title=study.title, signed_in=signed_in, **facts, **told)
+    return render("admin", title=f"{study.title}: administration", signed_in=signed_in, **facts, **told)
 
 
 def _facts(study: Study) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _code(study: Study, ending: str) -> str:
 
 
 def _name(person: Person) -> str:
-    return person.external or person.id[:8]
+    return person.external or person.id
 
 
 def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
@@ -163,7 +163,9 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
         person = study.store.person_named(asked)
         if person is None:
             return HTMLResponse(_page(study, problem=f"Nobody is known as {asked}."), 404)
-        return HTMLResponse(_page(study, told=f"Their link: /link/{doors.link(person.id)}"))
+        return HTMLResponse(
+            _page(study, told=f"Send them this link: {request.base_url}link/{doors.link(person.id)}")
+        )
 
     @app.post("/admin/delete")
     async def delete(request: Request) -> Response:
@@ -178,7 +180,7 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
             count = await asyncio.to_thread(delete_person, study.store, asked)
         except InputError as error:
             return HTMLResponse(_page(study, problem=str(error)), 404)
-        gone = f"{asked} has been deleted, with {count} dialogue(s). The study keeps nothing about them."
+        gone = f"{asked} was deleted. Dialogues deleted with them: {count}."
         return HTMLResponse(_page(study, told=gone))
 
 

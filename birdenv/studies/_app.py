@@ -122,7 +122,8 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
         person = None if is_right else study.store.person(id)
         if person is None or person.status != "instructions":
             return back()
-        return HTMLResponse(pages.of(person, "That was not right. Please read again; you have one more try."))
+        wrong = "Not all answers were right. Please read the text again; you have one more try."
+        return HTMLResponse(pages.of(person, wrong))
 
     @app.post("/survey")
     async def survey(request: Request) -> Response:
@@ -145,7 +146,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
         person = study.store.person(id)
         if person is None:
             return back()
-        return HTMLResponse(pages.of(person, told="Thank you. The study's team can read your message now."))
+        return HTMLResponse(pages.of(person, told="Thank you. The study team has received your message."))
 
     @app.post("/step/{step}")
     async def step(request: Request, step: Literal["leave", "again", "finish"]) -> Response:

@@ -72,8 +72,7 @@ class Pages:
             guides = self._guides()
             return {
                 "text": study.config.instructions,
-                "guide": next(iter(guides)) if len(guides) == 1 else "",
-                "roles": len(guides),
+                "guides": guides,
                 "check": study.config.check,
                 "tries": person.tries,
                 "tries_left": TRIES - person.tries,
@@ -86,11 +85,13 @@ class Pages:
             return {"ending": person.ending, "code": person.code, **way_back(person.platform, person.code)}
         return {}
 
-    def _guides(self) -> set[str]:
-        """Return the guides of the seats in which people may sit."""
+    def _guides(self) -> dict[str, str]:
+        """Return the guides of the seats that people may have, each with what partners call the seat."""
         game = self._study.arena.game
-        seats = [game.seats[game.seat_index(name)] for name in seats_of_people(game, self._study.config)]
-        return {seat.guide for seat in seats}
+        names = seats_of_people(game, self._study.config)
+        seats = {name: game.seats[game.seat_index(name)] for name in names}
+        called = {voice: name for seat in game.seats for voice, name in seat.words.voices.items()}
+        return {seat.guide: called.get(name, name) for name, seat in seats.items() if seat.guide}
 
     def _end(self, person: Person) -> dict[str, Any]:
         if person.dialogue is None or person.seat is None:
@@ -139,5 +140,6 @@ class Pages:
             "contact": study.config.contact,
             "leave_code": "left" in study.config.codes,
             "can_tell": True,
+            "has_partner": len(study.arena.game.seats) > 1,
         }
         return render(name, **common, **facts)

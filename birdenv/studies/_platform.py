@@ -18,8 +18,9 @@ PLATFORM_FIELDS: Final = (
 """The query parameters with which Prolific and Mechanical Turk send people."""
 
 TAKEN: Final = (
-    "Somebody already takes part with your id. If it is you, close the page in your other browser and try "
-    "again, or open the link for another browser that it shows. The study's team can also send you this link."
+    "Somebody is already taking part with your platform id. If it is you, close the page in your other "
+    "browser and try again, or open the link that it shows for continuing in another browser. The study team "
+    "can send you this link, too."
 )
 """The message for a person who comes with somebody else's id, or from a second browser."""
 

@@ -115,7 +115,7 @@ def _page_before(request: Request) -> str:
 _MAX_BODY: Final = 2**16
 _MOST_FIELDS: Final = 200
 _YEAR: Final = 365 * 24 * 3600
-_REFUSED: Final = "This page is not for you. Open the study's link again."
+_REFUSED: Final = "You cannot open this page. Please open the study's link again."
 
 
 def refused() -> HTTPException:

@@ -253,7 +253,7 @@ def test_the_id_of_a_platform_alone_opens_nobody_elses_dialogue(study: tuple[Stu
         owner.post("/instructions")
     thief = Browser(study[1], query)
     assert thief.post("/consent") == 409
-    assert "Somebody already takes part with your id" in thief.page
+    assert "already taking part with your platform id" in thief.page
     assert (
         thief.post("/step/leave") == 200 and thief.status() == "consent"
     )  # a stranger, with a form of their own

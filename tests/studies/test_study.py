@@ -475,7 +475,7 @@ class People(RuleBasedStateMachine):
             if is_free:
                 assert self.world.study.agree(*came).id == name
             else:
-                with pytest.raises(InputError, match="already takes part with your id"):
+                with pytest.raises(InputError, match="already taking part with your platform id"):
                     self.world.study.agree(*came)
         assert self.world.store.person("thief") is None
 

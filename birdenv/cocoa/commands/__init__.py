@@ -1,4 +1,4 @@
-"""Declare the commands of this package for the list of commands, without importing their modules."""
+"""The commands of this room, declared for the list of commands."""
 
 from typing import Final
 
@@ -22,8 +22,8 @@ TRAIN_PLAYER: Final = Command(
     takes_settings=True,
 )
 TEST_PLAYER: Final = Command(
-    "birdenv.cocoa.commands.train_player:test_player",
-    "Test a player on recorded dialogues, and let it play.",
+    "birdenv.cocoa.commands.test_player:test_player",
+    "Test players on recorded dialogues and in self-play.",
     group="Players",
     takes_settings=True,
 )

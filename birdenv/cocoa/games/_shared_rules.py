@@ -83,7 +83,7 @@ class SchemaSettings(ScenarioSettings):
         return None if self.schema_file is None else read_schema(Path(self.schema_file))
 
 
-MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say something to the other.")
+MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say something to the other player.")
 
 MESSAGE_WORDS: Final = ActionWords("Send", "Write to your partner")
 

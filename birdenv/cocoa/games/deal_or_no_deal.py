@@ -31,13 +31,13 @@ POINTS: Final = 10
 SELECT: Final = Action(
     "select",
     tuple(Field(thing, "integer", 0, MOST_OF_ONE) for thing in THINGS),
-    "Say which things you take. The other does not see it until both have selected.",
+    "Say which things you take. The other player does not see this until both of you have selected.",
 )
-QUIT: Final = Action("quit", (), "Walk away: nobody gets anything.")
+QUIT: Final = Action("quit", (), "Walk away. Nobody gets anything then.")
 GUIDE: Final = (
-    "You and your partner divide some books, hats and balls. Each thing is worth other points to each of "
-    "you, and you see your own only. Talk until you agree who takes what; then both say what they take. "
-    "If the two shares do not fit together, nobody gets points."
+    "You and your partner divide some books, hats and balls. Each thing is worth a different number of "
+    "points to each of you, and you see only your own. Talk until you agree who takes what; then both of you "
+    "say what you take. If the two shares do not fit together, nobody gets any points."
 )
 
 _WORDS: Final = SeatWords(
@@ -46,9 +46,9 @@ _WORDS: Final = SeatWords(
         SELECT.name: ActionWords(
             "Say what you take",
             "Say it when you have agreed. Your partner does not see it until both of you have said it.",
-            done="said what to take: {book} books, {hat} hats, {ball} balls",
+            done="chose what to take: {book} books, {hat} hats, {ball} balls",
             fields={"book": "Books", "hat": "Hats", "ball": "Balls"},
-            question="Take these? You cannot change it any more.",
+            question="Take these? You cannot change this later.",
         ),
         QUIT.name: ActionWords(
             "Walk away", done="walked away", question="Walk away? Then nobody gets anything."
@@ -104,7 +104,7 @@ class DealRules(TwoSeats):
             return Reply()
         if any(move.data[thing] > count for thing, count in self._counts.items()):
             there = ", ".join(f"{thing} {count}" for thing, count in self._counts.items())
-            return Reply(f"Not done: there are not so many. There are: {there}.", refused=True)
+            return Reply(f"Not done: there are not that many things. There are: {there}.", refused=True)
         self._claims[seat] = dict(move.data)
         if None not in self._claims:
             fits = self._fits()

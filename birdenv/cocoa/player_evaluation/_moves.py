@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
+from statistics import median
+from time import perf_counter
 from typing import Any, Final, Protocol, runtime_checkable
 
 from birdenv.cocoa.acts import Act, Listener, Transcripts
@@ -47,19 +49,20 @@ class Foretold:
     """A comparison of a player's predictions with recorded moves.
 
     Attributes:
-        dialogues: the number of dialogues.
-        moves: the number of moves in them, without impossible ones.
-        silent: the number of moves for which the player predicted none.
-        actions: the number of moves whose action was predicted.
-        acts: the number of moves whose act was predicted: the action, and the intent and names of sentences.
-        names: the number of entities (values, prices) in predicted moves, in recorded moves, and in both.
-        surprise: negative log-probabilities of the acts that the player knows; empty if it gives none.
-        unknown: the number of acts that the player does not know.
-        frequent: the number of moves with the most frequent act.
-        words: for each dialogue, the sum of the negative log-probabilities of all tokens that its seats heard
-            and said, over their number; 0 over 0 if the player gives no probabilities of words.
-        own_words: the same for the tokens that they said.
-        selections: for each dialogue, how many of its selections (an item, numbers, a price) were predicted.
+        dialogues: dialogues.
+        moves: moves in them that are possible.
+        silent: moves at which the player would have said nothing.
+        actions: moves whose action it hit.
+        acts: moves whose act it hit: the action, and what each sentence is for and names.
+        names: entities (values, prices) in the player's moves, in the recorded ones, and in both.
+        surprise: negative log-probabilities of the acts that the player knows; empty where it gives none.
+        unknown: acts that it does not know.
+        frequent: moves of the act that is the most frequent one.
+        words: for each dialogue, the surprise of all that its seats heard and said, over the number of
+            tokens; nothing where the player gives no probabilities of words.
+        own_words: the same of what it said.
+        selections: for each dialogue, how many of its selections (an item, numbers, a price) it hit.
+        seconds: how long each move took. The figures leave it out, because it differs from run to run.
     """
 
     dialogues: int = 0
@@ -74,6 +77,7 @@ class Foretold:
     words: list[Ratio] = field(default_factory=list)
     own_words: list[Ratio] = field(default_factory=list)
     selections: list[Ratio] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
 
     @property
     def perplexity(self) -> float | None:
@@ -90,6 +94,13 @@ class Foretold:
         """Return the F1 score of the predicted entities, or None if no move names any."""
         guessed, recorded, both = self.names
         return 2 * both / (guessed + recorded) if guessed + recorded else None
+
+    @property
+    def time_of_a_move(self) -> str:
+        """Return how long the player took for its moves, in words."""
+        times = sorted(self.seconds)
+        late = times[len(times) * 99 // 100]
+        return f"{1000 * median(times):.1f} ms (99 of 100 times at most {1000 * late:.1f} ms)"
 
     def figures(self) -> dict[str, Any]:
         """Return the figures by name; a figure that is not defined is None."""
@@ -180,7 +191,10 @@ def foretell(
 
 
 def _compare(found: Foretold, player: Player, listener: Listener, view: View, move: Move) -> Act:
-    """Add one move to the comparison, and return its act."""
+    """Add one move to what was found, and return its act."""
+    began = perf_counter()
+    guess = as_move(player.move(view))
+    found.seconds.append(perf_counter() - began)
     act, _ = listener.act_of(move, view)
     found.moves += 1
     if isinstance(player, Foretells):
@@ -193,7 +207,6 @@ def _compare(found: Foretold, player: Player, listener: Listener, view: View, mo
         heard, own = player.surprise(view, move)
         found.words[-1] = _plus(found.words[-1], sum(heard) + sum(own), len(heard) + len(own))
         found.own_words[-1] = _plus(found.own_words[-1], sum(own), len(own))
-    guess = as_move(player.move(view))
     if _selects(move):
         again = (
             guess if guess is not None and guess.action == move.action else _made(player, view, move.action)

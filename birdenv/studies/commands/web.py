@@ -50,7 +50,10 @@ def web(
         typer.Option("--rate", help="Let people rate such dialogues instead; --config has the questions."),
     ] = None,
     private: Annotated[
-        bool, typer.Option("--private", help="With --replay: show the private records of runs (gold), too.")
+        bool,
+        typer.Option(
+            "--private", help="With --replay: show the gold of runs and what the user's seat knew, too."
+        ),
     ] = False,
     example: Annotated[
         str | None,

@@ -5,22 +5,25 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 
+from birdenv.dialogue.people import Panel
 from birdenv.errors import BirdenvError
 from birdenv.report.access import ADMIN_COOKIE, Doors
 from birdenv.report.guarded_app import add_entrance
 from birdenv.studies._connection import as_json
 from birdenv.studies._pages import clock_time, in_minutes, render
 from birdenv.studies._requests import refused, study_app
-from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue
+from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue, SeatView
 
 _ROWS: Final = 200
-_COOKIE: Final = "replay"  # not that of a study, which may be open on the same host
+_COOKIE: Final = "replay"  # beside a study's, which may be open on the same host
+_PRIVATE: Final = "What this seat was told is private. `birdenv web --replay FOLDER --private` shows it."
 _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
 
 
@@ -42,7 +45,7 @@ def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI,
     doors = Doors(None)
 
     add_entrance(app, doors, _COOKIE)
-    add_replay(app, records.all, doors, "", cookie=_COOKIE)
+    add_replay(app, records.all, doors, "", cookie=_COOKIE, private=records.private)
     return app, doors.admin_token
 
 
@@ -52,6 +55,8 @@ def add_replay(
     doors: Doors,
     prefix: str,
     cookie: str = ADMIN_COOKIE,
+    *,
+    private: bool = False,
 ) -> None:
     """Add the pages to an application under a prefix. They open only with the owner's cookie.
 
@@ -61,6 +66,7 @@ def add_replay(
         doors: checks the cookie.
         prefix: the beginning of the paths of the pages, such as `/admin/replay`.
         cookie: the name of the owner's cookie.
+        private: show what a seat with a private brief was told, too.
     """
 
     def check(request: Request) -> None:
@@ -109,19 +115,28 @@ def add_replay(
     async def one(request: Request, id: str) -> Response:
         check(request)
         record = await find(id)
-        text = await asyncio.to_thread(lambda: as_json(as_seen(record)))
+        text = await asyncio.to_thread(lambda: as_json(as_seen(record, private=private)))
         return Response(text, media_type="application/json")
 
 
-def as_seen(record: ReplayedDialogue) -> dict[str, Any]:
-    """Return a dialogue for its page: the whole record, and what each seat saw."""
+def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any]:
+    """Return a dialogue for its page: everything, and as each seat saw it.
+
+    What a seat with a private brief was told is left out, unless `private` asks for it.
+    """
     views = [record.everything()]
     with suppress(BirdenvError):  # the data may have changed or disappeared
         views += [record.view(seat) for seat in range(len(record.seats))]
-    shown = [view._asdict() for view in views]
+    shown = [(view if private or not view.is_private else _without_told(view))._asdict() for view in views]
     points = ", ".join(f"{round(each, 2):g}" for each in record.rewards)
-    end = f"The end: {record.status or 'unknown'}{', reward ' + points if points else ''}."
+    end = f"The end: {record.status or 'not recorded'}{', reward ' + points if points else ''}."
     return {"views": shown, "count": len(views[0].lines), "private": record.private, "end": end}
+
+
+def _without_told(view: SeatView) -> SeatView:
+    """Return a view with its seat's guide, which is public, as all that it was told."""
+    panels = [asdict(Panel("What it knew", _PRIVATE))]
+    return view._replace(told={"guide": view.told["guide"], "panels": panels})
 
 
 def _row(record: ReplayedDialogue) -> dict[str, Any]:

@@ -31,12 +31,14 @@ class SeatView(NamedTuple):
     Attributes:
         name: the name of the seat, or `everything`.
         told: what the seat was told before the first move.
-        lines: the events that it saw; `at` is their position in the log, from 1.
+        lines: what it saw, with `at`, the place in the log from 1.
+        is_private: whether what it was told is private (the clear request of a simulated user, for example).
     """
 
     name: str
     told: dict[str, Any]
     lines: list[dict[str, Any]]
+    is_private: bool = False
 
 
 class ReplayedDialogue(NamedTuple):
@@ -90,7 +92,9 @@ class ReplayedDialogue(NamedTuple):
         rules = self.arena.start(self.arena_task or self.task).rules
         try:
             seen = seen_by(rules, seat, self.load())
-            return SeatView(self.seats[seat], told(self.arena.game, rules, seat), self._lines(seen, seat))
+            is_private = rules.private_brief(seat) is not None
+            knew = told(self.arena.game, rules, seat)
+            return SeatView(self.seats[seat], knew, self._lines(seen, seat), is_private)
         finally:
             rules.close()
 
@@ -112,20 +116,23 @@ class Records:
 
     Args:
         paths: folders of studies or runs, or files of dialogues (`transcripts.json`).
-        private: include the private records of runs, which contain gold.
+        private: show what is private, too: the records of runs that hold gold, and what was told to a seat
+            with a private brief.
 
     Attributes:
-        notes: messages about what cannot be shown.
+        private: whether what is private is shown.
+        notes: lines for people.
 
     Raises:
         InputError: a path is none of these.
     """
 
     def __init__(self, paths: Sequence[Path], *, private: bool = False) -> None:
+        self.private = private
         self.notes: list[str] = []
         self._stack = ExitStack()
         try:
-            self._sources = [self._source(path, private) for path in paths]
+            self._sources = [self._source(path) for path in paths]
         except BaseException:
             self._stack.close()
             raise
@@ -146,10 +153,10 @@ class Records:
             made.append(record._replace(id=record.id + again, dialogue=record.dialogue + again))
         return made
 
-    def _source(self, path: Path, private: bool) -> Callable[[], list[ReplayedDialogue]]:
+    def _source(self, path: Path) -> Callable[[], list[ReplayedDialogue]]:
         if is_study(path):
             return self._study(path)
-        found = self._run(path, private) if path.is_dir() else self._file(path)
+        found = self._run(path) if path.is_dir() else self._file(path)
         return lambda: found
 
     def _study(self, folder: Path) -> Callable[[], list[ReplayedDialogue]]:
@@ -159,7 +166,7 @@ class Records:
         arena = self._arena(folder, lambda: make_game(game["game"], **game["settings"]))
         return lambda: study_records(store, str(game["game"]), arena)
 
-    def _run(self, folder: Path, private: bool) -> list[ReplayedDialogue]:
+    def _run(self, folder: Path) -> list[ReplayedDialogue]:
         run = read_run(folder)
         played = [pair for pair in zip(run.records, run.private, strict=True) if "example" in pair[0]]
         has_scenarios = _has_scenarios(run.game)
@@ -168,6 +175,7 @@ class Records:
         for record, secret in played:
             example = record["example"]
             repeat = f"/{record['repeat']}" if "repeat" in record else ""
+            hidden = {name: value for name, value in secret.items() if name != "instance_id"}
             made.append(
                 ReplayedDialogue(
                     f"{run.path.parent.name}/{run.path.name}/{example['uuid']}{repeat}",
@@ -179,7 +187,7 @@ class Records:
                     (float(record["reward"]),) if isinstance(record.get("reward"), int | float) else (),
                     _loader(example["events"]),
                     arena,
-                    {name: secret[name] for name in secret if name != "instance_id"} if private else None,
+                    hidden if self.private else None,
                 )
             )
         if not has_scenarios:

@@ -35,7 +35,7 @@ function connect() {
   socket.onclose = (event) => {
     if (leaving) return;
     if (event.code >= 4400 && event.code < 4500) {
-      tell("The connection was refused. Please load this page again.");
+      tell("The connection was refused. Please reload this page.");
       return;
     }
     tell("No connection. Trying again …");
@@ -160,6 +160,8 @@ async function build() {
   if (hasEditor) await loadEditor();
   const parts = panelsOf(setup);
   byId("side").replaceChildren(...parts.map(panel));
+  const others = parts.map((part) => `“${part.title}”`).join(", ");
+  byId("log").querySelector(".empty").textContent = `No messages yet. Please read first: ${others}.`;
   addOpening(setup);
   const isSplit = hasEditor && setup.actions.some((action) => action.place === "message");
   byId("chat").classList.toggle("split", isSplit); // on a phone the editor has a tab of its own
@@ -176,7 +178,8 @@ function tell(words) {
 function update() {
   byId("standing").textContent = state.left;
   controls.show(state);
-  tell(state.over ? "The conversation is over." : state.legal.length ? "" : `Please wait: it is your partner's turn (${setup.partner}).`);
+  const partner = setup.partner === "Partner" ? "your partner" : `the ${setup.partner.toLowerCase()}`;
+  tell(state.over ? "The conversation is over." : state.legal.length ? "" : `Please wait for ${partner}.`);
 }
 
 window.addEventListener("resize", () => { if (byId("log")) byId("log").scrollTop = byId("log").scrollHeight; }); // a keyboard came
@@ -188,7 +191,7 @@ document.addEventListener("visibilitychange", () => {
 setInterval(() => {
   if (deadline === null || !byId("left")) return;
   const left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
-  byId("left").textContent = `You will wait at most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} longer. If nobody comes, you can finish and are paid.`;
+  byId("left").textContent = `You will wait at most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. If nobody comes, you can finish and will be paid.`;
 }, 500);
 
 connect();

@@ -152,7 +152,7 @@ class Controls {
     const buttons = actions.map((action) => {
       const button = el("button", { type: "button", "data-action": action.name, title: action.hint }, action.label);
       button.addEventListener("click", async () => {
-        if (this.code.text().trim() === "") { tell("Write something in the editor first."); return this.code.focus(); }
+        if (this.code.text().trim() === "") { tell("Please write something in the editor first."); return this.code.focus(); }
         await this.send(action, this.code.text());
         showTab("talk");
       });

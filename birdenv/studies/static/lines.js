@@ -4,17 +4,33 @@
 
 const byId = (id) => document.getElementById(id);
 
-/** Show a reply: text in columns ("a | b", then a rule) as a table, and all other text unchanged. */
+/** A reply that is a table of text ("a | b" under a rule), or has a record of JSON on each line, is shown as a table. */
 function reply(text) {
   const lines = text.split("\n");
+  const records = lines.map(recordOf);
+  const count = records.indexOf(null) < 0 ? lines.length : records.indexOf(null);
+  if (count) {
+    const names = [...new Set(records.slice(0, count).flatMap(Object.keys))];
+    const rows = records.slice(0, count).map((record) => names.map((name) => record[name]));
+    return [table("", names, rows), words(lines.slice(count).join("\n"))];
+  }
   const parts = lines.map((line) => line.split(" | "));
-  if (lines.length < 2 || !/^[-+| ]{3,}$/.test(lines[1])) return words(text);
+  if (lines.length < 2 || !/^[-+| ]{3,}$/.test(lines[1])) return words(text, /\n.*\S {2,}\S/.test(text) ? "pre" : "p");
   let end = 2;
   while (end < lines.length && parts[end].length === parts[0].length && (parts[0].length > 1 || !/^\(/.test(lines[end]))) end += 1;
   return [table("Result", parts[0], parts.slice(2, end)), words(lines.slice(end).join("\n"))];
 }
 
-/** Show what was said or done: text, code, or a sentence about it. */
+function recordOf(line) {
+  if (!line.startsWith("{")) return null;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
+}
+
+/** What was said or done: words, code, or a sentence about it. */
 function said(event) {
   if (event.data === "") return el("p", { class: "act" }, "(nothing)");
   if (typeof event.data === "string" && event.who !== "house") return event.is_code ? sql(event.data) : words(event.data);

@@ -14,7 +14,7 @@ function draw() {
   byId("events").replaceChildren();
   addOpening(chosenView().told);
   for (const line of chosenView().lines) if (line.at <= at) addEvent(line);
-  byId("line").textContent = at === 0 ? "Nothing has happened yet: step forward." : at === record.count ? record.end : "";
+  byId("line").textContent = at === 0 ? "Nothing has happened yet. Press Forward." : at === record.count ? record.end : "";
   byId("back").disabled = at === 0;
   byId("forth").disabled = at === record.count;
 }

@@ -7,6 +7,7 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from birdenv.dialogue import Game
 from birdenv.dialogue.games import SurveyQuestion
 from birdenv.studies._questions import check_questions
 
@@ -40,6 +41,12 @@ SURVEY: Final = (
     SurveyQuestion("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
 )
 """The questions after a dialogue if neither the study nor its game has its own."""
+
+
+def default_survey(game: Game) -> tuple[SurveyQuestion, ...]:
+    """Return the questions of a game: its own, or ours, without those about a partner if it has one seat."""
+    ours = SURVEY if len(game.seats) > 1 else tuple(each for each in SURVEY if each.about != "partner")
+    return game.survey or ours
 
 
 class _Part(BaseModel):
@@ -121,8 +128,8 @@ class StudyConfig(_Part):
 
     title: str = ""
     consent: str = (
-        "You take part in a study of conversation. What you write is stored and analysed under a random "
-        "number. You may leave at any time. Please write nothing that tells who you are."
+        "This is a study of conversation. What you write is stored and analysed under a random number. You "
+        "may leave at any time. Please do not write anything that identifies you."
     )
     instructions: str = ""
     check: tuple[Check, ...] = ()

@@ -15,7 +15,7 @@ from birdenv.dialogue import Game
 from birdenv.dialogue.players import AGENTS, USERS, player_names
 from birdenv.errors import InputError, first_fault
 from birdenv.files import read_json, read_text
-from birdenv.studies.study._config import HUMAN, SURVEY, Check, Partner, StudyConfig
+from birdenv.studies.study._config import HUMAN, Check, Partner, StudyConfig, default_survey
 
 _TAG: Final = re.compile(r"<[^<>]*>")
 
@@ -56,7 +56,7 @@ def example_config(game: Game) -> StudyConfig:
                 question="What happens if you close the page in the middle of the conversation?",
                 options=(
                     "It waits for me for a day.",
-                    "After a minute I count as gone, and my partner is told.",
+                    "After a minute I count as gone, and the conversation ends.",
                 ),
                 answer=1,
             ),
@@ -65,7 +65,7 @@ def example_config(game: Game) -> StudyConfig:
         partners=partners,
         standby=players[0] if has_pairs and players else None,
         codes={"done": "CODE-DONE", "partner_left": "CODE-PARTNER-LEFT", "nobody_came": "CODE-NOBODY-CAME"},
-        survey=(*(game.survey or SURVEY),),
+        survey=default_survey(game),
         typing_speed=6,
         hosts=("study.example.org",),
         contact="study@example.org",

@@ -42,7 +42,7 @@ def delete_person(store: Store, name: str) -> int:
 
 
 def what_is_of(store: Store, name: str) -> list[str]:
-    """Return a list, in words, of what would be deleted with a person.
+    """Return in words what would be deleted with a person.
 
     Raises:
         InputError: nobody has this id, or the person is in a dialogue now.
@@ -51,10 +51,12 @@ def what_is_of(store: Store, name: str) -> list[str]:
     had = [row[0] for row in store.rows("SELECT dialogue FROM seated WHERE person = ?", person.id)]
     moves = store.move_counts()
     answers = sum(bool(store.surveys(each)) for each in had)
-    said = [f"the person {person.external or person.id}, whose status is {person.ending or person.status!r}"]
-    said.append(f"everything said in {len(had)} dialogue(s): {sum(moves.get(each, 0) for each in had)} moves")
-    said.append(f"the surveys of {answers} dialogue(s)")
-    return [*said, f"{len(store.reports(person.id))} problem(s) that they reported"]
+    return [
+        f"The person {person.external or person.id}, with their completion code",
+        f"Their dialogues: {len(had)}, with {sum(moves.get(each, 0) for each in had)} moves",
+        f"All answers to the survey about these dialogues (given for {answers})",
+        f"Problems that they reported: {len(store.reports(person.id))}",
+    ]
 
 
 def _who_may_go(store: Store, name: str) -> Person:

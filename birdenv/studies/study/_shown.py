@@ -17,7 +17,7 @@ _STUDY: Final = "Study"
 _ENDS: Final = {
     "completed": "Your conversation is complete.",
     "no deal": "Your conversation ended without a deal.",
-    "time limit": "The time for your conversation is over.",
+    "time limit": "The time for your conversation is up.",
     "event limit": "The conversation is over: no more messages can be sent.",
     "task limit reached": "The conversation is over: no more moves are possible.",
     "silence": "The conversation is over: nobody had anything more to say.",

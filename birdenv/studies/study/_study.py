@@ -15,7 +15,7 @@ from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError
 from birdenv.studies._platform import TAKEN, is_same_visit
 from birdenv.studies._questions import read_answer, read_words
-from birdenv.studies.study._config import PAID, SURVEY, Ending, StudyConfig
+from birdenv.studies.study._config import PAID, Ending, StudyConfig, default_survey
 from birdenv.studies.study._deletion import DELETED
 from birdenv.studies.study._loaded_dialogues import LoadedDialogues
 from birdenv.studies.study._records import Person, ProblemReport
@@ -87,7 +87,7 @@ class Study:
     def questions(self) -> tuple[SurveyQuestion, ...]:
         """Return the questions after a dialogue."""
         own = self.config.survey
-        return own if own is not None else self.arena.game.survey or SURVEY
+        return own if own is not None else default_survey(self.arena.game)
 
     def new_id(self) -> str:
         """Return a random id."""

@@ -50,10 +50,9 @@ def test_friends_are_found_when_the_last_selections_are_equal() -> None:
     assert dialogue.apply(0, Move("select", wrong)).metadata is None
     refused = dialogue.apply(1, Move("select", wrong))  # not one of its own
     assert refused.metadata is not None and refused.metadata["refused"] and refused not in dialogue.heard(0)
-    needs = (
-        f"select needs item: one of your {len(dialogue.view(1).choices)} choices, whole and as it is listed"
-    )
-    assert refused.metadata["reply"] == f"Not done: {needs}. Possible: message, select."
+    choices = f"one of your {len(dialogue.view(1).choices)} choices, complete and exactly as listed"
+    needs = f"select needs item: {choices}"
+    assert refused.metadata["reply"] == f"Not done: {needs}. Possible actions: message, select."
     dialogue.apply(1, Move("select", friend))
     assert dialogue.rewards == (0.0, 0.0) and dialogue.open == (0, 1)
     dialogue.apply(0, Move("select", friend))
@@ -103,9 +102,9 @@ def test_ends_of_a_bargain(moves: list[Move], status: str, reward: int) -> None:
 @pytest.mark.parametrize(
     ("before", "seat", "move", "said"),
     [
-        ([], 0, Move("accept"), "accept is not possible now. Possible: message, offer, quit."),
+        ([], 0, Move("accept"), "accept is not possible now. Possible actions: message, offer, quit."),
         ([], 1, Move("reject"), "reject is not possible now"),
-        ([OFFER], 1, OFFER, "offer is not possible now. Possible: accept, reject, quit."),
+        ([OFFER], 1, OFFER, "offer is not possible now. Possible actions: accept, reject, quit."),
         ([OFFER], 0, Move("accept"), "It is not your turn."),
         ([OFFER], 1, Move("message", "hm"), "message is not possible now"),
         ([], 0, Move("offer", {"price": -1}), "price: a number from 0 to 10,000,000; sides: text of at most"),

@@ -82,7 +82,7 @@ def test_winners_are_read_as_people_write_them(tmp_path: Path) -> None:
         (JSONL + "[1]\n", "line 2 is not a JSON object"),
         (JSONL + '{"dialogue": "D1"}\n', "line 2: `value` (of a rating) or `winner`"),
         (JSONL.replace('"ann"', '{"a": 1}'), "line 1: `rater` must be text"),
-        (JSONL.replace("ann", "\\ud800"), "line 1: the field 'rater' holds half a character"),
+        (JSONL.replace("ann", "\\ud800"), "line 1: the field 'rater' contains half a character"),
         ("hello\n", "must name the columns dialogue, rater, question, value"),
     ],
 )

@@ -37,22 +37,22 @@ NO_DEAL: Final = -0.5
 OFFER: Final = Action(
     "offer",
     (Field("price", "number", 0, MOST_PRICE), Field("sides", optional=True, empty=True)),
-    "Offer a deal at a price that you agreed on, with what comes with it. Only once.",
+    "Offer the price that you agreed on, and say what else is part of the deal. You can make only one offer.",
 )
-ACCEPT: Final = Action("accept", (), "Accept the offer: the deal is made.")
-REJECT: Final = Action("reject", (), "Reject the offer: it ends without a deal.")
-QUIT: Final = Action("quit", (), "Walk away: it ends without a deal.")
+ACCEPT: Final = Action("accept", (), "Accept the offer, which makes the deal.")
+REJECT: Final = Action("reject", (), "Reject the offer. The dialogue then ends without a deal.")
+QUIT: Final = Action("quit", (), "Walk away. The dialogue then ends without a deal.")
 
 ROLES: Final = ("buyer", "seller")
 GUIDE: Final = {
-    "buyer": "You want to buy what is advertised. Talk with the seller, and get it as close to your "
+    "buyer": "You want to buy the advertised item. Talk with the seller, and get a price as close to your "
     "target as you can; below it is even better. ",
-    "seller": "You want to sell what is advertised. Talk with the buyer, and sell as close to your "
+    "seller": "You want to sell the advertised item. Talk with the buyer, and get a price as close to your "
     "target as you can; above it is even better. ",
 }
 _HOW: Final = (
-    "When you agree on a price, one of you makes an offer of it and the other accepts it. Nobody but you "
-    "knows your target: do not tell it."
+    "When you agree on a price, one of you offers it, and the other accepts the offer. Only you know your "
+    "target: do not reveal it."
 )
 
 _ACTION_WORDS: Final = {
@@ -61,7 +61,7 @@ _ACTION_WORDS: Final = {
         "Make an offer",
         "Offer the price that you agreed on. You can do this only once.",
         done="offered {price} dollars {sides}",
-        fields={"price": "Price in dollars", "sides": "What comes with it (or nothing)"},
+        fields={"price": "Price in dollars", "sides": "Extras, if any"},
         question="Only one offer can be made. Make this offer?",
     ),
     ACCEPT.name: ActionWords(
@@ -78,8 +78,8 @@ _ENDS: Final = {
     "event limit": "The conversation is over without a deal: no more messages can be sent.",
 }
 _POINTS: Final = (
-    "You earned {points} points: 1 is for your own target, 0 for the middle between both targets, and -1 for "
-    "the other's."
+    "You earned {points} points: 1 means your own target, 0 halfway between both targets, and -1 your "
+    "partner's target."
 )
 
 

@@ -54,8 +54,9 @@ _WORDS: Final = SeatWords(
 )
 _LEAD: Final = (
     "You and your partner each have a list of friends. Exactly one friend, equal in all attributes, is on "
-    "both lists. Find out which by messages. `message` says something; `select` selects one of your friends "
-    "and may be repeated, and your partner sees it. You both win when your last selections are equal."
+    "both lists. Find out which one by exchanging messages. `message` says something; `select` selects one "
+    "of your friends. Your partner sees your selection, and you may select again. You both win as soon as "
+    "your latest selections are equal."
 )
 
 
