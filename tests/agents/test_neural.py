@@ -290,7 +290,11 @@ def test_reinforcement_makes_what_was_rewarded_likelier(
     for path in (better, tmp_path / "again"):
         reinforce(find_game(DEAL), start, path, 0, lambda share: None, 8, {"max_events": 6, "limit": 4})
     assert start.read_bytes() == before != better.read_bytes() == (tmp_path / "again").read_bytes()
-    assert read_network(better, DEAL).settings.trained["reinforced"] == 8
+    first, second = (read_network(path, DEAL) for path in (start, better))
+    assert second.settings.trained["reinforced"] == 8 and first.reader is None and second.reader is not None
+    weights = second.reader.state_dict()
+    assert all(torch.equal(tensor, weights[name]) for name, tensor in first.state_dict().items())
+    assert not torch.equal(first.gru.weight_hh_l0, second.gru.weight_hh_l0)
 
     from birdenv_agents.neural._player import Said
     from birdenv_agents.neural._reinforce import _update
@@ -315,20 +319,21 @@ def test_reinforcement_makes_what_was_rewarded_likelier(
     assert likely() > chance
 
 
-def test_reinforcement_compares_dialogues_on_the_same_scenario(player: Callable[[str], Path]) -> None:
+def test_reinforcement_compares_dialogues_on_the_same_scenario(
+    player: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Gains are relative to the same seat's other dialogues, and with itself both seats learn."""
-    from birdenv_agents.neural._reinforce import _BATCH, _play
+    from birdenv_agents.neural import _reinforce
 
+    monkeypatch.setattr(_reinforce, "_REPEATS", 2)
     fixed = read_network(player(DEAL), DEAL)
     learner = deepcopy(fixed)
-    with make_game(DEAL, limit=4, max_events=8) as arena:
-        groups = _play(arena, learner, fixed, range(_BATCH), 0)
-    assert [len(group) for group in groups] == [4] * (4 + 2 * 4)
+    with make_game(DEAL, limit=4, max_events=6) as arena:
+        groups = _reinforce._play(arena, learner, fixed, range(16), 0)
+    assert [len(group) for group in groups] == [2] * (4 + 2 * 4)
     gains = [[gain for _, gain in group] for group in groups]
     assert any(map(any, gains)) and all(sum(each) == pytest.approx(0) for each in gains)
-    moves = [each for group in groups for said, _ in group for each in said]
-    assert any(each.allowed for each in moves) and not all(each.allowed for each in moves)
-    for each in moves:
+    for each in (each for group in groups for said, _ in group for each in said):
         drawn = each.tokens[len(each.tokens) - len(each.allowed) :]
         assert all(allowed[token] for allowed, token in zip(each.allowed, drawn, strict=True))
 
@@ -337,11 +342,9 @@ def test_the_moves_of_a_dialogue_share_a_row() -> None:
     from birdenv_agents.neural._player import Said
     from birdenv_agents.neural._reinforce import _rows
 
-    own, public = torch.zeros(1), torch.zeros(1)
-    first, second = Said(own, [1, 2], []), Said(own, [1, 2, 3], [])
-    reread, read = Said(own, [1, 3], []), Said(public, [1, 2, 3], [])
+    first, again, second = (Said(torch.zeros(1), tokens, []) for tokens in ([1, 2], [1, 3], [1, 2, 3]))
     assert _rows([first, second]) == [[second, first]]
-    assert _rows([reread, read, second]) == [[second], [read], [reread]]
+    assert _rows([again, second]) == [[second], [again]]
 
 
 @pytest.mark.slow
@@ -355,7 +358,9 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     both = ("--player", f"neural:{path}", "--player", "rulebased")
     told = tmp_path / "figures.json"
     ran = birdenv("test-player", DEAL, *both, "--data", data, "--selfplay", 2, "--json", told)
-    assert f"neural:{path} takes " in ran.err and " ms (99 of 100 times at most " in ran.err, ran
+    assert (
+        f"neural:{path} takes " in ran.err and " ms of processor time (99 of 100 times at most " in ran.err
+    ), ran
     assert ran.code == 0 and "| player | word perplexity | own word perplexity | selection" in ran.out, ran
     (of_neural, of_rules) = json.loads(told.read_text())["players"]
     assert of_neural["moves"]["word_perplexity"]["value"] > 1
