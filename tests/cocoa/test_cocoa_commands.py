@@ -139,6 +139,9 @@ def test_a_person_at_the_terminal_reads_the_guide(
     birdenv: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("builtins.input", lambda prompt: "quit")
-    for game, told in (("mutual-friends", "Do not read out your whole list"), ("bargain", "do not tell it")):
+    for game, told in (
+        ("mutual-friends", "Do not read out your whole list"),
+        ("bargain", "do not reveal it"),
+    ):
         shown = " ".join(birdenv("play", game, "--limit", "1", "-o", tmp_path / game).out.split())
         assert shown.count(told) == 1, shown
