@@ -1,15 +1,14 @@
-"""The errors that birdenv raises, by who is at fault.
+"""The errors of birdenv, by who is at fault.
 
-* Mistakes of the agent, such as bad SQL and malformed actions, are values (`databases.QueryError`, the status
-  of a verdict) and never exceptions. They cost what the protocol says, and the episode continues.
-* `InputError` is a mistake of the caller: a wrong path, file, option or record. The command line prints it as
-  one line and exits with 2.
-* `BenchmarkError` is a fault in the benchmark: gold SQL or set-up statements that do not run. It ends only
-  its own episode.
-* `InfrastructureError` is a fault of the machine: a server that is lost, full or out of reach. Trying again
-  may help. The command line exits with 3.
-* `RunEndedError` is an infrastructure error after which no further episode of a run can be played. Episodes
-  that were played are kept.
+* Errors of the agent (bad SQL, malformed actions) are values (`databases.QueryError`, the status of a
+  verdict), never exceptions. They cost what the protocol says, and the episode continues.
+* `InputError` is an error of the caller: a wrong path, file, option or record. The command line prints one
+  line, and exits with code 2.
+* `BenchmarkError` is an error of the benchmark: gold SQL or set-up statements that do not run. It ends only
+  the episode that it occurs in.
+* `InfrastructureError` is an error of the machine: a server that is lost, full or unreachable. No SQL is to
+  blame, and trying again may help. The command line exits with code 3.
+* `RunEndedError` ends the whole run. Finished episodes are kept.
 """
 
 from __future__ import annotations
@@ -39,14 +38,14 @@ class BirdenvError(Exception):
 
 
 class InputError(BirdenvError):
-    """Something that the caller gave cannot be used. The message is one line that says what to do."""
+    """The caller's input cannot be used. The message is one line that says what to do."""
 
 
 class SettingError(InputError):
     """A setting cannot be used. The message begins with its name, which commands replace by their option.
 
     Args:
-        name: the name of the setting.
+        name: the setting.
         why: the rest of the message.
     """
 
@@ -63,30 +62,30 @@ class SettingError(InputError):
 
 
 class BenchmarkError(BirdenvError):
-    """A task of the benchmark is broken: its gold or set-up SQL does not run."""
+    """The benchmark is broken for one task: its gold or set-up SQL does not run."""
 
 
 class InfrastructureError(BirdenvError):
-    """Something that an episode needs is lost or cannot be reached now. Trying again may help.
+    """Something that an episode needs is lost or unreachable, and trying again may help.
 
     Attributes:
-        retried: True if several attempts were already made, so that callers need not retry.
+        retried: True if several attempts were already made, so that callers need not try again.
     """
 
     retried: ClassVar[bool] = False
 
 
 class RunEndedError(InfrastructureError):
-    """Every further episode would fail as well: a key is refused, a budget is spent, or a disk is full."""
+    """Every further episode would fail in this way: a key is refused, a budget is spent, a disk is full."""
 
     retried = True
 
 
 def first_fault(error: ValidationError, known: Iterable[str]) -> str:
-    """Return a message about the first invalid field of a record.
+    """Return a description of the first invalid field of a record.
 
     Args:
-        error: the error of pydantic.
+        error: the validation error.
         known: the names of the record's fields.
     """
     first = error.errors()[0]
@@ -98,11 +97,11 @@ def first_fault(error: ValidationError, known: Iterable[str]) -> str:
     return f"{where}: {why}" if where else why
 
 
-_MOST_TEXT: Final = 2000  # characters; the text may quote everything that a model or a database said
+_MOST_TEXT: Final = 2000  # characters; the text may quote long answers of a model or database
 
 
 def describe_error(error: BaseException) -> str:
-    """Return one line about an exception: its type, the beginning of its text, and where it was raised."""
+    """Describe a foreign exception in one line: its type, the beginning of its text, and its origin."""
     text = " ".join(f"{type(error).__name__}: {error}"[:_MOST_TEXT].split())
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, SyntaxError):

@@ -1,6 +1,6 @@
-"""Functions that read and write whole files. Their errors are `InputError`s that name the file.
+"""Read and write whole files. Every failure is an `InputError` that names the file.
 
-birdenv reads all JSON by `parse_json`, and writes all whole files by `write_text` or `write_bytes`.
+birdenv parses all JSON by `parse_json`, and writes all whole files by `write_text` or `write_bytes`.
 """
 
 from __future__ import annotations
@@ -53,12 +53,12 @@ PairsHook = Callable[[list[tuple[str, Any]]], Any]
 
 @contextmanager
 def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None]:
-    """Turn errors of the operating system and of encodings into an `InputError`.
+    """Convert errors of the operating system and of encodings into an `InputError`.
 
     Args:
         path: the file.
-        done: what cannot be done with it, for the message.
-        hint: the end of the message.
+        done: what cannot be done with the file, such as `written`.
+        hint: text to add to the message.
     """
     try:
         yield
@@ -74,31 +74,19 @@ def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None
 
 
 def exists(path: Path) -> bool:
-    """Return True if a path exists.
-
-    Raises:
-        InputError: this cannot be determined.
-    """
+    """Return whether the path exists. Raises `InputError` if that cannot be determined."""
     with file_errors(path):
         return path.exists()
 
 
 def is_directory(path: Path) -> bool:
-    """Return True if a path is a folder.
-
-    Raises:
-        InputError: this cannot be determined.
-    """
+    """Return whether the path is a folder. Raises `InputError` if that cannot be determined."""
     with file_errors(path):
         return path.is_dir()
 
 
 def check_regular(path: Path) -> None:
-    """Check that a path is a regular file, if it exists. Pipes and devices may have no end.
-
-    Raises:
-        InputError: the path is a directory, a pipe, a socket or a device.
-    """
+    """Raise `InputError` for a folder, pipe, socket or device. A path that does not exist is accepted."""
     with file_errors(path):
         if not path.exists() or path.is_file():
             return
@@ -107,10 +95,10 @@ def check_regular(path: Path) -> None:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of an untrusted file, with their numbers from 1 and their line feeds.
+    """Yield the lines of an untrusted file, including line feeds, with their numbers from 1.
 
     Raises:
-        InputError: the file is not a regular file, cannot be read, or has a line of more than 64 MiB.
+        InputError: the path is not a regular file, cannot be read, or has a line of more than 64 MiB.
     """
     check_regular(path)
     with file_errors(path), path.open("rb") as file:
@@ -124,7 +112,7 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of a file's bytes in hexadecimal."""
+    """Return the SHA-256 of a file in hexadecimal."""
     check_regular(path)
     with file_errors(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
@@ -133,7 +121,7 @@ def file_digest(path: Path) -> str:
 def path_digest(path: Path) -> str | None:
     """Return the SHA-256 of a file, or of all files in a folder.
 
-    Returns None if the path does not exist, cannot be read, or contains anything but regular files.
+    The result is None if the path cannot be read, or the folder contains anything but files.
     """
     try:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
@@ -148,7 +136,7 @@ def path_digest(path: Path) -> str | None:
 
 
 def cache_folder() -> Path:
-    """Return birdenv's folder in this user's cache, below `$XDG_CACHE_HOME` or `~/.cache`. It need not exist.
+    """Return birdenv's folder in `$XDG_CACHE_HOME` or `~/.cache`, which may not exist yet.
 
     Raises:
         RuntimeError: this user has no home directory.
@@ -159,7 +147,7 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> str:
-    """Return the SHA-256 of birdenv's own Python files and their paths in the package."""
+    """Return the SHA-256 of all Python files of birdenv, including their paths in the package."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -169,7 +157,7 @@ def code_digest() -> str:
 
 
 def file_identity(*paths: Path | None) -> Hashable:
-    """Return a value that changes if one of the files or folders changes. Nothing is read."""
+    """Return a value that changes when one of the files or folders changes, without reading them."""
     found: list[Any] = []
     for path in paths:
         try:
@@ -183,10 +171,11 @@ def file_identity(*paths: Path | None) -> Hashable:
 
 
 def read_text(path: Path) -> str:
-    """Read a file as UTF-8 text, without a byte-order mark.
+    """Return the file as UTF-8 text without a byte-order mark.
 
     Raises:
-        InputError: the file cannot be read, is not UTF-8, is larger than 1 GiB, or is a Git LFS pointer.
+        InputError: there is no such file, it cannot be read, is not UTF-8, is larger than 1 GiB, or is a Git
+            LFS pointer.
     """
     if not exists(path):
         raise InputError(f"{path}: no such file")
@@ -197,7 +186,7 @@ def read_text(path: Path) -> str:
     with file_errors(path):
         size = path.stat().st_size
         if size > _LARGEST_TEXT:
-            raise InputError(f"{path} is too large: it has {size / 2**30:.1f} GiB, and 1 GiB is allowed")
+            raise InputError(f"{path} is too large: {size / 2**30:.1f} GiB, but at most 1 GiB is allowed")
         text = path.read_text(encoding="utf-8-sig")
     if text.startswith(_LFS):
         raise InputError(f"{path} is a Git LFS pointer, not the data: run `git lfs pull` in its repository")
@@ -205,21 +194,21 @@ def read_text(path: Path) -> str:
 
 
 def _is_input(path: Path) -> bool:
-    """Return True if a shell passed the path (`/dev/stdin`, or the file of `<(...)`), so it may be a pipe."""
+    """Return whether the path is an input that a shell provides: `/dev/stdin`, or the file of `<(...)`."""
     return path == Path("/dev/stdin") or path.parent == Path("/dev/fd")
 
 
 def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: PairsHook | None = None) -> Any:
-    """Parse a JSON text.
+    """Return the value of JSON text.
 
     Args:
-        text: the text.
-        where: the file, for messages.
-        line: the number of the line in the file, if the text is one line of several.
-        pairs_hook: builds the value of an object from its pairs; see `json.loads`.
+        text: the JSON text.
+        where: a description of its origin for messages, such as a path.
+        line: the number of the line, if the text is one line of a file.
+        pairs_hook: the `object_pairs_hook` of `json.loads`.
 
     Raises:
-        InputError: the text is not JSON, or Python cannot read it.
+        InputError: the text is not valid JSON, is nested too deeply, or has too long a number.
     """
     at = where if line is None else f"{where}: line {line}"
     try:
@@ -235,15 +224,18 @@ def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: Pa
 
 
 def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED) -> None:
-    """Check that a JSON value contains no lone surrogates, which cannot be written, and is not too deep.
+    """Raise `InputError` if a value contains lone surrogates (invalid text), or is nested too deeply.
 
-    Raises:
-        InputError: it does, or is.
+    Args:
+        value: a JSON value.
+        where: a description of the value for messages.
+        depth: the nesting depth of the value.
+        most: the maximum depth.
     """
     if isinstance(value, str):
         half = None if value.isascii() else _SURROGATE.search(value)
         if half is not None:
-            raise InputError(f"{where} contains half a character ({half.group()!a}); fix or remove it")
+            raise InputError(f"{where} contains half a character ({half.group()!a}); repair or remove it")
     elif isinstance(value, dict | list):
         if depth >= most:
             raise InputError(f"{where} is nested too deeply")
@@ -255,26 +247,21 @@ def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED)
 
 
 def read_json(path: Path) -> Any:
-    """Read a file with one JSON value.
-
-    Raises:
-        InputError: the file cannot be read or is not JSON.
-    """
+    """Return the JSON value of a file. Raises `InputError` if the file cannot be read or is not valid."""
     value = parse_json(read_text(path), str(path))
     check_text(value, str(path))
     return value
 
 
 def read_records(path: Path, what: str = "tasks") -> list[dict[str, Any]]:
-    """Read all records of a JSON list or a JSONL file. The content decides which of the two it is.
+    """Return the objects of a JSON list or of JSON lines, whichever the file contains.
 
     Args:
         path: the file.
-        what: a noun for the records, for messages.
+        what: a plural noun for the records in messages.
 
     Raises:
-        InputError: the file cannot be read, has no records, or a record is not an object; the message names
-            the file and the line.
+        InputError: the file cannot be read, is not a list of objects, or contains invalid text.
     """
     text = read_text(path)
     if not text.strip():
@@ -307,11 +294,7 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
 
 
 def check_writable(path: Path) -> None:
-    """Check before long work that a file can be written.
-
-    Raises:
-        InputError: `write_text` would fail for a reason that can be foreseen.
-    """
+    """Raise the `InputError` that `write_text` would raise, as far as possible, before a long computation."""
     with file_errors(path, "written"):
         place = Path(os.path.realpath(path))
         if place.is_dir():
@@ -326,12 +309,9 @@ def check_writable(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file atomically, and create its folder if need be.
+    """Write a whole file atomically, creating its folder if necessary.
 
-    If the path is a link, its target is replaced. Devices and pipes are written to directly.
-
-    Raises:
-        InputError: the file cannot be written.
+    The target of a link is replaced, not the link itself. Devices and pipes are written to directly.
     """
     with file_errors(path, "written"):
         data = text.encode()
@@ -339,7 +319,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write bytes to a file like `write_text`."""
+    """Write bytes to a file as `write_text` does."""
     with file_errors(path, "written"):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -365,7 +345,7 @@ def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def _there(path: Path) -> bool:
-    """Return True if a path exists, even as a broken link. Unusable names raise an `OSError`."""
+    """Return whether the path exists, even as a broken link. Raises `OSError` if that is unknown."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

@@ -259,10 +259,10 @@ def test_reports_that_cannot_be_written_are_refused_before_the_work(
     before = tasks.read_bytes()
     refused(birdenv("data", "verify", copy, "--report", copy), "is a directory")
     refused(birdenv("data", "verify", copy, "--report", tasks / "report"), "cannot be written")
-    refused(birdenv("data", "verify", copy, "--report", tasks), "a file of its own")
-    refused(birdenv("data", "merge", tasks, tasks, output, "--report", output), "a file of its own")
+    refused(birdenv("data", "verify", copy, "--report", tasks), "must be a separate file")
+    refused(birdenv("data", "merge", tasks, tasks, output, "--report", output), "must be a separate file")
     refused(birdenv("data", "merge", tasks, tasks, copy), "is a directory")
-    refused(birdenv("data", "merge", tasks, tasks, tasks), "a file of its own")
+    refused(birdenv("data", "merge", tasks, tasks, tasks), "must be a separate file")
     refused(birdenv("score", pairs(copy), copy, "--out", copy), "is a directory")
     assert not output.exists()
     assert tasks.read_bytes() == before

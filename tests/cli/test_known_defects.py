@@ -168,7 +168,7 @@ def test_nothing_is_left(birdenv: Command, tmp_path: Path) -> None:
 def test_the_file_of_defects_must_be_a_file_of_its_own(birdenv: Command, tmp_path: Path) -> None:
     data = write_benchmark(tmp_path / "data", QUERY)
     ran = birdenv("data", "verify", data, "--defects", data / "c_interact.jsonl")
-    assert (ran.code, "must be a file of its own" in ran.err) == (2, True)
+    assert (ran.code, "must be a separate file" in ran.err) == (2, True)
 
 
 def test_environments_leave_out_too(listed: Path) -> None:

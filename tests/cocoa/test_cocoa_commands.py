@@ -82,7 +82,7 @@ def test_tasks_of_a_benchmark_are_scenarios_too(game: str, birdenv: Any, tmp_pat
         drawn.append([each.uuid for each in read_scenarios(tmp_path / name)])
     assert drawn[0] == drawn[1] != drawn[2] and len(set(drawn[0])) == 5
     ran = birdenv("scenarios", game, "--schema", tmp_path / "s.json")
-    assert ran.code == 2 and f"{game} draws from no schema: leave out --schema" in ran.err
+    assert ran.code == 2 and f"{game} does not use a schema: leave out --schema" in ran.err
 
 
 @pytest.mark.parametrize("alphas", ["nan", "inf", "1e308", "0", "-1"])

@@ -215,5 +215,5 @@ def test_a_sparse_file_in_a_run_folder_is_not_read_into_memory(tmp_path: Path) -
         directory.finished()
     with (directory.path / "config.json").open("wb") as file:
         file.truncate(3 * 2**30)
-    with pytest.raises(InputError, match=r"too large: it has 3\.0 GiB, and 1 GiB is allowed"):
+    with pytest.raises(InputError, match=r"too large: 3\.0 GiB, but at most 1 GiB"):
         directory.read_config()

@@ -1,4 +1,4 @@
-"""The network, and the file with its weights, words and settings."""
+"""The network, and the file that stores its weights, words and settings."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from birdenv.cocoa.acts._tokens import MARKS, UNKNOWN
 from birdenv.errors import InputError
 from birdenv.files import file_errors, write_bytes
 
-torch.set_num_threads(1)  # faster for small networks, and sums are the same on every machine
+torch.set_num_threads(1)  # small networks are faster this way, and sums do not depend on the machine
 
 _VERSION: Final = 1
 _LONGEST_CONTEXT: Final = 64
 _EMBEDDING: Final = 128
 _KNOWN: Final = 64
 _HIDDEN: Final = 256
-"""The sizes of the vector of a token, of the vector of the seat's knowledge, and of the state."""
+"""Sizes of the vectors for a token, for the seat's knowledge, and for the state."""
 
 
 class Settings(BaseModel):
-    """The content of a file beside the weights.
+    """The settings that a file stores beside the weights.
 
     Attributes:
-        version: the version of the format, which determines the sizes of the network.
-        game: the game of the dialogues.
-        words: the known tokens except the marks, in the order of their numbers.
-        trained: facts about the training.
+        version: the version of the file's format, which fixes the sizes of the network.
+        game: the game of the dialogues that the network was trained on.
+        words: the tokens that the network knows besides the marks, in the order of their numbers.
+        trained: how the network was trained: the number of dialogues, and seeds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,18 +47,20 @@ class Settings(BaseModel):
 
 
 class Past(NamedTuple):
-    """What the network remembers of earlier tokens: its state, and all earlier states for attention."""
+    """The network's memory: the last state, what the seat knows, and all states with their keys."""
 
     state: Tensor
+    known: Tensor
     states: Tensor
+    keys: Tensor
 
 
 class Network(nn.Module):
-    """A recurrent language model (GRU) with attention to its own states, and with the seat's knowledge.
+    """A recurrent language model (GRU) with attention to its own states, given what the seat knows.
 
     Args:
-        settings: the settings, with the known words.
-        dropout: the dropout in training.
+        settings: the settings with the network's words.
+        dropout: the dropout rate in training.
     """
 
     def __init__(self, settings: Settings, dropout: float = 0.0) -> None:
@@ -79,7 +81,7 @@ class Network(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.1)
 
     def encode(self, tokens: Sequence[str]) -> Tensor:
-        """Return the numbers of tokens. All unknown words have the same number."""
+        """Return the numbers of tokens. All words that the network does not know share one number."""
         unknown = self.numbers[UNKNOWN]
         return torch.tensor([self.numbers.get(token, unknown) for token in tokens])
 
@@ -89,44 +91,50 @@ class Network(nn.Module):
         return nn.functional.pad(found, (0, _LONGEST_CONTEXT - len(found)))
 
     def forward(self, context: Tensor, tokens: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
-        """Return the scores of the next token after each token, and the memory for the next call.
+        """Return the logits of the next token after each token, and the memory to continue from.
 
         Args:
-            context: the numbers of the seats' knowledge, of shape (dialogues, context).
+            context: the numbers of what the seat knows, of shape (dialogues, context).
             tokens: the numbers of the tokens, of shape (dialogues, length).
-            past: the memory of earlier tokens.
+            past: the memory of earlier tokens, if there are any.
         """
         size = tokens.shape[1]
-        each = torch.relu(self.each(self.embedding(context) + self.place.weight))
-        known = torch.tanh(self.all((each * (context > 0)[..., None]).sum(1)))[:, None].expand(-1, size, -1)
-        inputs = torch.cat([self.dropout(self.embedding(tokens)), known], -1)
+        if past is None:
+            each = torch.relu(self.each(self.embedding(context) + self.place.weight))
+            known = torch.tanh(self.all((each * (context > 0)[..., None]).sum(1)))[:, None]
+        else:
+            known = past.known
+        told = known.expand(-1, size, -1)
+        inputs = torch.cat([self.dropout(self.embedding(tokens)), told], -1)
         states, state = self.gru(inputs, None if past is None else past.state)
         states = self.dropout(states)
-        all_states = states if past is None else torch.cat([past.states, states], 1)
-        likeness = self.query(states) @ self.key(all_states).transpose(1, 2) / _KNOWN**0.5
+        all_states, keys = states, self.key(states)
+        if past is not None:
+            all_states, keys = torch.cat([past.states, states], 1), torch.cat([past.keys, keys], 1)
+        likeness = self.query(states) @ keys.transpose(1, 2) / _KNOWN**0.5
         later = torch.ones(size, all_states.shape[1], dtype=torch.bool).triu(1 + all_states.shape[1] - size)
         seen = likeness.masked_fill(later, -1e9).softmax(-1) @ all_states
-        mixed = self.dropout(torch.tanh(self.mix(torch.cat([states, known, seen], -1))))
-        return mixed @ self.embedding.weight.T + self.bias, Past(state, all_states)
+        mixed = self.dropout(torch.tanh(self.mix(torch.cat([states, told, seen], -1))))
+        return mixed @ self.embedding.weight.T + self.bias, Past(state, known, all_states, keys)
 
 
 def write_network(path: Path, network: Network, **trained: Any) -> None:
-    """Write a network to a safetensors file, with further facts about its training."""
+    """Write a network to one safetensors file, and add to its settings how it was trained."""
     settings = network.settings.model_copy(update={"trained": {**network.settings.trained, **trained}})
     weights = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
     write_bytes(path, save(weights, {"birdenv_neural": settings.model_dump_json()}))
 
 
 def read_network(path: Path, game: str) -> Network:
-    """Read a network for a game. A process reads the same file only once.
+    """Read the network of a game. A process reads the same file only once.
 
     Raises:
-        InputError: the file is not a network for this game, or has a newer version.
+        InputError: the file holds no network, or a network of another game or of a newer version.
     """
     stamp = path.stat().st_mtime_ns if path.is_file() else 0
     network = _read(path, stamp)
     if network.settings.game != game:
-        raise InputError(f"{path} was trained for {network.settings.game}, but this game is {game}")
+        raise InputError(f"{path} was trained for {network.settings.game}, not for {game}")
     return network
 
 
@@ -138,7 +146,7 @@ def _read(path: Path, stamp: int) -> Network:
             weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
         if isinstance(told["version"], int) and told["version"] > _VERSION:
             raise InputError(f"{path} was written by a newer version of birdenv: update birdenv")
-        with torch.device("meta"):  # sizes are compared before memory is allocated
+        with torch.device("meta"):  # compare sizes before allocating memory
             network = Network(Settings.model_validate(told))
         network.load_state_dict(weights, assign=True)
         if not all(tensor.isfinite().all() for tensor in weights.values()):

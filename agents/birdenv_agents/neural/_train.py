@@ -1,4 +1,4 @@
-"""Training by likelihood, in which the network learns all tokens of dialogues, as the seats saw them."""
+"""Training by likelihood: the network learns to predict every token that a seat hears or says."""
 
 from __future__ import annotations
 
@@ -25,48 +25,49 @@ from birdenv_agents.neural._network import Network, Settings, write_network
 
 Progress: TypeAlias = Callable[[float], None]
 Row: TypeAlias = tuple[Tensor, Tensor]
-"""A dialogue from the view of one seat: the seat's knowledge, and all tokens."""
+"""One dialogue as a seat sees it: the numbers of what the seat knows, and of all tokens."""
 
 _RARE: Final = 20
-"""Words that occur less often count as unknown. For few dialogues, `_RARE_SHARE` of all tokens decides."""
+"""Words that occur less often become unknown, except in small data, where the share below decides."""
 _RARE_SHARE: Final = 1e-4
 _PASSES: Final = (4, 60)
-_TOKENS: Final = 6_500_000  # the approximate number of tokens in all passes together
+_TOKENS: Final = 6_500_000  # about as many as all passes together go through
 _BATCHES: Final = (8, 32)
 _STEPS: Final = 30
-"""The smallest number of steps in a pass, unless batches would be too small."""
-_SORTED: Final = 20  # the number of batches whose dialogues are sorted by their length
+"""The least number of steps in a pass, unless batches would be too small."""
+_SORTED: Final = 20  # so many batches are sorted by length together
 _RATE: Final = 3e-3
 _WARM_UP: Final = 100
 _DROPOUT: Final = 0.2
 _UNHEARD: Final = 0.01
-"""The share of words that are made unknown in training, so that the network learns to handle them."""
+"""Share of the words that training replaces by the unknown word, so that the network learns to handle it."""
 _NUMBERS: Final = 3.0
-"""The weight of the numbers of a selection, which are rare."""
+"""Weight of the numbers of a selection, which are rare."""
 
 
 def train(
     transcripts: Transcripts, path: Path, seed: int, progress: Progress, *, resume: bool = False
 ) -> None:
-    """Learn to continue dialogues, and write the network.
+    """Train a network to continue dialogues, and write it to a file.
 
-    After each pass, the state of the training is saved in `<path>.part`, which is removed at the end.
+    After each pass through the dialogues, `PATH.part` stores the state of the training. It is deleted at the
+    end.
 
     Args:
         transcripts: the dialogues.
         path: the file to write.
-        seed: the seed for the first weights and the order of the dialogues.
-        progress: is called with the share of the work that is done.
-        resume: whether to continue from `<path>.part`. The result is that of an uninterrupted training.
+        seed: decides the first weights and the order of the dialogues.
+        progress: receives the share of the work that is done.
+        resume: continue from `PATH.part`. The result is the same as without an interruption.
 
     Raises:
-        InputError: the dialogues contain no moves, the game is not played in words, or there is no training
-            to continue.
+        InputError: the dialogues contain no legal move, the game is not played in words, or `PATH.part`
+            cannot be used.
     """
     _check(transcripts.game)
     found = list(_tokens(transcripts, lambda share: progress(share * 0.1)))
     if not found:
-        raise InputError(f"the {len(transcripts)} dialogues contain no move that is possible in the game")
+        raise InputError(f"the {len(transcripts)} dialogues contain no move that is legal in the game")
     words = _words(found)
     trained = {"dialogues": len(transcripts), "seed": seed}
     with torch.random.fork_rng(devices=[]):
@@ -82,19 +83,17 @@ def train(
 def _check(game: Game) -> None:
     kinds = {field.kind for seat in game.seats for action in seat.actions for field in action.fields}
     if len(game.seats) != 2 or "code" in kinds:
-        raise InputError(
-            f"neural plays only games in which two seats talk, and {game.name} is not one: use retrieval"
-        )
+        raise InputError(f"neural plays games in which two seats talk, not {game.name}: use --kind retrieval")
 
 
 def _tokens(transcripts: Transcripts, progress: Progress) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield each seat's knowledge, and all tokens that it heard and said until its last move."""
+    """Yield what each seat knew, and everything that it heard and said until its last move."""
     for done, turns in enumerate(transcripts, 1):
         for view, move in {turn.view.seat: turn for turn in turns}.values():
             tokens = DialogueTokens(view, transcripts.game)
             yield tokens.context(), [*tokens.follow(view), OWN, *(made := tokens.of(move))]
             public = DialogueTokens(view, transcripts.game, is_public=True)
-            if public.shares(made[:1]):  # also learns to read shares in the talk without their values
+            if public.shares(made[:1]):  # learn to read a share from the talk, without values
                 yield public.context(), [*public.talk(view, made[0]), OWN, *public.of(move)]
         progress(done / len(transcripts))
 
@@ -150,7 +149,7 @@ def _learn(
 
 
 def _batches(rows: Sequence[Row], size: int, rng: Random) -> Iterator[Sequence[Row]]:
-    """Yield all rows in a random order, in batches of rows with similar lengths."""
+    """Yield all rows in random order, in batches of similar length."""
     order = rng.sample(rows, len(rows))
     made = []
     for start in range(0, len(order), _SORTED * size):
@@ -165,7 +164,7 @@ def _part(path: Path) -> Path:
 
 
 def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
-    """Restore an interrupted training, and return the number of finished passes."""
+    """Restore an interrupted training, and return how many passes were done."""
     if not exists(part):
         raise InputError(f"there is no {part} to continue from: train without --resume")
     try:
@@ -178,5 +177,5 @@ def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
     except (UnpicklingError, EOFError, RuntimeError, KeyError, TypeError, AttributeError):
         pass
     raise InputError(
-        f"{part} is incomplete, or belongs to other dialogues or another seed: train without --resume"
+        f"{part} is incomplete, or was made from other dialogues or another seed: train without --resume"
     )

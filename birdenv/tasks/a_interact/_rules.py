@@ -45,17 +45,17 @@ PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
 
 _LABELS: Final[Mapping[str, str]] = {
     "get_schema": "Read the tables",
-    "get_all_column_meanings": "Read what all columns hold",
-    "get_column_meaning": "Read what one column holds",
-    "get_all_external_knowledge_names": "Read the names of the knowledge",
-    "get_knowledge_definition": "Read one piece of knowledge",
-    "get_all_knowledge_definitions": "Read all knowledge",
+    "get_all_column_meanings": "Read the meanings of all columns",
+    "get_column_meaning": "Read the meaning of one column",
+    "get_all_external_knowledge_names": "Read the names of all knowledge entries",
+    "get_knowledge_definition": "Read one knowledge entry",
+    "get_all_knowledge_definitions": "Read all knowledge entries",
 }
 _BUDGET_GUIDE: Final = (
-    "Everything that you do has a price, which its button tells, and is paid from one budget: reading about "
-    "the data, too. Keep enough of it for your SQL."
+    "Everything that you do has a price, which is shown on its button, and is paid from one budget. This "
+    "includes reading about the data. Keep enough of the budget for your SQL."
 )
-_FIELDS: Final = {"table": "Table", "column": "Column", "name": "Its name"}
+_FIELDS: Final = {"table": "Table", "column": "Column", "name": "Name"}
 
 
 def _words() -> SeatWords:
@@ -68,7 +68,9 @@ def _words() -> SeatWords:
         kind: ActionWords(f"{label} ({_price(kind)})", done=_told(label), fields=_FIELDS)
         for kind, label in _LABELS.items()
     }
-    return replace(ASKING_WORDS, actions={**actions, **read})
+    names = {**_LABELS, **{name: each.label for name, each in ASKING_WORDS.actions.items()}}
+    refusals = ((f"{kind} costs ", f"“{label}” costs ") for kind, label in names.items())
+    return replace(ASKING_WORDS, actions={**actions, **read}, replies=(*ASKING_WORDS.replies, *refusals))
 
 
 def _price(kind: str) -> str:
@@ -136,7 +138,8 @@ class AInteractRules(InteractRules):
     def left_in_words(self, seat: int) -> str:
         if seat != SYSTEM or self.status:
             return ""
-        left = f"You have {self.budget.left:g} of {self.budget.total} points of your budget left."
+        second = "The second request. " if self._phase == 2 else ""
+        left = f"{second}You have {self.budget.left:g} of {self.budget.total} points of your budget left."
         return f"{left} Now you can only submit." if self._must_submit else left
 
     def outcome(self) -> dict[str, Any]:
@@ -212,7 +215,7 @@ class AInteractRules(InteractRules):
         return self._reply(messages.follow_up(query))
 
     def _panels(self) -> tuple[Panel, ...]:
-        how = "Read about its tables, columns and knowledge here. What you read comes into the conversation."
+        how = "Read about its tables, columns and knowledge here. What you read appears in the conversation."
         return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:
@@ -263,7 +266,7 @@ GAME = Game(
     AInteractSettings,
     load,
     title="Ambiguous question -> tools on a budget -> SQL (BIRD-Interact)",
-    study_title="A question to a database, on a budget",
+    study_title="A question for a database, on a budget",
     players={1: "rule"},
     read_text=read_markup,
     markup_help=markup_help(SEATS[0].kinds),

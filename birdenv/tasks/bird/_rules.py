@@ -118,7 +118,8 @@ class BirdRules(Rules):
     def left_in_words(self, seat: int) -> str:
         if self.status:
             return ""
-        return f"You have {counted(self._turns_left, 'step')} left: to run SQL is one, and so is to submit."
+        steps = counted(self._turns_left, "step")
+        return f"You have {steps} left. Running SQL takes one, and so does submitting."
 
     def play(self, seat: int, move: Move) -> Reply:
         if move.action == "submit_sql":

@@ -266,7 +266,7 @@ GAME = Game(
     CInteractSettings,
     load,
     title="Ambiguous question -> dialogue -> SQL (BIRD-Interact)",
-    study_title="A question to a database",
+    study_title="A question for a database",
     players={1: "rule"},
     read_text=read_markup,
     markup_help=markup_help(("clarify", "submit_sql")),

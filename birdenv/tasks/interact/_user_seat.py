@@ -65,6 +65,7 @@ def briefs_of(
         request=follow_up.query,
         annotated={},
         inherited=brief.ambiguities,
+        earlier_gold=brief.gold,
     )
 
 
@@ -83,7 +84,7 @@ def user_instruction(task: CInteractTask) -> str:
 def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
     """Return the panels for a person in the user's seat."""
     brief = task.private.brief
-    meant = Panel("Your words", entries=tuple(_meanings(brief).items()))
+    meant = Panel("What you mean", entries=tuple(_meanings(brief).items()))
     wanted = f"You asked: {task.public.question}\n\nWhat you want: {brief.clear_query}"
     return (Panel("What you want", wanted), *([meant] if meant.entries else []))
 

@@ -78,14 +78,15 @@ ANSWER: Final = Action(
 )
 
 ASKING_GUIDE: Final = (
-    "A customer wants something from a database and said it in too few words. Ask what they mean, in plain "
-    "words and one point at a time. Then write the SQL and submit it. If it is wrong, you may mend it; if it "
-    "is right, a second request may come. What you can know about the data stands beside the conversation."
+    "A customer wants something from a database, but the request is ambiguous. Ask what the customer means, "
+    "in plain words and one point at a time. Then write the SQL and submit it. If it is wrong, you may "
+    "correct it; if it is right, a second request may follow. The tables and what is known about them are "
+    "beside the conversation."
 )
 ANSWERING_GUIDE: Final = (
-    "You asked a data analyst for something in a few words, and the analyst asks what you mean. What you "
-    "want stands beside the conversation. Answer in plain words, tell only what you are asked about, and "
-    "write no SQL."
+    "You asked a data analyst for something in a few words, and the analyst will ask what you mean. What you "
+    "want is written beside the conversation. Answer in plain words, answer only what you are asked, and do "
+    "not write SQL."
 )
 """The guides for people in these seats."""
 

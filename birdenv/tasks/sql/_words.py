@@ -12,7 +12,7 @@ from birdenv.tasks.sql._actions import ANSWER, CLARIFY, EXECUTE_SQL, SUBMIT_SQL
 
 _SQL: Final = {"sql": "SQL"}
 SUBMITTED: Final = ActionWords(
-    "Submit", "Hand in your answer to be judged.", done="submitted this SQL", fields=_SQL
+    "Submit", "Submit your answer to be judged.", done="submitted this SQL", fields=_SQL
 )
 RAN: Final = ActionWords("Run", "Try the SQL and see its result.", done="ran this SQL", fields=_SQL)
 
@@ -30,8 +30,8 @@ ASKING_WORDS: Final = SeatWords(
     "Your SQL earned {points} of 1 point.",
     (
         ("it is not what the user asked for.", "it is not what the customer asked for."),
-        (" You have one more attempt: submit_sql.", " You have one more attempt."),
-        ("\nNo further questions are possible: answer with submit_sql.", "\nYou can ask no more questions."),
+        ("You have one more attempt: submit_sql.", "You have one more attempt."),
+        ("No further questions are possible: answer with submit_sql.", "You can ask no more questions."),
         ("Only submit_sql is possible now.", "Now you can only submit."),
         ("Only submit_sql was possible; the episode ends.", "You could only submit: the task is over."),
         (" The episode ends.", " That was your last attempt."),
@@ -47,7 +47,7 @@ ASKING_WORDS: Final = SeatWords(
 ANSWERING_WORDS: Final = SeatWords(
     {ANSWER.name: ActionWords("Answer", "Answer the analyst, in plain words")},
     {"system": "Analyst", "judge": "Referee"},
-    {"completed": "The analyst has handed in an answer, and needs you no more."},
+    {"completed": "The analyst has submitted an answer and has no more questions."},
     "The analyst's SQL earned {points} of 1 point.",
 )
 """The words for the seat that knows what is wanted."""

@@ -11,8 +11,7 @@ import pytest
 from birdenv.cocoa.files import read_examples
 from birdenv.cocoa.games.bargain import margins
 from birdenv.cocoa.games.bargain._draw_scenarios import DISCOUNTS
-from birdenv.cocoa.games.deal_or_no_deal import DealRules, DealSettings
-from birdenv.cocoa.games.deal_or_no_deal._game import THINGS
+from birdenv.cocoa.games.deal_or_no_deal import THINGS, DealRules, DealSettings
 from birdenv.cocoa.games.mutual_friends import generate
 from birdenv.cocoa.games.mutual_friends._draw_scenarios import SCHEMA
 from birdenv.dialogue import Dialogue, DialogueOver, Move, make_game
@@ -265,10 +264,10 @@ BUYER = """{"personal": {"Role": "buyer", "Target": 1},
         (
             "mutual-friends",
             '[{"uuid": "S", "kbs": [[], []], "attributes": []}]',
-            "a list has 1 to 20 friends",
+            "a list must have 1 to 20 friends",
         ),
         ("mutual-friends", '[{"uuid": "S", "kbs": [[{"Name": 3}], []]}]', "kbs.0.0.Name: .* valid string"),
-        ("mutual-friends", f'[{{"uuid": "S", "kbs": [[{{}}], [{{}}]], {NAMES}}}]', "text for Name"),
+        ("mutual-friends", f'[{{"uuid": "S", "kbs": [[{{}}], [{{}}]], {NAMES}}}]', "texts for Name"),
         (
             "bargain",
             '[{"uuid": "S", "kbs": [{}, {}]}]',
