@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from copy import deepcopy
 from functools import cache
 from math import exp
 from pathlib import Path
@@ -103,6 +104,7 @@ def test_whatever_it_has_learned_its_moves_are_possible(game: str, player: Calla
     assert log(greedy) == log(held(game, f"neural:temperature=0:{path}", max_events=8))
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_scenario(player: Callable[[str], Path]) -> None:
     for dialogue in held(DEAL, f"neural:temperature=9:{player(DEAL)}", count=4, max_events=30):
         counts = {each["Name"]: each["Count"] for each in dialogue.rules.kbs[0]}
@@ -115,6 +117,7 @@ def test_numbers_are_those_of_the_scenario(player: Callable[[str], Path]) -> Non
                 assert all(n <= max(counts.values()) or n in values[event.agent] for n in numbers)
 
 
+@pytest.mark.slow
 def test_both_seats_read_the_same_share_off_a_dialogue(player: Callable[[str], Path]) -> None:
     """Whatever was said, what one takes is what the other leaves."""
     agreed = 0
@@ -144,11 +147,11 @@ def test_the_same_seed_gives_the_same_file_also_after_an_interruption(
     assert not (tmp_path / "torn").exists()
     part = tmp_path / "torn.part"
     kept = part.read_bytes()
-    with pytest.raises(InputError, match="is incomplete, or belongs to other dialogues or another seed"):
+    with pytest.raises(InputError, match="is incomplete, or was made from other dialogues or another seed"):
         trained(DEAL, tmp_path, "torn", seed=1, resume=True)
     for bad in (kept[:-100], b"", pickle.dumps(Path, protocol=2)):
         part.write_bytes(bad)
-        with pytest.raises(InputError, match=r"torn\.part is incomplete, or belongs to other dialogues"):
+        with pytest.raises(InputError, match=r"torn\.part is incomplete, or was made from other dialogues"):
             trained(DEAL, tmp_path, "torn", resume=True)
     part.write_bytes(kept)
     assert trained(DEAL, tmp_path, "torn", resume=True).read_bytes() == whole
@@ -209,7 +212,7 @@ def test_a_file_that_is_none_is_told_and_runs_nothing(tmp_path: Path) -> None:
     with_settings(path, {}, {"bias": torch.tensor([float("nan")] * 8)})
     refused("a weight is not a finite number")
     with_settings(path, {"game": "bargain"})
-    refused("was trained for bargain, and this is deal-or-no-deal")
+    refused("was trained for bargain, not for deal-or-no-deal")
 
 
 def test_a_player_that_cannot_be_made_says_why(tmp_path: Path) -> None:
@@ -224,7 +227,7 @@ def test_a_player_that_cannot_be_made_says_why(tmp_path: Path) -> None:
     for game in ("bird", "c-interact"):
         with make_game(game) as arena, Transcripts.__new__(Transcripts) as transcripts:
             transcripts.game, transcripts.arena = arena.game, arena
-            with pytest.raises(InputError, match="neural plays games of two seats that talk"):
+            with pytest.raises(InputError, match="neural plays games in which two seats talk"):
                 train(transcripts, tmp_path / "p", 0, lambda share: None)
 
 
@@ -292,7 +295,7 @@ def test_reinforcement_makes_what_was_rewarded_likelier(
     from birdenv_agents.neural._player import Said
     from birdenv_agents.neural._reinforce import _update
 
-    made = network()
+    made, fixed = network(), network()
     numbers = made.encode(["<own>", "hello"]).tolist()
     said = Said(torch.zeros(64, dtype=torch.long), numbers, [torch.ones(len(made.numbers), dtype=torch.bool)])
 
@@ -303,8 +306,42 @@ def test_reinforcement_makes_what_was_rewarded_likelier(
 
     for gain in (1.0, -1.0):
         chance = likely()
-        _update(made, torch.optim.SGD(made.parameters(), 0.1), [[said]], [gain])
+        fixed.load_state_dict(made.state_dict())
+        _update(made, fixed, torch.optim.SGD(made.parameters(), 0.1), [[([said], gain)]])
         assert (likely() - chance) * gain > 0
+    fixed.bias.data[numbers[1]] += 2  # what nothing was gained from comes closer to the first self
+    chance = likely()
+    _update(made, fixed, torch.optim.SGD(made.parameters(), 0.1), [[([said], 0.0)]])
+    assert likely() > chance
+
+
+def test_reinforcement_compares_dialogues_on_the_same_scenario(player: Callable[[str], Path]) -> None:
+    """Gains are relative to the same seat's other dialogues, and with itself both seats learn."""
+    from birdenv_agents.neural._reinforce import _BATCH, _play
+
+    fixed = read_network(player(DEAL), DEAL)
+    learner = deepcopy(fixed)
+    with make_game(DEAL, limit=4, max_events=8) as arena:
+        groups = _play(arena, learner, fixed, range(_BATCH), 0)
+    assert [len(group) for group in groups] == [4] * (4 + 2 * 4)
+    gains = [[gain for _, gain in group] for group in groups]
+    assert any(map(any, gains)) and all(sum(each) == pytest.approx(0) for each in gains)
+    moves = [each for group in groups for said, _ in group for each in said]
+    assert any(each.allowed for each in moves) and not all(each.allowed for each in moves)
+    for each in moves:
+        drawn = each.tokens[len(each.tokens) - len(each.allowed) :]
+        assert all(allowed[token] for allowed, token in zip(each.allowed, drawn, strict=True))
+
+
+def test_the_moves_of_a_dialogue_share_a_row() -> None:
+    from birdenv_agents.neural._player import Said
+    from birdenv_agents.neural._reinforce import _rows
+
+    own, public = torch.zeros(1), torch.zeros(1)
+    first, second = Said(own, [1, 2], []), Said(own, [1, 2, 3], [])
+    reread, read = Said(own, [1, 3], []), Said(public, [1, 2, 3], [])
+    assert _rows([first, second]) == [[second, first]]
+    assert _rows([reread, read, second]) == [[second], [read], [reread]]
 
 
 @pytest.mark.slow
@@ -318,6 +355,7 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     both = ("--player", f"neural:{path}", "--player", "rulebased")
     told = tmp_path / "figures.json"
     ran = birdenv("test-player", DEAL, *both, "--data", data, "--selfplay", 2, "--json", told)
+    assert f"neural:{path} takes " in ran.err and " ms (99 of 100 times at most " in ran.err, ran
     assert ran.code == 0 and "| player | word perplexity | own word perplexity | selection" in ran.out, ran
     (of_neural, of_rules) = json.loads(told.read_text())["players"]
     assert of_neural["moves"]["word_perplexity"]["value"] > 1
@@ -326,8 +364,8 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     for arguments, why in (
         ((*train_it, "--data", data, "--resume"), "to continue from: train without --resume"),
         (("train-player", DEAL, "--data", data, "--resume"), "--kind learned trains in one step"),
-        ((*train_it, "--reinforce", 4), "--from FILE"),
-        ((*train_it, "--from", path), "that needs N"),
+        ((*train_it, "--reinforce", 4), "need each other: give both"),
+        ((*train_it, "--from", path), "need each other: give both"),
         (
             ("train-player", DEAL, "--reinforce", 4, "--from", path),
             "--kind 'learned' is unknown; known: neural",

@@ -1,6 +1,6 @@
-"""The neural player: a small recurrent network that has learned to talk and to act from dialogues.
+"""The neural player: a small recurrent network that has learned from dialogues to talk and to act.
 
-`neural:FILE` plays; `train` and `reinforce` make the file. PyTorch is imported when one of them is used.
+`neural:FILE` plays; `train` and `reinforce` write the file. PyTorch is imported when one of them is used.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ __all__ = ["neural", "reinforce", "train"]
 
 @plays("mutual-friends", "bargain", "deal-or-no-deal")
 def neural(argument: str, context: PlayerContext) -> Player:
-    """Make the player of a trained network.
+    """Return the player of a trained network.
 
     Raises:
-        InputError: PyTorch is not installed, or the file holds no network, or one of another game.
+        InputError: PyTorch is not installed, or the file holds no network of this game.
     """
     player: Player = _module("_player").neural(argument, context)
     return player

@@ -1,4 +1,4 @@
-"""The network, and the file that holds its weights, its words and its settings."""
+"""The network, and the file that stores its weights, words and settings."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from birdenv.cocoa.acts._tokens import MARKS, UNKNOWN
 from birdenv.errors import InputError
 from birdenv.files import file_errors, write_bytes
 
-torch.set_num_threads(1)  # small networks are faster so, and sums are the same on every machine
+torch.set_num_threads(1)  # small networks are faster this way, and sums do not depend on the machine
 
 _VERSION: Final = 1
 _LONGEST_CONTEXT: Final = 64
 _EMBEDDING: Final = 128
 _KNOWN: Final = 64
 _HIDDEN: Final = 256
-"""Sizes of a token's vector, of that of the seat's knowledge, and of the state."""
+"""Sizes of the vectors for a token, for the seat's knowledge, and for the state."""
 
 
 class Settings(BaseModel):
-    """What a file says beside the weights.
+    """The settings that a file stores beside the weights.
 
     Attributes:
-        version: of the file's format, and with it of the network's sizes.
-        game: the game whose dialogues were learned from.
-        words: the tokens that were learned, in the order of their numbers, after the marks.
-        trained: on what, and how long.
+        version: the version of the file's format, which fixes the sizes of the network.
+        game: the game of the dialogues that the network was trained on.
+        words: the tokens that the network knows besides the marks, in the order of their numbers.
+        trained: how the network was trained: the number of dialogues, and seeds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -47,18 +47,20 @@ class Settings(BaseModel):
 
 
 class Past(NamedTuple):
-    """What the network keeps of the tokens so far: the state, and all states, to look back at."""
+    """The network's memory: the last state, what the seat knows, and all states with their keys."""
 
     state: Tensor
+    known: Tensor
     states: Tensor
+    keys: Tensor
 
 
 class Network(nn.Module):
-    """A recurrent language model (GRU) that looks back at its own states, and knows what the seat knows.
+    """A recurrent language model (GRU) with attention to its own states, given what the seat knows.
 
     Args:
-        settings: its words.
-        dropout: share of the inputs that are left out in training.
+        settings: the settings with the network's words.
+        dropout: the dropout rate in training.
     """
 
     def __init__(self, settings: Settings, dropout: float = 0.0) -> None:
@@ -79,54 +81,60 @@ class Network(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.1)
 
     def encode(self, tokens: Sequence[str]) -> Tensor:
-        """Return the numbers of tokens; words that were not learned are all the same."""
+        """Return the numbers of tokens. All words that the network does not know share one number."""
         unknown = self.numbers[UNKNOWN]
         return torch.tensor([self.numbers.get(token, unknown) for token in tokens])
 
     def encode_context(self, tokens: Sequence[str]) -> Tensor:
-        """Return the numbers of a seat's context, with zeros after it."""
+        """Return the numbers of a seat's context, padded with zeros."""
         found = self.encode(tokens[:_LONGEST_CONTEXT])
         return nn.functional.pad(found, (0, _LONGEST_CONTEXT - len(found)))
 
     def forward(self, context: Tensor, tokens: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
-        """Return the scores of the next token after each token, and what to go on from.
+        """Return the logits of the next token after each token, and the memory to continue from.
 
         Args:
-            context: numbers of what the seat knows, of shape (dialogues, context).
-            tokens: numbers of tokens, of shape (dialogues, length).
-            past: what came before.
+            context: the numbers of what the seat knows, of shape (dialogues, context).
+            tokens: the numbers of the tokens, of shape (dialogues, length).
+            past: the memory of earlier tokens, if there are any.
         """
         size = tokens.shape[1]
-        each = torch.relu(self.each(self.embedding(context) + self.place.weight))
-        known = torch.tanh(self.all((each * (context > 0)[..., None]).sum(1)))[:, None].expand(-1, size, -1)
-        inputs = torch.cat([self.dropout(self.embedding(tokens)), known], -1)
+        if past is None:
+            each = torch.relu(self.each(self.embedding(context) + self.place.weight))
+            known = torch.tanh(self.all((each * (context > 0)[..., None]).sum(1)))[:, None]
+        else:
+            known = past.known
+        told = known.expand(-1, size, -1)
+        inputs = torch.cat([self.dropout(self.embedding(tokens)), told], -1)
         states, state = self.gru(inputs, None if past is None else past.state)
         states = self.dropout(states)
-        all_states = states if past is None else torch.cat([past.states, states], 1)
-        likeness = self.query(states) @ self.key(all_states).transpose(1, 2) / _KNOWN**0.5
+        all_states, keys = states, self.key(states)
+        if past is not None:
+            all_states, keys = torch.cat([past.states, states], 1), torch.cat([past.keys, keys], 1)
+        likeness = self.query(states) @ keys.transpose(1, 2) / _KNOWN**0.5
         later = torch.ones(size, all_states.shape[1], dtype=torch.bool).triu(1 + all_states.shape[1] - size)
         seen = likeness.masked_fill(later, -1e9).softmax(-1) @ all_states
-        mixed = self.dropout(torch.tanh(self.mix(torch.cat([states, known, seen], -1))))
-        return mixed @ self.embedding.weight.T + self.bias, Past(state, all_states)
+        mixed = self.dropout(torch.tanh(self.mix(torch.cat([states, told, seen], -1))))
+        return mixed @ self.embedding.weight.T + self.bias, Past(state, known, all_states, keys)
 
 
 def write_network(path: Path, network: Network, **trained: Any) -> None:
-    """Write a network as one safetensors file."""
+    """Write a network to one safetensors file, and add to its settings how it was trained."""
     settings = network.settings.model_copy(update={"trained": {**network.settings.trained, **trained}})
     weights = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
     write_bytes(path, save(weights, {"birdenv_neural": settings.model_dump_json()}))
 
 
 def read_network(path: Path, game: str) -> Network:
-    """Read the network of a game. The same file is read once in a process.
+    """Read the network of a game. A process reads the same file only once.
 
     Raises:
-        InputError: the file holds none, or one of another game or of a newer version.
+        InputError: the file holds no network, or a network of another game or of a newer version.
     """
     stamp = path.stat().st_mtime_ns if path.is_file() else 0
     network = _read(path, stamp)
     if network.settings.game != game:
-        raise InputError(f"{path} was trained for {network.settings.game}, and this is {game}")
+        raise InputError(f"{path} was trained for {network.settings.game}, not for {game}")
     return network
 
 
@@ -138,7 +146,7 @@ def _read(path: Path, stamp: int) -> Network:
             weights = {name: file.get_tensor(name).float() for name in file.keys()}  # noqa: SIM118
         if isinstance(told["version"], int) and told["version"] > _VERSION:
             raise InputError(f"{path} was written by a newer version of birdenv: update birdenv")
-        with torch.device("meta"):  # sizes are compared before there is room for them
+        with torch.device("meta"):  # compare sizes before allocating memory
             network = Network(Settings.model_validate(told))
         network.load_state_dict(weights, assign=True)
         if not all(tensor.isfinite().all() for tensor in weights.values()):

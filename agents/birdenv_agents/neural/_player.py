@@ -1,4 +1,4 @@
-"""The player of a network: `neural:FILE`, `neural:greedy:FILE`, `neural:temperature=0.8:FILE`."""
+"""The player with a network: `neural:FILE`, `neural:greedy:FILE`, `neural:temperature=0.8:FILE`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _ARGUMENT: Final = re.compile(
 
 
 class Said(NamedTuple):
-    """An own move as it was drawn: its tokens after all that came before, and what it was drawn from.
+    """One of the player's own moves, or how it read a share from the talk.
 
     Attributes:
-        context: what the seat knew.
-        tokens: all tokens, the mark of the own move and its own tokens last.
-        allowed: for each own token, which tokens were possible.
+        context: what the seat knew; for a share, only what both seats know.
+        tokens: all tokens of the dialogue up to and including the move.
+        allowed: for each token that was drawn, which tokens were possible. Shares are not drawn.
     """
 
     context: Tensor
@@ -37,16 +37,16 @@ class Said(NamedTuple):
 
 
 def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
-    """Make the player of a trained network.
+    """Return the player of a trained network.
 
     Raises:
-        InputError: the file holds no network, or one of another game.
+        InputError: the argument cannot be read, or the file holds no network of this game.
     """
     found = _ARGUMENT.fullmatch(argument)
     if found is None:
         raise InputError(
-            "the player `neural` needs a file of birdenv train-player --kind neural: "
-            "neural:FILE, neural:greedy:FILE or neural:temperature=0.8:FILE"
+            "the player `neural` needs a file of birdenv train-player --kind neural: give neural:FILE, "
+            "neural:greedy:FILE or neural:temperature=0.8:FILE"
         )
     is_greedy, told, file = found.groups()
     temperature = 0.0 if is_greedy else float(told or TEMPERATURE)
@@ -54,15 +54,16 @@ def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
 
 
 class NeuralPlayer:
-    """Says what the network makes likely: words, or an action with its data.
+    """Draws words, or an action with its data, from the probabilities of a network.
 
     Args:
         network: the network.
-        context: the game and the seat; draws tokens.
-        temperature: 1 draws as the network learned; less is bolder; 0 takes the likeliest token.
+        context: the game, the seat, and the random stream for drawing.
+        temperature: 1 draws with the network's own probabilities, lower values prefer likely tokens, and 0
+            always takes the likeliest token.
 
     Attributes:
-        said: the own moves as they were drawn; None where they are not kept.
+        said: the moves of this player, for reinforcement; None if they are not recorded.
     """
 
     def __init__(self, network: Network, context: PlayerContext, temperature: float = TEMPERATURE) -> None:
@@ -74,11 +75,11 @@ class NeuralPlayer:
         self._tokens: DialogueTokens | None = None
         self._known = self._heard = torch.empty(0)
         self._past: Past | None = None
-        self._told = 1  # tokens whose surprise was told; nothing says which token is the first
+        self._told = 1  # tokens whose surprise was returned; that of the first token is not defined
         self.said: list[Said] | None = None
 
     def move(self, view: View) -> Move | None:
-        """Return a move that is possible; None while the other has to answer."""
+        """Return a legal move, or None while the partner has to answer."""
         with torch.inference_mode():
             tokens = self._follow(view)
             if view.waits and view.heard and view.heard[-1].agent == view.seat:
@@ -99,10 +100,10 @@ class NeuralPlayer:
         return move
 
     def surprise(self, view: View, move: Move) -> tuple[list[float], list[float]]:
-        """Return negative log-probabilities of what was said since the last call, and of a move.
+        """Return the negative log-probabilities of all tokens since the last call, and of a move.
 
-        The first has every token of the dialogue before the move, and the mark of who speaks next; the second
-        the words of the move, its end and its action. The numbers of a selection are not counted.
+        The first list covers the tokens before the move and the mark of its speaker. The second list covers
+        the words of the move, its end and its action, without the numbers of a selection.
         """
         with torch.inference_mode():
             made = self._follow(view).of(move)
@@ -129,7 +130,7 @@ class NeuralPlayer:
         return self._tokens
 
     def _draw(self, tokens: DialogueTokens, view: View) -> tuple[list[str], list[Tensor]]:
-        """Draw the tokens of a move, one after the other; none if nothing that was learned is possible."""
+        """Draw the tokens of a move one by one. There are none if no known token is possible."""
         words = self._network.words
         sayable = torch.tensor([is_word(word) and tokens.can_say(word) for word in words])
         made: list[str] = []
@@ -148,9 +149,9 @@ class NeuralPlayer:
         return made, masks
 
     def _share(self, view: View, action: str) -> Move:
-        """Take the share that the talk makes likeliest, with the rest as that of the other.
+        """Return the division that is likeliest after the talk, judged from both seats.
 
-        Both are read without what things are worth to the seat, so that they are what was agreed.
+        It is read without what things are worth to the seat, so that both seats find the same division.
         """
         public = DialogueTokens(view, self._game, is_public=True)
         talk, shares = public.talk(view, action), public.shares([action])
@@ -158,14 +159,20 @@ class NeuralPlayer:
         total = torch.zeros(len(shares))
         turned = [{OWN: OTHER, OTHER: OWN}.get(token, token) for token in talk]
         for heard, taken in ((talk, shares), (turned, list(map(public.rest, shares)))):
-            first, (state, states) = self._network(known, self._network.encode([*heard, OWN, action])[None])
+            first, past = self._network(known, self._network.encode([*heard, OWN, action])[None])
             numbers = torch.stack(list(map(self._network.encode, taken)))
             count = len(numbers)
-            past = Past(state.expand(-1, count, -1).contiguous(), states.expand(count, -1, -1))
-            others, _ = self._network(known.expand(count, -1), numbers[:, :-1], past)
-            scores = torch.cat([first[:, -1:].expand(count, -1, -1), others], 1).log_softmax(-1)
+            state, *others = past
+            state = state.expand(-1, count, -1).contiguous()
+            past = Past(state, *(each.expand(count, -1, -1) for each in others))
+            later, _ = self._network(known, numbers[:, :-1], past)
+            scores = torch.cat([first[:, -1:].expand(count, -1, -1), later], 1).log_softmax(-1)
             total += scores.gather(2, numbers[..., None]).sum((1, 2))
-        return public.move([action, *shares[int(total.argmax())]], view)
+        share = shares[int(total.argmax())]
+        if self.said is not None:
+            numbers = self._network.encode([*talk, OWN, action, *share]).tolist()
+            self.said.append(Said(known[0], numbers, []))
+        return public.move([action, *share], view)
 
     def _choose(self, scores: Tensor) -> int:
         if not self._temperature:

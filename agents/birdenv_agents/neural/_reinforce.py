@@ -1,27 +1,38 @@
-"""Reinforcement: a trained network plays with its fixed first self, and learns from rewards."""
+"""Reinforcement: a trained network plays, and learns from the rewards of its dialogues."""
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from pathlib import Path
 from statistics import mean
-from typing import Any, Final
+from typing import Any, Final, TypeAlias
 
 import torch
+from torch import Tensor
+from torch.nn.functional import cross_entropy
 from torch.nn.utils.rnn import pad_sequence
 
-from birdenv.dialogue import Game, make_game, play
+from birdenv.dialogue import Arena, Game, make_game, play
 from birdenv_agents.neural._network import Network, read_network, write_network
 from birdenv_agents.neural._player import TEMPERATURE, NeuralPlayer, Said
 
-_BATCH: Final = 32
-_RATE: Final = 2e-4
-_BASELINE: Final = 0.9
-"""How much of the mean reward so far is kept at each batch."""
+_REPEATS: Final = 4
+"""Dialogues on one scenario; the mean of their rewards is the baseline."""
+_BATCH: Final = 8 * _REPEATS
+_RATE: Final = 5e-4
+_LIKENESS: Final = 0.1
+"""Weight, in points, of one nat of difference from the first self."""
+_EVENTS: Final = 20
+"""Moves in a dialogue: fewer than in the game, so that players who do not give in end without a deal."""
 _SCENARIOS: Final = 1000
 _OTHER_SCENARIOS: Final = 1_000_003
-"""Added to the seed, so that scenarios are not those that players are compared on."""
+"""Is added to the seed, so that the scenarios are not those on which players are compared."""
+
+
+Group: TypeAlias = Sequence[tuple[Sequence[Said], float]]
+"""The learner's moves in each dialogue on one scenario, and how far its reward is above their mean."""
 
 
 def reinforce(
@@ -33,73 +44,109 @@ def reinforce(
     dialogues: int,
     settings: Mapping[str, Any],
 ) -> None:
-    """Let a network play with itself as it was at the start, and make likelier what earned more.
+    """Improve a network by playing: moves become likelier if they earned more than usual.
 
-    Every token of a dialogue is made likelier by how far the reward is above the running mean of rewards
-    (REINFORCE, Williams 1992; Lewis et al. 2017). Seats, and who begins, change from dialogue to dialogue.
+    This is REINFORCE (Williams 1992; Lewis et al. 2017). In half of the scenarios the partner is the network
+    as it was at the start, in the other half the network as it is now, so that it cannot count on a partner
+    that gives in. Each scenario is played several times, and the mean of these rewards is the baseline. Every
+    step also keeps the network close to its first self: in all words that were said, and in how it reads
+    from a talk who takes what.
 
     Args:
         game: the game.
-        start: the file of the network.
+        start: the file of the trained network.
         path: the file to write.
-        seed: decides scenarios and what is drawn.
-        progress: is told how far it is.
-        dialogues: how many are played.
-        settings: of the game; without any, other scenarios are drawn than those of the game's defaults.
+        seed: decides which scenarios are played and what is drawn.
+        progress: receives the share of the work that is done.
+        dialogues: how many dialogues are played.
+        settings: settings of the game. The default scenarios differ from those of the game.
 
     Raises:
-        InputError: there is no network of this game in the file.
+        InputError: `start` holds no network of this game.
     """
     fixed = read_network(start, game.name)
     learner = deepcopy(fixed)
     optimizer = torch.optim.Adam(learner.parameters(), _RATE)
-    drawn = {"limit": _SCENARIOS, "scenario_seed": seed + _OTHER_SCENARIOS}
+    drawn = {"limit": _SCENARIOS, "scenario_seed": seed + _OTHER_SCENARIOS, "max_events": _EVENTS}
     known = game.settings.model_fields
     made = {name: value for name, value in drawn.items() if name in known} | dict(settings)
-    baseline: float | None = None
     with make_game(game, **made) as arena:
         for first in range(0, dialogues, _BATCH):
-            said: list[Sequence[Said]] = []
-            rewards: list[float] = []
-            for number in range(first, min(first + _BATCH, dialogues)):
-                repeat, place = divmod(number, len(arena.ids))
-                task, own = arena.ids[place], number % 2
-                dialogue = arena.start(task)
-                players = [
-                    NeuralPlayer(
-                        learner if seat == own else fixed,
-                        arena.context(dialogue, task, seat, seed=seed, repeat=repeat),
-                    )
-                    for seat in (0, 1)
-                ]
-                players[own].said = []
-                play(dialogue, players, first=number // 2 % 2)
-                said.append(players[own].said or ())
-                rewards.append(dialogue.rewards[own])
-                dialogue.close()
-            usual = mean(rewards) if baseline is None else baseline
-            _update(learner, optimizer, said, [reward - usual for reward in rewards])
-            baseline = _BASELINE * usual + (1 - _BASELINE) * mean(rewards)
-            progress(min(1.0, (first + _BATCH) / dialogues))
+            numbers = range(first, min(first + _BATCH, dialogues))
+            _update(learner, fixed, optimizer, _play(arena, learner, fixed, numbers, seed))
+            progress(numbers.stop / dialogues)
     write_network(path, learner, reinforced=dialogues, reinforced_seed=seed)
 
 
+def _play(arena: Arena, learner: Network, fixed: Network, numbers: range, seed: int) -> list[Group]:
+    """Play dialogues, and return the learner's moves in them; with itself, those of both seats."""
+    found: dict[tuple[int, int], list[tuple[Sequence[Said], float]]] = defaultdict(list)
+    for number in numbers:
+        scenario = number // _REPEATS
+        task = arena.ids[scenario % len(arena.ids)]
+        dialogue = arena.start(task)
+        networks = [learner, (fixed, learner)[scenario // 4 % 2]]
+        players = []
+        for seat, network in enumerate(networks[:: -1 if scenario % 2 else 1]):
+            context = arena.context(dialogue, task, seat, seed=seed, repeat=number)
+            players.append(NeuralPlayer(network, context))
+            if network is learner:
+                players[seat].said = []
+        play(dialogue, players, first=scenario // 2 % 2)
+        for seat, player in enumerate(players):
+            if player.said is not None:
+                found[scenario, seat].append((player.said, dialogue.rewards[seat]))
+        dialogue.close()
+    return [
+        [(said, reward - mean(reward for _, reward in group)) for said, reward in group]
+        for group in found.values()
+    ]
+
+
 def _update(
-    network: Network, optimizer: torch.optim.Optimizer, said: Sequence[Sequence[Said]], gains: Sequence[float]
+    learner: Network, fixed: Network, optimizer: torch.optim.Optimizer, played: Sequence[Group]
 ) -> None:
-    """Take one step up the gradient of the moves' log-probabilities, each times the gain of its dialogue."""
-    pairs = [(each, gain) for moves, gain in zip(said, gains, strict=True) for each in moves]
-    if not pairs:
-        return
-    tokens = pad_sequence([torch.tensor(each.tokens) for each, _ in pairs], batch_first=True)
-    scores, _ = network(torch.stack([each.context for each, _ in pairs]), tokens[:, :-1])
-    total = torch.zeros(())
-    for row, (each, gain) in zip(scores, pairs, strict=True):
-        end, count = len(each.tokens), len(each.allowed)
-        own = row[end - 1 - count : end - 1].masked_fill(~torch.stack(each.allowed), -torch.inf)
-        chosen = torch.tensor(each.tokens[end - count :])[:, None]
-        total = total - gain * (own / TEMPERATURE).log_softmax(-1).gather(1, chosen).sum()
+    """Make moves likelier by the gains of their dialogues, and stay close to the fixed network."""
     optimizer.zero_grad()
-    (total / len(gains)).backward()
-    torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+    for group in played:
+        rows = [(row, gain) for said, gain in group for row in _rows(said)]
+        if rows:
+            (_loss(learner, fixed, rows) / sum(map(len, played))).backward()
+    torch.nn.utils.clip_grad_norm_(learner.parameters(), 1.0)
     optimizer.step()
+
+
+def _loss(learner: Network, fixed: Network, rows: Sequence[tuple[Sequence[Said], float]]) -> Tensor:
+    contexts = torch.stack([row[0].context for row, _ in rows])
+    tokens = pad_sequence([torch.tensor(row[0].tokens) for row, _ in rows], batch_first=True)
+    scores, _ = learner(contexts, tokens[:, :-1])
+    with torch.no_grad():
+        usual, _ = fixed(contexts, tokens[:, :-1])
+    told = tokens[:, 1:] > 0
+    total = _LIKENESS * cross_entropy(scores[told], usual[told].softmax(-1), reduction="sum")
+    for found, (row, gain) in zip(scores, rows, strict=True):
+        for each in row:
+            if each.allowed:
+                end, count = len(each.tokens), len(each.allowed)
+                own = found[end - 1 - count : end - 1].masked_fill(~torch.stack(each.allowed), -torch.inf)
+                chosen = torch.tensor(each.tokens[end - count :])[:, None]
+                total = total - gain * (own / TEMPERATURE).log_softmax(-1).gather(1, chosen).sum()
+    return total
+
+
+def _rows(said: Sequence[Said]) -> list[list[Said]]:
+    """Return moves grouped by the row of tokens that they are part of, the longest of each row first.
+
+    Mostly all moves of a dialogue are part of its last one. Words that are read again in another way than
+    they were drawn begin a row of their own.
+    """
+    rows: list[list[Said]] = []
+    for each in reversed(said):
+        size = len(each.tokens)
+        for row in rows:
+            if row[0].context is each.context and row[0].tokens[:size] == each.tokens:
+                row.append(each)
+                break
+        else:
+            rows.append([each])
+    return rows

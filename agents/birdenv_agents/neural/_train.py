@@ -1,4 +1,4 @@
-"""Training by likelihood: the network learns every token of the dialogues, as their seats heard them."""
+"""Training by likelihood: the network learns to predict every token that a seat hears or says."""
 
 from __future__ import annotations
 
@@ -25,48 +25,49 @@ from birdenv_agents.neural._network import Network, Settings, write_network
 
 Progress: TypeAlias = Callable[[float], None]
 Row: TypeAlias = tuple[Tensor, Tensor]
-"""One dialogue from one seat: what it knew, and all tokens."""
+"""One dialogue as a seat sees it: the numbers of what the seat knows, and of all tokens."""
 
 _RARE: Final = 20
-"""Words that are seen less often are unknown; of few dialogues fewer words are."""
+"""Words that occur less often become unknown, except in small data, where the share below decides."""
 _RARE_SHARE: Final = 1e-4
 _PASSES: Final = (4, 60)
-_TOKENS: Final = 6_500_000  # that are gone through in all passes, about
+_TOKENS: Final = 6_500_000  # about as many as all passes together go through
 _BATCHES: Final = (8, 32)
 _STEPS: Final = 30
-"""Steps in a pass, at least, unless batches would be too small."""
-_SORTED: Final = 20  # batches whose dialogues are put in the order of their length
+"""The least number of steps in a pass, unless batches would be too small."""
+_SORTED: Final = 20  # so many batches are sorted by length together
 _RATE: Final = 3e-3
 _WARM_UP: Final = 100
 _DROPOUT: Final = 0.2
 _UNHEARD: Final = 0.01
-"""Share of the words that are made unknown while training, so that the network is ready for such."""
+"""Share of the words that training replaces by the unknown word, so that the network learns to handle it."""
 _NUMBERS: Final = 3.0
-"""Weight of the numbers of a selection, of which there are few."""
+"""Weight of the numbers of a selection, which are rare."""
 
 
 def train(
     transcripts: Transcripts, path: Path, seed: int, progress: Progress, *, resume: bool = False
 ) -> None:
-    """Learn to go on with dialogues, and write the network.
+    """Train a network to continue dialogues, and write it to a file.
 
-    After each pass through the dialogues everything is kept in `PATH.part`; it is gone at the end.
+    After each pass through the dialogues, `PATH.part` stores the state of the training. It is deleted at the
+    end.
 
     Args:
         transcripts: the dialogues.
-        path: the file.
+        path: the file to write.
         seed: decides the first weights and the order of the dialogues.
-        progress: is told how far it is.
-        resume: go on from `PATH.part`; the result is that of a training that was never interrupted.
+        progress: receives the share of the work that is done.
+        resume: continue from `PATH.part`. The result is the same as without an interruption.
 
     Raises:
-        InputError: nobody moved in the dialogues, the game is not played in words, or there is nothing to
-            go on from.
+        InputError: the dialogues contain no legal move, the game is not played in words, or `PATH.part`
+            cannot be used.
     """
     _check(transcripts.game)
     found = list(_tokens(transcripts, lambda share: progress(share * 0.1)))
     if not found:
-        raise InputError(f"the {len(transcripts)} dialogues hold no move that is possible in the game")
+        raise InputError(f"the {len(transcripts)} dialogues contain no move that is legal in the game")
     words = _words(found)
     trained = {"dialogues": len(transcripts), "seed": seed}
     with torch.random.fork_rng(devices=[]):
@@ -82,17 +83,17 @@ def train(
 def _check(game: Game) -> None:
     kinds = {field.kind for seat in game.seats for action in seat.actions for field in action.fields}
     if len(game.seats) != 2 or "code" in kinds:
-        raise InputError(f"neural plays games of two seats that talk, not {game.name}: use retrieval there")
+        raise InputError(f"neural plays games in which two seats talk, not {game.name}: use --kind retrieval")
 
 
 def _tokens(transcripts: Transcripts, progress: Progress) -> Iterator[tuple[list[str], list[str]]]:
-    """Yield what each seat knew, and all that it heard and said until its last move."""
+    """Yield what each seat knew, and everything that it heard and said until its last move."""
     for done, turns in enumerate(transcripts, 1):
         for view, move in {turn.view.seat: turn for turn in turns}.values():
             tokens = DialogueTokens(view, transcripts.game)
             yield tokens.context(), [*tokens.follow(view), OWN, *(made := tokens.of(move))]
             public = DialogueTokens(view, transcripts.game, is_public=True)
-            if public.shares(made[:1]):  # how a share is read off the talk, without what it is worth
+            if public.shares(made[:1]):  # learn to read a share from the talk, without values
                 yield public.context(), [*public.talk(view, made[0]), OWN, *public.of(move)]
         progress(done / len(transcripts))
 
@@ -148,7 +149,7 @@ def _learn(
 
 
 def _batches(rows: Sequence[Row], size: int, rng: Random) -> Iterator[Sequence[Row]]:
-    """Yield all rows in batches of about the same length, in a random order."""
+    """Yield all rows in random order, in batches of similar length."""
     order = rng.sample(rows, len(rows))
     made = []
     for start in range(0, len(order), _SORTED * size):
@@ -163,7 +164,7 @@ def _part(path: Path) -> Path:
 
 
 def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
-    """Take up an interrupted training, and return how many passes were done."""
+    """Restore an interrupted training, and return how many passes were done."""
     if not exists(part):
         raise InputError(f"there is no {part} to continue from: train without --resume")
     try:
@@ -176,5 +177,5 @@ def _restore(part: Path, parts: dict[str, Any], of: str) -> int:
     except (UnpicklingError, EOFError, RuntimeError, KeyError, TypeError, AttributeError):
         pass
     raise InputError(
-        f"{part} is incomplete, or belongs to other dialogues or another seed: train without --resume"
+        f"{part} is incomplete, or was made from other dialogues or another seed: train without --resume"
     )

@@ -1,4 +1,4 @@
-"""The commands of this room, declared for the list of commands; some share a module."""
+"""The commands of this room, declared for the list of commands."""
 
 from typing import Final
 
@@ -11,7 +11,7 @@ ANALYZE: Final = Command(
 )
 SCENARIOS: Final = Command(
     "birdenv.cocoa.commands.scenarios:scenarios",
-    "Write scenarios: drawn ones, or the tasks of a benchmark.",
+    "Write scenarios: generated ones, or the tasks of a benchmark.",
     group="Data",
     takes_settings=True,
 )
@@ -22,8 +22,8 @@ TRAIN_PLAYER: Final = Command(
     takes_settings=True,
 )
 TEST_PLAYER: Final = Command(
-    "birdenv.cocoa.commands.train_player:test_player",
-    "Test a player on recorded dialogues, and let it play.",
+    "birdenv.cocoa.commands.test_player:test_player",
+    "Test players on recorded dialogues and in self-play.",
     group="Players",
     takes_settings=True,
 )
