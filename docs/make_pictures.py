@@ -98,7 +98,7 @@ def photograph_study(browser: Browser, address: str, target: Path) -> None:
     page = browser.new_page(viewport={"width": 1100, "height": 900})
     page.goto(address)
     page.click("text=I agree and take part")
-    page.click("text=Start")
+    page.get_by_role("button", name="Start").click()
     for box, words, button, seen in (
         ("#message textarea", "What do you mean by 'roomy branches'?", "Ask", "at least 40 seats"),
         ("#editor .cm-content", "SELECT name, seats FROM branches WHERE seats >= 40", "Run", "Old Mill"),

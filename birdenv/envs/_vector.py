@@ -146,7 +146,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
     def close_extras(self, **kwargs: Any) -> None:
         """End the episodes and release the game's databases."""
-        for env in self.envs:
+        for env in getattr(self, "envs", ()):  # an old Gymnasium closes one that could not be made
             env.close()
 
     def _mask(self, mask: Any) -> _Bools:

@@ -21,7 +21,12 @@ CHECK = [{"question": "Who wins?", "options": ["I", "Both of us"], "answer": 1}]
 
 
 def test_one_who_fails_the_check_and_one_who_leaves(chromium: Any, tmp_path: Path) -> None:
-    made = StudyConfig(check=CHECK, contact="study@example.org", instructions="Please talk as in a chat.")
+    made = StudyConfig(
+        check=CHECK,
+        contact="study@example.org",
+        instructions="Please talk as in a chat.",
+        codes={"left": "CODE-LEFT"},
+    )
     with served(tmp_path, "mutual-friends", made, limit=3) as (_, port):
         one = Person(chromium, port, "/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&workerId=W&hitId=H")
         one.look("consent-preview")
@@ -49,6 +54,7 @@ def test_one_who_fails_the_check_and_one_who_leaves(chromium: Any, tmp_path: Pat
         two.page.click("text=Do not change")
         two.press("Leave the study", "summary")
         two.press("Leave for good")
+        two.page.wait_for_selector("text=Submit to Mechanical Turk")
         two.look("left")
         two.page.goto(f"http://127.0.0.1:{port}/nothing")
         two.errors.clear()  # the browser notes the 404
@@ -89,7 +95,6 @@ def test_a_wrong_submission_and_the_administrator(chromium: Any, tmp_path: Path)
         one.page.wait_for_selector("#editor .cm-content")
         one.play_sql("SELECT * FROM branches JOIN copies USING (branch_id) ORDER BY name LIMIT 40", "Run")
         one.page.wait_for_selector("#events table")
-        one.look("wide-result")
         one.play_sql("SELECT nothing", "Submit")
         one.page.wait_for_selector("#events >> text=one more attempt")
         one.look("wrong")
@@ -115,10 +120,11 @@ def test_a_wrong_submission_and_the_administrator(chromium: Any, tmp_path: Path)
         owner.page.goto(f"http://127.0.0.1:{port}/admin/replay")
         owner.look("replay-list")
         owner.page.click("#dialogues a")
+        owner.page.wait_for_selector("#place:not(:empty)")
+        owner.look("replay-begin")
+        owner.page.click("#whole")
         for seat in ("everything", "system", "user"):
             owner.page.select_option("#view", label=seat)
-            owner.look(f"replay-{seat}-begin")
-            owner.page.click("#whole")
             owner.look(f"replay-{seat}")
     with Records([tmp_path], private=True) as records:
         app, token = make_replay_app(records)

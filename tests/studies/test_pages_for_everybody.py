@@ -88,7 +88,8 @@ def test_without_javascript_a_sentence_says_so(chromium: Any, tmp_path: Path) ->
         page.goto(f"http://127.0.0.1:{port}/")
         assert "This page needs JavaScript." in page.inner_text("body")
         page.click("text=I agree and take part")
-        page.click("text=Start")
+        page.click("button >> text=Start")
+        page.wait_for_selector("text=Waiting for your partner")
         assert "This page needs JavaScript." in page.inner_text("body")
 
 

@@ -91,6 +91,10 @@ def ask_and_submit(study: Study, *people: Person) -> None:
         analyst.open("Data")
         analyst.press("Read the tables (costs 1)")
         analyst.sees("CREATE TABLE")
+        analyst.open("Data")
+        analyst.press("Read all knowledge entries (costs 1)")
+        analyst.page.wait_for_selector("#events table td >> text=Overdue Days")
+        analyst.look("a-interact-read")
     else:
         analyst.open("Tables")
         analyst.write(analyst.page.get_by_label("Search in: Tables"), "seats")
