@@ -23,7 +23,7 @@ A refusal is known by many words that each occur once or twice.
 _STEPS = ((60, 4), (25, 2), (35, 1))
 """Gradient steps, each time with so many times as many weights of runs as are kept: the largest ones."""
 
-KEPT = 9_000
+KEPT = 12_000
 """The weights of runs of words that are kept: ten times as many hardly do better."""
 
 

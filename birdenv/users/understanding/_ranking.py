@@ -62,26 +62,10 @@ def evidence(index: Index, question: Question) -> Evidence:
     summed = [
         0.0 if shares is NOTHING else sum(map(mul, _FIELD_WEIGHTS, shares)) for shares in found.by_field
     ]
-    shared = [(one, found.by_field[i]) for i, one in enumerate(index.candidates) if summed[i]]
+    only_one = sum(map(bool, summed)) == 1
     best = max(summed, default=0.0)
     named, of_value = called(index.names, question), called(index.literals, question)
-    at_length = [i for i in named if _named_at_length(index.candidates[i], question)]
     unknown = found.unknown / total
-    of_open = _numbers(
-        "open:restricted",
-        (
-            _restricted(shared) / total,
-            1 - _explained(shared) / total,
-            unknown,
-            bool(index.restricting),
-            bool(index.restricting) * unknown,
-            any(index.candidates[i].items for i in at_length),
-        ),
-    )
-    of_conditions: Vector = []
-    if not kinds.isdisjoint(_WHO):
-        alone = len(index.restricting) == 1
-        of_conditions = _numbers("condition:unknown", (unknown, alone, unknown * alone))
     goes_on = index.follows and _GOES_ON.search(question.text) is not None
     beside = []
     for number, candidate in enumerate(index.candidates):
@@ -95,22 +79,18 @@ def evidence(index: Index, question: Question) -> Evidence:
         start = _START[_FAMILY.get(candidate.group, "point")]
         if summed[number]:
             near = summed[number] / best
-            vector += _in_common(index, found, number, start, near, only=len(shared) == 1)
+            vector += _in_common(index, found, number, start, near, only=only_one)
         if number in named:
             vector.append((start + _NAMED, 1.0))
         if number in of_value:
             vector.append((start + _LITERAL, 1.0))
-        if candidate.group == "open":
-            vector += of_open
-        elif candidate.group == "part" and candidate.clause in _CONDITIONS:
-            vector += of_conditions
         if goes_on:
             vector.append((PLACE_OF[f"kept:{_kept(candidate)}"], 1.0))
         beside.append(vector)
     plain = not index.plain_kinds.isdisjoint(kinds)
     beside.append(_refusal(question, unknown, best / total, plain))
     beside.append(_asking_back(question, best / total, plain))
-    guesses = question.guesses and not at_length
+    guesses = question.guesses and not any(_named_at_length(index.candidates[i], question) for i in named)
     is_known = any(found.known)
     unrestricted = _is_unrestricted(index, question, found.by_field, named)
     confirmed = of_value if goes_on else set[int]()
@@ -130,7 +110,7 @@ _GOES_ON = re.compile(
 
 
 def _kept(candidate: Candidate) -> str:
-    if candidate.clause in _CONDITIONS and candidate.group == "part":
+    if candidate.clause in ("where", "having") and candidate.group == "part":
         return "condition"
     return "no_restriction" if candidate.group == "open" and candidate.clause == "filter" else "other"
 
@@ -165,15 +145,15 @@ def _allowed(
 ) -> list[bool]:
     """Return which candidates a question may be about.
 
-    A question in words that nobody knows ("when are we running low?") may be about any annotated point, and
-    one to a follow-up ("still 40?") about whatever has the value that is `confirmed`.
+    A question in words that nobody knows ("when are we running low?") may be about any annotated point but an
+    order, a rounding and such. One to a follow-up ("still 40?") may be about what has the value, `confirmed`.
     """
     asked_alone = question.kinds - {"filter", "extent"}
     may_limit = any(found.known) or "extent" in question.kinds or _is_of_time(question)
     kinds = question.kinds & PLAIN_KINDS
     return [
         (
-            ((is_known or found.names or (found.tells and bool(candidate.items))) and not guesses)
+            ((is_known or found.names or (found.tells and number in index.nameable)) and not guesses)
             or (candidate.group == "said" and number in of_value)
             or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)
@@ -214,25 +194,6 @@ def _is_of_another_kind(candidate: Candidate, kinds: frozenset[str]) -> bool:
 def _is_of_time(question: Question) -> bool:
     """Return whether a question asks for a range of dates, and says more than that."""
     return {"filter", "period"} <= question.kinds and not GENERIC_STEMS.issuperset(question.content)
-
-
-_CONDITIONS = ("where", "having")
-_WHO = frozenset({"filter", "category", "unmatched", "null"})
-
-
-def _restricted(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
-    """Return how much of a question is about values that some condition allows or rules out."""
-    conditions = (
-        shares[1] + shares[3]
-        for candidate, shares in shared
-        if candidate.clause in _CONDITIONS or (candidate.items and "category" in candidate.kinds)
-    )
-    return max(conditions, default=0.0)
-
-
-def _explained(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
-    """Return how much of a question is about the one point or part that has most of its words."""
-    return max((max(shares) for candidate, shares in shared if candidate.group != "open"), default=0.0)
 
 
 def _numbers(first: str, values: Iterable[float]) -> Vector:
