@@ -171,7 +171,8 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             notes |= stems_near(brief.clear_query, literals_of(part.sql))
         spoken = spoken_stems(part.sql, brief.identifiers)
         if part.clause == "limit":
-            notes |= stems_near(brief.request, candidate.literals)
+            of_terms = set[str]().union(*(stems_of(clean(item.term)) for item in brief.ambiguities))
+            notes |= stems_near(brief.request, candidate.literals) - of_terms
         if part.clause == "create":
             spoken |= {stem(word) for word in words(clean(part.sql)) if word in ("view", "table", "index")}
         yield candidate, {"sql": spoken, "notes": notes, "values": sibling_stems(brief.notes, part.sql)}

@@ -155,11 +155,12 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     if doubtful and told < _SURE_AGAINST_DOUBTS:
         return REFUSED
     is_open = best >= 0 and index.candidates[best].group == "open"
-    costs = (
+    costs = [
         (round((_WRONGLY_OPEN if is_open else _WRONG) * (1 - told), 6), 0),
         (round(_ASKED_BACK * (1 - ask - refuse) + _BACK_NOT_REFUSED * refuse, 6), 1),
-        (round(_REFUSED_FAIR * (1 - refuse), 6), 2),
-    )
+    ]
+    if _may_refuse(asked, found, doubtful, refuse):
+        costs.append((round(_REFUSED_FAIR * (1 - refuse), 6), 2))
     action = min(costs)[1]
     if action == 0 and best >= 0:
         return _unless_nameless(index, found, best, told)
@@ -168,14 +169,21 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
         if len(shown) == 1:
             return _unless_nameless(index, found, shown[0], shares[shown[0]])
     if action == 2:
-        says_little = asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found)
-        of_task = not asked.kinds.isdisjoint(_OF_TASKS) and len(asked.kinds & PLAIN_KINDS) <= _MOST_KINDS
-        least = _SURELY_OFF_TOPIC if of_task else _SURELY_REFUSED
-        return REFUSED if not says_little and (doubtful or refuse >= least) else UNCLEAR
+        return REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
     if last >= 0 and refuse < _MAY_BE_REFUSED:
         return _unless_nameless(index, found, last, shares[last])
     return UNCLEAR
+
+
+def _may_refuse(asked: Question, found: Evidence, doubtful: bool, refuse: float) -> bool:
+    """Return whether a refusal is likely enough: who says little, or asks for what only the request has, is
+    asked back.
+    """
+    if asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found):
+        return False
+    of_task = not asked.kinds.isdisjoint(_OF_TASKS) and len(asked.kinds & PLAIN_KINDS) <= _MOST_KINDS
+    return doubtful or refuse >= (_SURELY_OFF_TOPIC if of_task else _SURELY_REFUSED)
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}

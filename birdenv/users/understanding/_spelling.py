@@ -23,19 +23,20 @@ _LEAST = 6
 
 
 def _shortened(word: str) -> Iterator[str]:
-    """Yield a word without each of its letters but the first."""
-    for place in range(1, len(word)):
+    """Yield a word without each of its letters but the first and the last."""
+    for place in range(1, len(word) - 1):
         yield word[:place] + word[place + 1 :]
 
 
+_WORDS = STOP_WORDS | FRAME_WORDS | CLAUSE_WORDS
+_KNOWN = frozenset(form for word in _WORDS for form in (word, f"{word}s"))
 _FRAMES = sorted(
     form
-    for word in STOP_WORDS | FRAME_WORDS | CLAUSE_WORDS
+    for word in _WORDS
     if len(word) >= _LEAST and word != "thanks"  # without its h these are vessels
     for form in (word, f"{word}s")
 )
-_KNOWN = frozenset(_FRAMES)
-_SLIPS = {slip: word for word in _FRAMES for slip in _shortened(word)}
+_SLIPS = {slip: word for word in _FRAMES for slip in _shortened(word) if slip not in _KNOWN}
 
 
 def respelt(text: str) -> str:
@@ -56,7 +57,7 @@ def _respelt(word: str) -> str:
     if word in _SLIPS:
         return _SLIPS[word]
     for slip in _shortened(word):
-        if slip in _KNOWN and slip not in (word[:-1], word[:-2]):
+        if slip in _KNOWN and len(slip) >= _LEAST:
             return slip
         other = _SLIPS.get(slip, "")
         if len(other) == len(word) and sorted(other) == sorted(word):

@@ -151,7 +151,9 @@ def test_slips_and_short_forms_are_read_as_they_are_meant(typed: str, meant: str
     assert take_apart(typed).words == take_apart(meant).words
 
 
-@pytest.mark.parametrize("word", ["tanks", "counties", "statue", "moths", "planner", "sport", "ranger"])
+@pytest.mark.parametrize(
+    "word", ["value", "count", "tanks", "counties", "statue", "moths", "planner", "sport", "ranger"]
+)
 def test_words_that_only_look_like_slips_are_left_alone(word: str) -> None:
     assert take_apart(f"Which {word}?").words == ("which", word)
 
