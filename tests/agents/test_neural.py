@@ -39,8 +39,10 @@ DEAL = "deal-or-no-deal"
 
 @pytest.fixture(scope="module", autouse=True)
 def short() -> Iterator[None]:
-    """Training takes a moment, and learns little."""
-    torch.optim.Adam([torch.ones(1, requires_grad=True)])  # imports half of torch, which is no test's time
+    """Make training short; the network learns little."""
+    torch.optim.Adam(
+        [torch.ones(1, requires_grad=True)]
+    )  # imports half of torch, which should not count as time of a test
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_train, "_PASSES", (2, 2))
         yield
@@ -93,7 +95,7 @@ def log(found: list[Dialogue]) -> str:
 @pytest.mark.every(3)
 @pytest.mark.parametrize("game", GAMES)
 def test_whatever_it_has_learned_its_moves_are_possible(game: str, player: Callable[[str], Path]) -> None:
-    """A network of two passes says nonsense: it is the slots that keep it to what there is."""
+    """A network of two passes says nonsense, so only the slots keep its moves legal."""
     path = player(game)
     found = held(game, f"neural:temperature=3:{path}", max_events=8)
     events = [event for dialogue in found for event in dialogue.events]
@@ -119,7 +121,7 @@ def test_numbers_are_those_of_the_scenario(player: Callable[[str], Path]) -> Non
 
 @pytest.mark.slow
 def test_both_seats_read_the_same_share_off_a_dialogue(player: Callable[[str], Path]) -> None:
-    """Whatever was said, what one takes is what the other leaves."""
+    """Whatever was said, one seat takes what the other leaves."""
     agreed = 0
     for dialogue in held(DEAL, f"neural:temperature=2:{player(DEAL)}", count=4, max_events=24):
         split = dialogue.outcome()["item_split"]
@@ -171,7 +173,7 @@ def network(**settings: Any) -> Network:
 
 
 def with_settings(path: Path, change: Mapping[str, Any], weights: Mapping[str, Any] | None = None) -> None:
-    """Write a network whose file says something else of it."""
+    """Write a network with settings or weights that do not fit it."""
     made = network()
     told = json.dumps(made.settings.model_dump(mode="json") | change)
     path.write_bytes(safetensors.save({**made.state_dict(), **(weights or {})}, {"birdenv_neural": told}))
@@ -211,6 +213,8 @@ def test_a_file_that_is_none_is_told_and_runs_nothing(tmp_path: Path) -> None:
         refused("is not a neural player")
     with_settings(path, {}, {"bias": torch.tensor([float("nan")] * 8)})
     refused("a weight is not a finite number")
+    with_settings(path, {}, {"reader.bias": torch.zeros(8)})
+    refused("is not a neural player")
     with_settings(path, {"game": "bargain"})
     refused("was trained for bargain, not for deal-or-no-deal")
 
