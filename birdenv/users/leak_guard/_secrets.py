@@ -147,7 +147,9 @@ class Protected:
             names_as_letters=frozenset(letters(name) for name in names if len(name) > 5),
             spelt=self._spelt,
             free_pairs=self._free_pairs,
-            own_world=allowed | self._own | _vocabulary(tuple(sorted(brief.identifiers))),
+            own_world=allowed.union(
+                self._own, _vocabulary(tuple(sorted(brief.identifiers))), *map(_words, map(plain, said))
+            ),
             signs=frozenset(sign for part in hidden for sign in signs(part))
             - frozenset(sign for part in granted for sign in signs(plain(part))),
             words=Runs(_words, known, (_SQL, hidden, _SQL_WORDS), (_CLEAR, [clear], clear_words)),
