@@ -58,7 +58,7 @@ class Choice:
 SURE = 0.9
 """Likelier than this, a choice holds against doubts."""
 
-_SURE_AGAINST_DOUBTS = 0.975
+_SURE_AGAINST_DOUBTS = 0.95
 """So likely a choice must be to hold against words for what a user does not tell."""
 
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
