@@ -1,7 +1,7 @@
 """birdenv: interactive text-to-SQL environments for the BIRD family.
 
-Importing this package registers `birdenv/CInteract-v0`, `birdenv/AInteract-v0` and `birdenv/BirdSql-v0` with
-Gymnasium, as soon as Gymnasium is imported. Everything else is imported when it is first used.
+Importing this package registers `birdenv/CInteract-v0`, `birdenv/AInteract-v0`, `birdenv/BirdSql-v0` and
+other environments with Gymnasium as soon as Gymnasium is imported. Everything else is imported on first use.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if sys.platform == "win32":
     raise ImportError(
-        "birdenv does not run on Windows itself: it needs processes that a POSIX kernel can limit and end. "
+        "birdenv does not run on Windows, because it needs processes that a POSIX kernel can limit and end. "
         "Install it in WSL, the Windows Subsystem for Linux (wsl --install)"
     )
 
@@ -74,7 +74,7 @@ _ROOMS = {
     "run_episodes": "runs",
     "score_pairs": "grading",
 }
-"""Where the names of this door come from, if not from the games."""
+"""The packages of the names that do not come from `birdenv.tasks`."""
 
 register_environments()
 
@@ -82,6 +82,6 @@ register_environments()
 def __getattr__(name: str) -> Any:
     if name in __all__:
         room = importlib.import_module(f"birdenv.{_ROOMS.get(name, 'tasks')}")
-        found = globals()[name] = getattr(room, name)  # asked for once, not at every step of a loop
+        found = globals()[name] = getattr(room, name)  # so that later uses do not come here
         return found
     raise AttributeError(f"module 'birdenv' has no attribute {name!r}")

@@ -1,4 +1,4 @@
-"""`python -m birdenv`: the command line."""
+"""The command line, as `python -m birdenv`."""
 
 from birdenv.cli import main
 

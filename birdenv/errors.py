@@ -1,14 +1,14 @@
-"""One vocabulary for what can go wrong, by who is at fault.
+"""The errors of birdenv, by who is at fault.
 
-* The agent's faults (bad SQL, malformed actions) are values (`databases.QueryError`, a verdict's status),
-  never exceptions: they cost what the protocol says and the episode goes on.
-* `InputError` is the caller's: a wrong path, file, option or record. The command line prints it as one
-  line and exits with 2.
-* `BenchmarkError` is the benchmark's: gold SQL or set-up statements that do not run. It costs the episode
-  it belongs to.
-* `InfrastructureError` is the machine's: a server that is lost, full or out of reach. Nobody's SQL is to
-  blame, and trying again may help. The command line exits with 3.
-* `RunEndedError` is one after which nothing more of a run can be played; what was played is kept.
+* Errors of the agent (bad SQL, malformed actions) are values (`databases.QueryError`, the status of a
+  verdict), never exceptions. They cost what the protocol says, and the episode continues.
+* `InputError` is an error of the caller: a wrong path, file, option or record. The command line prints one
+  line, and exits with code 2.
+* `BenchmarkError` is an error of the benchmark: gold SQL or set-up statements that do not run. It ends only
+  the episode that it occurs in.
+* `InfrastructureError` is an error of the machine: a server that is lost, full or unreachable. No SQL is to
+  blame, and trying again may help. The command line exits with code 3.
+* `RunEndedError` ends the whole run. Finished episodes are kept.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ __all__ = [
 
 
 class BirdenvError(Exception):
-    """Base of every error that birdenv raises on purpose."""
+    """The base class of all errors that birdenv raises on purpose."""
 
 
 class InputError(BirdenvError):
-    """Something the caller gave cannot be used; the message is one line that says what to do."""
+    """The caller's input cannot be used. The message is one line that says what to do."""
 
 
 class SettingError(InputError):
-    """One setting cannot be used. The message begins with its name; commands put their option there.
+    """A setting cannot be used. The message begins with its name, which commands replace by their option.
 
     Args:
         name: the setting.
-        why: the message after the name.
+        why: the rest of the message.
     """
 
     def __init__(self, name: str, why: str) -> None:
@@ -62,31 +62,31 @@ class SettingError(InputError):
 
 
 class BenchmarkError(BirdenvError):
-    """The benchmark itself is broken for one task: its gold or set-up SQL does not run."""
+    """The benchmark is broken for one task: its gold or set-up SQL does not run."""
 
 
 class InfrastructureError(BirdenvError):
-    """Something that an episode needs is lost or out of reach for now; trying again may help.
+    """Something that an episode needs is lost or unreachable, and trying again may help.
 
     Attributes:
-        retried: True if the one who raised it has tried several times, so that nobody else needs to.
+        retried: True if several attempts were already made, so that callers need not try again.
     """
 
     retried: ClassVar[bool] = False
 
 
 class RunEndedError(InfrastructureError):
-    """Every further episode would meet the same: a key is refused, a budget is spent, a disk is full."""
+    """Every further episode would fail in this way: a key is refused, a budget is spent, a disk is full."""
 
     retried = True
 
 
 def first_fault(error: ValidationError, known: Iterable[str]) -> str:
-    """Return the first fault of a record in words: the field, and why it cannot be used.
+    """Return a description of the first invalid field of a record.
 
     Args:
-        error: says what is wrong.
-        known: the fields of the record.
+        error: the validation error.
+        known: the names of the record's fields.
     """
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "[key]")
@@ -97,13 +97,11 @@ def first_fault(error: ValidationError, known: Iterable[str]) -> str:
     return f"{where}: {why}" if where else why
 
 
-_MOST_TEXT: Final = 2000  # characters; it may quote all that a model or a database said
+_MOST_TEXT: Final = 2000  # characters; the text may quote long answers of a model or database
 
 
 def describe_error(error: BaseException) -> str:
-    """Return one line for a foreign exception: its type, the beginning of its text, and where it was
-    raised.
-    """
+    """Describe a foreign exception in one line: its type, the beginning of its text, and its origin."""
     text = " ".join(f"{type(error).__name__}: {error}"[:_MOST_TEXT].split())
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, SyntaxError):

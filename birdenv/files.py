@@ -1,7 +1,6 @@
-"""Reading and writing whole files; whatever goes wrong is an `InputError` that names the file.
+"""Read and write whole files. Every failure is an `InputError` that names the file.
 
-Everything that birdenv reads as JSON goes through `parse_json`, and every whole file that it writes through
-`write_text` or `write_bytes`.
+birdenv parses all JSON by `parse_json`, and writes all whole files by `write_text` or `write_bytes`.
 """
 
 from __future__ import annotations
@@ -47,21 +46,27 @@ _LFS = "version https://git-lfs"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _MOST_NESTED = 100
 _LONGEST_LINE = 64 * 2**20  # bytes
-_LARGEST_TEXT = 2**30  # bytes; of files that are read as a whole
+_LARGEST_TEXT = 2**30  # bytes of a file that is read as a whole
 
 PairsHook = Callable[[list[tuple[str, Any]]], Any]
 
 
 @contextmanager
 def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None]:
-    """Turn errors of the operating system and of encodings into an `InputError`."""
+    """Convert errors of the operating system and of encodings into an `InputError`.
+
+    Args:
+        path: the file.
+        done: what cannot be done with the file, such as `written`.
+        hint: text to add to the message.
+    """
     try:
         yield
     except UnicodeDecodeError as error:
         raise InputError(f"{path}: not UTF-8 text (byte {error.start})") from None
     except UnicodeEncodeError as error:
         held = ascii(error.object[error.start])
-        raise InputError(f"{path}: cannot be {done}: UTF-8 has no place for {held} in it{hint}") from None
+        raise InputError(f"{path}: cannot be {done}: UTF-8 cannot encode {held}{hint}") from None
     except OSError as error:
         raise InputError(f"{path}: cannot be {done}: {error.strerror or error}{hint}") from None
     except ValueError as error:  # a null character in the path
@@ -69,19 +74,19 @@ def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None
 
 
 def exists(path: Path) -> bool:
-    """Return whether the path exists. Raises `InputError` if that cannot be found out."""
+    """Return whether the path exists. Raises `InputError` if that cannot be determined."""
     with file_errors(path):
         return path.exists()
 
 
 def is_directory(path: Path) -> bool:
-    """Return whether the path is a folder. Raises `InputError` if that cannot be found out."""
+    """Return whether the path is a folder. Raises `InputError` if that cannot be determined."""
     with file_errors(path):
         return path.is_dir()
 
 
 def check_regular(path: Path) -> None:
-    """Refuse a pipe, a socket or a device, which may have no end; a path without anything is not refused."""
+    """Raise `InputError` for a folder, pipe, socket or device. A path that does not exist is accepted."""
     with file_errors(path):
         if not path.exists() or path.is_file():
             return
@@ -90,10 +95,10 @@ def check_regular(path: Path) -> None:
 
 
 def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines of a file from anybody, with their numbers from 1 and their line feeds.
+    """Yield the lines of an untrusted file, including line feeds, with their numbers from 1.
 
     Raises:
-        InputError: it is no regular file, cannot be read, or has a line of more than 64 MiB.
+        InputError: the path is not a regular file, cannot be read, or has a line of more than 64 MiB.
     """
     check_regular(path)
     with file_errors(path), path.open("rb") as file:
@@ -107,15 +112,16 @@ def lines_of(path: Path) -> Iterator[tuple[int, bytes]]:
 
 
 def file_digest(path: Path) -> str:
-    """Return the SHA-256 of the file's bytes, in hex."""
+    """Return the SHA-256 of a file in hexadecimal."""
     check_regular(path)
     with file_errors(path), path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def path_digest(path: Path) -> str | None:
-    """Return the SHA-256 of a file, or of all files of a folder; None if there is neither, or anything else
-    in it.
+    """Return the SHA-256 of a file, or of all files in a folder.
+
+    The result is None if the path cannot be read, or the folder contains anything but files.
     """
     try:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
@@ -130,7 +136,7 @@ def path_digest(path: Path) -> str | None:
 
 
 def cache_folder() -> Path:
-    """Return birdenv's folder in this user's cache, below `$XDG_CACHE_HOME` or `~/.cache`. It need not exist.
+    """Return birdenv's folder in `$XDG_CACHE_HOME` or `~/.cache`, which may not exist yet.
 
     Raises:
         RuntimeError: this user has no home directory.
@@ -141,7 +147,7 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> str:
-    """Return the SHA-256 over birdenv's own Python files, by path within the package."""
+    """Return the SHA-256 of all Python files of birdenv, including their paths in the package."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -151,7 +157,7 @@ def code_digest() -> str:
 
 
 def file_identity(*paths: Path | None) -> Hashable:
-    """Return what tells whether files or folders are still the same, without reading them."""
+    """Return a value that changes when one of the files or folders changes, without reading them."""
     found: list[Any] = []
     for path in paths:
         try:
@@ -165,7 +171,12 @@ def file_identity(*paths: Path | None) -> Hashable:
 
 
 def read_text(path: Path) -> str:
-    """Return the file as UTF-8 text without a byte-order mark; `InputError` where that cannot be."""
+    """Return the file as UTF-8 text without a byte-order mark.
+
+    Raises:
+        InputError: there is no such file, it cannot be read, is not UTF-8, is larger than 1 GiB, or is a Git
+            LFS pointer.
+    """
     if not exists(path):
         raise InputError(f"{path}: no such file")
     if is_directory(path):
@@ -175,7 +186,7 @@ def read_text(path: Path) -> str:
     with file_errors(path):
         size = path.stat().st_size
         if size > _LARGEST_TEXT:
-            raise InputError(f"{path} is too large: {size / 2**30:.1f} GiB, of 1 GiB at most")
+            raise InputError(f"{path} is too large: {size / 2**30:.1f} GiB, but at most 1 GiB is allowed")
         text = path.read_text(encoding="utf-8-sig")
     if text.startswith(_LFS):
         raise InputError(f"{path} is a Git LFS pointer, not the data: run `git lfs pull` in its repository")
@@ -183,16 +194,21 @@ def read_text(path: Path) -> str:
 
 
 def _is_input(path: Path) -> bool:
-    """Return whether it is what a shell hands over, which may be a pipe: `/dev/stdin`, or the file of
-    `<(...)`.
-    """
+    """Return whether the path is an input that a shell provides: `/dev/stdin`, or the file of `<(...)`."""
     return path == Path("/dev/stdin") or path.parent == Path("/dev/fd")
 
 
 def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: PairsHook | None = None) -> Any:
-    """Return the value that the text holds; `InputError` for anything that Python cannot read.
+    """Return the value of JSON text.
 
-    `line` is the number of the text's line in the file that `where` names, if it is one line of many.
+    Args:
+        text: the JSON text.
+        where: a description of its origin for messages, such as a path.
+        line: the number of the line, if the text is one line of a file.
+        pairs_hook: the `object_pairs_hook` of `json.loads`.
+
+    Raises:
+        InputError: the text is not valid JSON, is nested too deeply, or has too long a number.
     """
     at = where if line is None else f"{where}: line {line}"
     try:
@@ -204,15 +220,22 @@ def parse_json(text: str, where: str, *, line: int | None = None, pairs_hook: Pa
     except RecursionError:
         raise InputError(f"{at}: the JSON is nested too deeply") from None
     except ValueError:
-        raise InputError(f"{at}: the JSON holds a number of too many digits") from None
+        raise InputError(f"{at}: the JSON contains a number with too many digits") from None
 
 
 def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED) -> None:
-    """Refuse half characters (lone surrogates), which no file or terminal can hold, and endless nesting."""
+    """Raise `InputError` if a value contains lone surrogates (invalid text), or is nested too deeply.
+
+    Args:
+        value: a JSON value.
+        where: a description of the value for messages.
+        depth: the nesting depth of the value.
+        most: the maximum depth.
+    """
     if isinstance(value, str):
         half = None if value.isascii() else _SURROGATE.search(value)
         if half is not None:
-            raise InputError(f"{where} holds half a character ({half.group()!a}); mend or remove it")
+            raise InputError(f"{where} contains half a character ({half.group()!a}); repair or remove it")
     elif isinstance(value, dict | list):
         if depth >= most:
             raise InputError(f"{where} is nested too deeply")
@@ -224,28 +247,32 @@ def check_text(value: Any, where: str, depth: int = 0, most: int = _MOST_NESTED)
 
 
 def read_json(path: Path) -> Any:
-    """Return the one JSON value of a file."""
+    """Return the JSON value of a file. Raises `InputError` if the file cannot be read or is not valid."""
     value = parse_json(read_text(path), str(path))
     check_text(value, str(path))
     return value
 
 
 def read_records(path: Path, what: str = "tasks") -> list[dict[str, Any]]:
-    """Return all objects of a `.json` list or a `.jsonl` file; which of the two is seen from the content.
+    """Return the objects of a JSON list or of JSON lines, whichever the file contains.
 
-    `what` says in messages what the records are. Raises `InputError` naming the file and the line for
-    anything that is not a list of objects, and for text that is not made of whole characters.
+    Args:
+        path: the file.
+        what: a plural noun for the records in messages.
+
+    Raises:
+        InputError: the file cannot be read, is not a list of objects, or contains invalid text.
     """
     text = read_text(path)
     if not text.strip():
-        raise InputError(f"{path} is empty: expected a JSON list of {what}, or one JSON object a line")
+        raise InputError(f"{path} is empty: expected a JSON list of {what}, or one JSON object per line")
     records = _records(text, path, what)
     for number, record in enumerate(records, 1):
         if not isinstance(record, dict):
             raise InputError(f"{path}: record {number} is not a JSON object")
         check_text(record, f"{path}: record {number}")
     if not records:
-        raise InputError(f"{path} holds no {what}")
+        raise InputError(f"{path} contains no {what}")
     return records
 
 
@@ -267,7 +294,7 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise the `InputError` of `write_text` now, before long work, if it can be foreseen."""
+    """Raise the `InputError` that `write_text` would raise, as far as possible, before a long computation."""
     with file_errors(path, "written"):
         place = Path(os.path.realpath(path))
         if place.is_dir():
@@ -282,9 +309,9 @@ def check_writable(path: Path) -> None:
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a whole file atomically, and make its folder if need be.
+    """Write a whole file atomically, creating its folder if necessary.
 
-    What a link names is replaced, not the link; devices and pipes are written to as they are.
+    The target of a link is replaced, not the link itself. Devices and pipes are written to directly.
     """
     with file_errors(path, "written"):
         data = text.encode()
@@ -292,7 +319,7 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_bytes(path: Path, data: bytes) -> None:
-    """Write bytes to a file, as `write_text` writes text."""
+    """Write bytes to a file as `write_text` does."""
     with file_errors(path, "written"):
         target = Path(os.path.realpath(path))
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -313,12 +340,12 @@ def write_bytes(path: Path, data: bytes) -> None:
 
 
 def write_records(path: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write JSON lines atomically."""
+    """Write records as JSON lines, atomically."""
     write_text(path, "".join(json.dumps(record, ensure_ascii=False) + "\n" for record in records))
 
 
 def _there(path: Path) -> bool:
-    """Return whether there is something, a broken link too; an error where a name on the way is unusable."""
+    """Return whether the path exists, even as a broken link. Raises `OSError` if that is unknown."""
     try:
         path.lstat()
     except (FileNotFoundError, NotADirectoryError):

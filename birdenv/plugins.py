@@ -1,4 +1,4 @@
-"""What packages add to birdenv through entry points. Rooms of our own that stand apart do the same."""
+"""Find what packages add to birdenv through entry points. Optional parts of birdenv use them, too."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from birdenv.errors import InputError, describe_error
 
 
 class PluginError(InputError):
-    """The object of an entry point cannot be imported.
+    """The object that an entry point names cannot be imported.
 
     Args:
         entry: the entry point.
-        why: what is wrong, without the entry point's name.
+        why: the reason, without the entry point's name.
     """
 
     def __init__(self, entry: EntryPoint, why: str) -> None:
@@ -25,7 +25,7 @@ class PluginError(InputError):
 
 
 def plugins(group: str) -> Mapping[str, EntryPoint]:
-    """Return the entry points of a group by name; of two with one name, the one that ships with birdenv."""
+    """Return the entry points of a group by name. Entry points that ship with birdenv take precedence."""
     return _installed(group, tuple(sys.path))
 
 
@@ -51,6 +51,6 @@ def ships_with_birdenv(entry: EntryPoint) -> bool:
 
 @lru_cache(maxsize=16)
 def _installed(group: str, path: tuple[str, ...]) -> Mapping[str, EntryPoint]:
-    """Return the entry points of a group; reading those of all packages takes milliseconds."""
+    """Return the entry points of a group, cached because reading those of all packages takes milliseconds."""
     found = sorted(entry_points(group=group), key=ships_with_birdenv)
     return {entry.name: entry for entry in found}

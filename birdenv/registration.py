@@ -1,7 +1,7 @@
-"""Registers the environments with Gymnasium, as soon as Gymnasium is imported.
+"""Register the environments with Gymnasium as soon as Gymnasium is imported.
 
-Importing Gymnasium (and NumPy with it) takes as long as the rest of a command's start, and neither a command
-nor the process of a player needs it. So `import birdenv` leaves that to those who do.
+`import birdenv` does not import Gymnasium itself: that takes as long as the rest of a command's start, and
+neither commands nor the processes of players need it.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from typing import Final
 
 _TEXT: Final = ("CInteract", "AInteract", "BirdSql")
 _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-"""Names of games from which an id can be made: `mutual-friends` is `birdenv/MutualFriends-v0`."""
+"""Names of games that can become ids: `mutual-friends` becomes `birdenv/MutualFriends-v0`."""
 
 
 def register_environments() -> None:
-    """Register the environments now if Gymnasium is imported, else at the end of its import."""
+    """Register the environments now if Gymnasium is already imported, or else when it is imported."""
     if "gymnasium" in sys.modules:
         _register()
     else:
@@ -32,7 +32,7 @@ def _register() -> None:
 
     from birdenv.plugins import plugins
 
-    # The environments say themselves when `reset` is missing, so Gymnasium's wrapper for that is left out.
+    # These environments check for a missing `reset` themselves, so they do not need Gymnasium's wrapper.
     doors = dict.fromkeys(_TEXT, "birdenv.envs") | {"CInteractCandidates": "birdenv.envs.candidates"}
     for name, door in doors.items():
         register(
@@ -43,7 +43,7 @@ def _register() -> None:
         )
     for game in filter(_NAME.fullmatch, plugins("birdenv.games")):
         name = "".join(map(str.capitalize, game.split("-")))
-        if name in doors or name == "Bird":  # games with an environment class of their own
+        if name in doors or name == "Bird":  # these games have their own environment classes
             continue
         register(
             id=f"birdenv/{name}-v0",
@@ -55,7 +55,7 @@ def _register() -> None:
 
 
 class _AtImport(MetaPathFinder):
-    """Finds Gymnasium as the other finders do, and registers the environments after its own code has run."""
+    """Finds Gymnasium with the other finders, and registers the environments once its code has run."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -70,7 +70,7 @@ class _AtImport(MetaPathFinder):
 
         def run_and_register(module: ModuleType) -> None:
             run(module)
-            if module.__name__ == "gymnasium":  # the loader of an archive serves all that is in it
+            if module.__name__ == "gymnasium":  # the loader of an archive is shared by all its modules
                 _register()
 
         spec.loader.exec_module = run_and_register  # type: ignore[method-assign]

@@ -1,4 +1,4 @@
-"""How a run is played: one declaration for `run_episodes`, the command line, workers and `config.json`."""
+"""The settings of a run, declared once for `run_episodes`, the command line, workers and `config.json`."""
 
 from __future__ import annotations
 
@@ -10,23 +10,25 @@ from birdenv.dialogue.games import Option
 from birdenv.llm import ModelSettings
 
 MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "workers"})
-"""What `config.json` says of how a run is played and its records do not depend on."""
+"""Fields of `config.json` on which the records of a run do not depend."""
 
 
 class RunSettings(BaseModel):
-    """Everything that is chosen about a run beside its game and its players.
+    """All settings of a run other than its game and its players.
 
-    Commands have an option for each field that has a description. The whole travels to each worker.
+    Commands have an option for each field that has a description. Workers receive all settings.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", arbitrary_types_allowed=True)
+    model_config = ConfigDict(frozen=True, extra="forbid")
 
     parallel: Annotated[
         int,
         Option(("--parallel", "-p")),
-        Field(ge=1, description="Episodes played at the same time, over all workers."),
+        Field(ge=1, description="Number of episodes played at the same time, over all workers."),
     ] = 1
-    seed: Annotated[int, Field(description="Same seed, same moves, same bytes in runs.jsonl.")] = 0
+    seed: Annotated[
+        int, Field(description="Seed; the same seed and moves give the same bytes in runs.jsonl.")
+    ] = 0
     repeats: Annotated[
         int, Field(ge=1, description="Play every task this many times; adds pass^k and pass@k.")
     ] = 1
@@ -34,14 +36,14 @@ class RunSettings(BaseModel):
         float | None,
         Field(
             ge=0.001,
-            description="Seconds that an agent or user in a process of its own may take for a move.",
+            description="Seconds that an agent or user in its own process may take for a move.",
         ),
     ] = 3600.0
     engine: Annotated[
         str,
         Field(
-            description="Where episodes are played: threads of this process, processes of this machine, or "
-            "ray, a cluster (extra `ray`)."
+            description="Where episodes are played: threads (of this process), processes (of this machine), "
+            "or ray (a cluster; extra `ray`)."
         ),
     ] = "threads"
     address: Annotated[
@@ -50,7 +52,7 @@ class RunSettings(BaseModel):
     ] = None
     shard: Annotated[
         str | None,
-        Field(description="Play only part I of N (I/N, such as 3/16); `birdenv merge` joins the parts."),
+        Field(description="Play only part I of N (I/N, such as 3/16); `birdenv merge` merges the parts."),
     ] = None
     episodes: Annotated[int | None, Field(ge=1)] = None
     options: dict[str, str] = Field(default_factory=dict)
@@ -64,7 +66,7 @@ class RunSettings(BaseModel):
         return value
 
     def config(self) -> dict[str, Any]:
-        """Return what `config.json` records.
+        """Return the settings as `config.json` records them.
 
         Raises:
             InputError: a file of prompts cannot be read.
@@ -83,7 +85,7 @@ class RunSettings(BaseModel):
         }
 
     def to_travel(self) -> RunSettings:
-        """Return the settings as they hold in any folder and under any environment; keys are not among them.
+        """Return settings that are valid in any folder and environment. Keys are not included.
 
         Raises:
             InputError: the base URL cannot be used.
@@ -92,7 +94,7 @@ class RunSettings(BaseModel):
 
 
 def in_shard(index: int, shard: str | None) -> bool:
-    """Return True if the episode with this index in the whole run belongs to a shard; all do without one.
+    """Return True if the episode with this index in the whole run belongs to the shard, or if it is None.
 
     Raises:
         ValueError: the shard is not of the form I/N.
@@ -104,7 +106,7 @@ def in_shard(index: int, shard: str | None) -> bool:
 
 
 def _part_of(shard: str) -> tuple[int, int]:
-    """Return I and N of `I/N`; raise `ValueError` for anything else."""
+    """Return I and N of `I/N`. Raise a `ValueError` for anything else."""
     part, _, parts = shard.partition("/")
     if not (part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
         raise ValueError("must be I/N with I from 1 to N, such as 3/16")

@@ -1,3 +1,3 @@
-"""The version, apart from the package's door so that rooms below it can read it."""
+"""The version, in a module of its own so that all modules can import it."""
 
 __version__ = "0.1.0"

@@ -98,15 +98,14 @@ def photograph_study(browser: Browser, address: str, target: Path) -> None:
     page = browser.new_page(viewport={"width": 1100, "height": 900})
     page.goto(address)
     page.click("text=I agree and take part")
-    page.click("text=Start")
-    for action, words, seen in (
-        ("clarify", "What do you mean by 'roomy branches'?", "at least 40 seats"),
-        ("execute_sql", "SELECT name, seats FROM branches WHERE seats >= 40 ORDER BY seats", "Old Mill"),
+    page.get_by_role("button", name="Start").click()
+    for box, words, button, seen in (
+        ("#message textarea", "What do you mean by 'roomy branches'?", "Ask", "at least 40 seats"),
+        ("#editor .cm-content", "SELECT name, seats FROM branches WHERE seats >= 40", "Run", "Old Mill"),
     ):
-        box = page.locator(f"form[data-action={action}]").locator("textarea, .cm-content")
-        box.click()
+        page.click(box)
         page.keyboard.insert_text(words)
-        page.click(f"form[data-action={action}] button")
+        page.get_by_role("button", name=button, exact=True).click()
         page.locator("#events", has_text=seen).wait_for()
     page.screenshot(path=target)
     page.close()

@@ -1,4 +1,4 @@
-"""Write the page of speed, `docs/speed.md`, from what the benchmark measured, `docs/bench.json`.
+"""Write the page about speed, `docs/speed.md`, from the results of the benchmark, `docs/bench.json`.
 
 python -m birdenv_baselines.bench --json docs/bench.json
 python docs/speed_page.py
@@ -14,9 +14,9 @@ DOCS = Path(__file__).resolve().parent
 
 _HEAD = """# Speed
 
-What birdenv costs, beside other ways of doing the same. `make bench` measures it on your machine, and
-`docs/speed_page.py` makes this page from such a measurement. The sides of a row take turns within one run, so
-that a busy machine slows both: compare ratios, not times.
+birdenv's speed in comparison with other ways of doing the same work. `make bench` measures it on your
+machine, and `docs/speed_page.py` makes this page from such a measurement. The contenders of a row take turns
+within one run, so that a busy machine slows both: compare ratios, not times.
 
 A figure with "x" says how many times as fast birdenv is, unless its row says otherwise.
 EX is execution accuracy: the share of answers whose rows are those of the gold SQL.

@@ -1,6 +1,8 @@
 """Evaluate a language model behind an OpenAI-compatible endpoint.
 
-python evaluate_endpoint.py MODEL BASE_URL; without arguments, a scripted model plays.
+    python evaluate_endpoint.py MODEL BASE_URL
+
+Without arguments, a scripted model plays.
 """
 
 import sys

@@ -5,11 +5,11 @@
 
     python grpo_trl.py --smoke     # two steps of a tiny random model, on a CPU, offline
 
-The tasks are made by the generator, unless the folder is there. No family of tasks is both trained and held
-out. Every `--every` steps the held-out tasks are played; their mean reward and the questions asked are a line
-of `curve.csv`.
+If the folder of tasks does not exist, the generator makes it. A family of tasks is either for training or
+held out. Every `--every` steps, the held-out tasks are played; their mean reward and the number of questions
+become a line of `curve.csv`.
 
-What was run: `--smoke` only. The settings for a GPU (24 GB or more, bf16, vLLM in the same process) are a
+Only `--smoke` was ever run. The settings for a GPU (24 GB or more, bf16, vLLM in the same process) are a
 guess for a model of this size. Nobody has trained with them yet, so no result is promised.
 """
 
@@ -29,8 +29,8 @@ parser.add_argument("tasks", nargs="?", type=Path, default=Path("generated"))
 parser.add_argument("output", nargs="?", type=Path, default=Path("results/grpo"))
 parser.add_argument("--model", default="Qwen/Qwen3-1.7B")
 parser.add_argument("--steps", type=int, default=300)
-parser.add_argument("--every", type=int, default=25, help="steps between two measurements")
-parser.add_argument("--held-out", type=int, default=64, help="tasks that are measured")
+parser.add_argument("--every", type=int, default=25, help="number of steps between two measurements")
+parser.add_argument("--held-out", type=int, default=64, help="number of held-out tasks to measure")
 parser.add_argument("--smoke", action="store_true")
 given = parser.parse_args()
 
@@ -60,7 +60,7 @@ SMOKE = {
 
 
 def tiny_model(texts):
-    """Return a random model of 0.1 million parameters and a tokenizer made from texts."""
+    """Return a random model with 0.1 million parameters, and a tokenizer that is trained on texts."""
     import torch
     import trl
     from tokenizers import ByteLevelBPETokenizer
@@ -81,7 +81,7 @@ def tiny_model(texts):
 
 
 def questions(completions, **_):
-    """Count the questions of each episode. Their weight is 0: they are measured, not rewarded."""
+    """Count the questions in each episode. Their weight is 0, so they are measured but not rewarded."""
     return [float(each[0]["content"].count("<s>")) for each in completions]
 
 

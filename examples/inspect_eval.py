@@ -1,4 +1,4 @@
-"""Evaluate a model with Inspect, and let a model role play the user; both are scripted, so it runs offline.
+"""Evaluate a model with Inspect, and let a model role play the user. Both are scripted, so this runs offline.
 
     pip install 'birdenv[inspect]'
     python inspect_eval.py

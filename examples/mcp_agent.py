@@ -1,9 +1,9 @@
-"""Play an episode over the Model Context Protocol, with scripted words, so that it runs offline.
+"""Play an episode over the Model Context Protocol. The moves are scripted, so this runs offline.
 
     pip install 'birdenv[mcp]'
     python mcp_agent.py
 
-An agent of your own starts `python -m birdenv.adapters.mcp c-interact --task library_1` as its server.
+Your own agent starts `python -m birdenv.adapters.mcp c-interact --task library_1` as its server.
 """
 
 import asyncio

@@ -1,6 +1,6 @@
-"""Trajectories of a text environment as a Minari dataset, and back.
+"""Store trajectories of a text environment as a Minari dataset, and load them again.
 
-Minari knows Gymnasium's `Text` only, and no values whose shape changes from step to step. Needs
+Minari supports only Gymnasium's `Text`, and no values whose shape changes between steps. This needs
 `pip install 'birdenv[minari]'`.
 """
 
@@ -20,14 +20,14 @@ import minari
 
 
 class AnyText(spaces.Text):
-    """Gymnasium's `Text` without a look at every character."""
+    """Gymnasium's `Text` without a check of every character."""
 
     def contains(self, x):
         return isinstance(x, str) and len(x) <= self.max_length
 
 
 def as_text(space):
-    """The space with `Text` in the place of birdenv's own texts."""
+    """Return the space with `Text` in place of birdenv's own text spaces."""
     fields = {
         name: AnyText(field.max_length, min_length=0) if hasattr(field, "max_length") else field
         for name, field in space.spaces.items()
@@ -36,7 +36,7 @@ def as_text(space):
 
 
 class PlainSteps(minari.StepDataCallback):
-    """Leaves out infos, whose shapes change, and has actions as Minari's files want them."""
+    """Leaves out infos, whose shapes change, and converts actions to Minari's format."""
 
     def __call__(self, env, **step):
         found = super().__call__(env, **step)

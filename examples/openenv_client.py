@@ -1,9 +1,9 @@
-"""Serve the demo with OpenEnv, and play it with OpenEnv's own client and scripted words, offline.
+"""Serve the demo with OpenEnv, and play it with OpenEnv's own client. The moves are scripted.
 
     pip install 'birdenv[openenv]'
     python openenv_client.py
 
-`examples/openenv/` has the manifest and the application of an environment to push.
+`examples/openenv/` contains the manifest and the application of an environment to publish.
 """
 
 import threading

@@ -1,4 +1,4 @@
-"""An agent of your own for `birdenv c-interact --agent own_agent:Patient` (started in this folder).
+"""An agent of your own. Start it in this folder: `birdenv c-interact --agent own_agent:Patient`.
 
 It asks until no question is left, then submits the candidate that shares most words with what it heard.
 """

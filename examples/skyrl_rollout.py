@@ -1,9 +1,9 @@
-"""Play the demo through SkyRL's environment, with a scripted model, so that it runs offline.
+"""Play the demo through SkyRL's environment. The model is scripted, so this runs offline.
 
     pip install 'birdenv[skyrl]'
     python skyrl_rollout.py
 
-For training, `dataset_rows` are the rows of the data, and SkyRL's generator makes the environments.
+For training, use the result of `dataset_rows` as the data. SkyRL's generator then makes the environments.
 """
 
 import skyrl_gym

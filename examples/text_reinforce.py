@@ -1,7 +1,7 @@
-"""REINFORCE on a tiny language model from scratch: words in, words out, over chat messages.
+"""Train a tiny language model from scratch by REINFORCE, over chat messages.
 
-The model has a handful of words and knows nothing. A text that is no tool call costs a turn, a wrong SQL its
-attempt. From that alone it learns the form of a tool call, and which SQL answers which request.
+The model has a handful of words and knows nothing. A text that is not a tool call costs a turn, and wrong SQL
+an attempt. From this alone, it learns the form of a tool call, and which SQL answers which request.
 
     python text_reinforce.py [EPISODES]
 """
@@ -26,19 +26,19 @@ OPENINGS = ['{"name": "submit_sql", "arguments": {"sql": ', '{"name": "clarify",
 WORDS = ["}}", *OPENINGS, json.dumps("What do you mean?"), *map(json.dumps, sqls)]
 END, START = 0, len(WORDS)
 rng = np.random.default_rng(0)
-after = np.zeros((START + 1, len(WORDS)))  # scores of the next word by the last one
-hint = np.zeros((HASHED, len(WORDS)))  # and by the words of the prompt
+after = np.zeros((START + 1, len(WORDS)))  # scores of the next word, given the last word
+hint = np.zeros((HASHED, len(WORDS)))  # and given the words of the prompt
 
 
 def read(prompt):
-    """The places of the request's and the last message's words."""
+    """Return the hashed words of the request and of the last message."""
     request = re.search("Request: (.*)", prompt["messages"][0]["content"])[1]
     text = f"{request} {prompt['messages'][-1]['content'][-200:]}".lower()
     return sorted({crc32(word.encode()) % HASHED for word in re.findall("[a-z]+", text)})
 
 
 def write(places):
-    """Words drawn one after the other, and the gradient of their log-probability."""
+    """Draw words one by one. Return the text, and the gradient of its log-probability."""
     last, said, steps = START, [], []
     while last != END and len(said) < LONGEST:
         scores = after[last] + hint[places].sum(axis=0)
@@ -51,7 +51,7 @@ def write(places):
     return "".join(said), steps
 
 
-usual, curve = {}, []  # what is usually still earned from a turn on
+usual, curve = {}, []  # `usual` is the mean return from each turn on
 for episode in range(EPISODES):
     prompt, _ = env.reset(seed=episode)
     turns, rewards, calls, over = [], [], 0, False

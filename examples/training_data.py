@@ -1,6 +1,6 @@
-"""Make data for supervised fine-tuning: play each task several times, keep the dialogues that earned most.
+"""Make data for supervised fine-tuning: play each task several times, and keep the best dialogues.
 
-The agent is one that needs no model; with `llm:MODEL` the dialogues are the model's own words and calls.
+The agent needs no model. With `llm:MODEL`, the dialogues contain the model's own words and calls.
 """
 
 import json

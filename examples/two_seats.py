@@ -1,4 +1,4 @@
-"""Both seats of c-Interact as PettingZoo agents: the user answers in words, the leak guard listens."""
+"""Play both seats of c-Interact as PettingZoo agents. The leak guard filters the user's answers."""
 
 import birdenv
 from birdenv.envs import c_interact_v0

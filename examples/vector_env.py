@@ -1,4 +1,4 @@
-"""Four BIRD episodes side by side: the loop of a trainer, without the trainer."""
+"""Play four BIRD episodes in parallel, as the loop of a trainer would do."""
 
 import gymnasium as gym
 import numpy as np

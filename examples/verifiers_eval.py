@@ -1,4 +1,4 @@
-"""Evaluate a model with `vf-eval`; the model is scripted, so it runs offline.
+"""Evaluate a model with `vf-eval`. The model is scripted, so this runs offline.
 
 pip install 'birdenv[verifiers]'
 python verifiers_eval.py

@@ -116,6 +116,7 @@ def test_an_installed_game_has_an_id_in_gymnasium(stranger: Path) -> None:
     assert len(ids) == 9 and not done.stderr
 
 
+@pytest.mark.slow
 def test_the_summary_of_another_packages_game_shows_its_own_figures(stranger: Path, tmp_path: Path) -> None:
     players = ("--agent", "toy_players:Bisection", "--keeper", "toy_players:keeper")
     played = ran(stranger, "play", "guess", *players, "-o", str(tmp_path / "results"))

@@ -1,1 +1,1 @@
-"""Agents that can sit in the system seat; found through the entry-point group `birdenv.agents`."""
+"""Agents for the evaluated seat, which are entry points of the group `birdenv.agents`."""

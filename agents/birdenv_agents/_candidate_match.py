@@ -1,4 +1,7 @@
-"""How well a candidate statement fits what was said, by the words in which the candidates differ."""
+"""A ranking of candidate statements by how well they fit what was said.
+
+The words in which the candidates differ decide.
+"""
 
 from __future__ import annotations
 
@@ -37,20 +40,26 @@ _SYNONYMS = {
 _SILENT = frozenset("select from as on join inner where and by t1 t2 t3 then end when".split())
 
 ANSWER_WEIGHT = 3.0
-"""What the user said in answer to a question weighs more than the ambiguous wording."""
+"""The weight of words in the user's answers, relative to words of the ambiguous request."""
 
 UNSAID = 0.5
-"""What a reading loses for a word that nobody said, where everything that matters was said."""
+"""The loss of a candidate for each word that nobody said, if everything that matters was said."""
 
 
 def rank(
     candidates: Sequence[str], wording: str, answers: Sequence[str], rng: Random, *, complete: bool
 ) -> list[str]:
-    """Return the candidates from the best to the worst fit; ties are broken by `rng`.
+    """Return the candidates from the best to the worst fit.
 
-    A word counts by how few of the candidates contain it. A candidate gains for its words that were said. If
-    the words are `complete`, it loses (less) for those that were not; an ambiguous wording alone tells
-    nothing by what it leaves out.
+    A candidate gains for its words that were said, and more for words that few candidates contain.
+
+    Args:
+        candidates: the candidates.
+        wording: the request.
+        answers: the user's answers.
+        rng: breaks ties.
+        complete: whether everything that matters was said. Candidates then also lose for words that were not
+            said.
     """
     loss = UNSAID if complete else 0.0
     bags = [_bag(reading) for reading in candidates]

@@ -1,4 +1,4 @@
-"""Words as people write them, and numbers in words: `ninety-five`, `twelve hundred`, `one fifty`."""
+"""Functions for text as people write it, and for numbers in words: `ninety-five`, `one fifty`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plain(text: str) -> str:
 
 
 def with_digits(text: str) -> str:
-    """Return a text in lower case with its numbers in digits.
+    """Return a text in lower case, with digits in place of numbers in words.
 
     >>> with_digits("how about one hundred and twenty-five, or two grand?")
     'how about 125, or 2000?'
@@ -47,7 +47,7 @@ def _digits(match: re.Match[str]) -> str:
 
 
 def _value(words: list[str], is_half_more: bool) -> float:
-    """Return the number that words say; a unit before tens counts hundreds (`one fifty`)."""
+    """Return the number that words say. A unit before tens counts hundreds (`one fifty`)."""
     total, current = 0.0, 0.0
     scale = 1
     for place, word in enumerate(words):
@@ -67,7 +67,7 @@ def _value(words: list[str], is_half_more: bool) -> float:
 
 
 def in_words(number: int) -> str:
-    """Return a whole number below a million in words, as people say it."""
+    """Return a whole number below a million in words."""
     if number < 20:
         return list(_UNITS)[number]
     if number < 100:

@@ -1,4 +1,4 @@
-"""Which phrases of a request may mean several things: its content words, most open first."""
+"""The phrases of a request that may mean several things, which are runs of its content words."""
 
 from __future__ import annotations
 
@@ -21,10 +21,14 @@ _STOP = frozenset(
 
 
 def open_phrases(request: str, notes: str) -> list[str]:
-    """Return runs of content words of `request`, without repeats.
+    """Return the runs of content words in a request, without duplicates, the most ambiguous first.
 
-    Phrases whose words all occur in `notes` (schema and knowledge, with the request itself taken out) come
-    last: those have a plain reading. Longer phrases also yield their last two words and each of their words.
+    Phrases whose words all occur in `notes` come later, because they have an obvious meaning. Runs of more
+    than one word also yield their last two words and each of their words, which come last.
+
+    Args:
+        request: the request.
+        notes: the schema and the knowledge, in which the request may occur.
     """
     known = {word.lower() for word in _WORD.findall(_names(notes.replace(request, " ")))}
     runs = _runs(request)
@@ -57,5 +61,5 @@ def _runs(request: str) -> list[list[str]]:
 
 
 def _names(text: str) -> str:
-    """Return identifiers broken into words: `unit_price`, `unitPrice`."""
+    """Split identifiers such as `unit_price` and `unitPrice` into words."""
     return re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ")

@@ -1,4 +1,4 @@
-"""Banks of phrases: what a player can say, as data that anybody can write.
+"""Banks of phrases, which list what a player can say, as data that anybody can write.
 
 A bank is a JSON object:
 
@@ -6,8 +6,8 @@ A bank is a JSON object:
      "phrases": [{"act": "ask", "about": "Company", "text": "anyone of yours at {value}?"},
                  {"act": "yes", "text": "yes, {count} of them"}]}
 
-`act` is what is done, `about` the attribute that it is done with (left out: any), and `text` the words, with
-slots in braces. Which acts and slots a game has is told in `docs/cocoa.md`.
+`act` is the act, `about` the attribute that it concerns (any, if it is left out), and `text` the words, with
+slots in braces. `docs/cocoa.md` lists the acts and slots of each game.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 class PhraseBank:
-    """Phrases by act and attribute, drawn at random; none is said twice before all others were."""
+    """Phrases by act and attribute. They are drawn at random, and repeated only after all were used."""
 
     def __init__(self, phrases: Iterable[Mapping[str, Any]], rng: Random) -> None:
         self._rng = rng
@@ -35,11 +35,15 @@ class PhraseBank:
         self._left: dict[tuple[str, str | None], list[str]] = {}
 
     def knows(self, act: str, about: str | None = None) -> bool:
-        """Return True if there are words for an act."""
+        """Return True if there are phrases for an act about an attribute, or about any."""
         return (act, about) in self._phrases or (act, None) in self._phrases
 
     def say(self, act: str, about: str | None = None, **slots: Any) -> str:
-        """Return words for an act: for this attribute, for any, or else for another one."""
+        """Draw a phrase for an act, and fill its slots.
+
+        If there are no phrases for the attribute, a phrase for any attribute is used, or else one for
+        another attribute.
+        """
         known = (key for key in ((act, about), (act, None)) if key in self._phrases)
         key = next(known, None) or next(key for key in self._phrases if key[0] == act)
         left = self._left.get(key)
@@ -57,17 +61,17 @@ def read_bank(
 
     Args:
         path: the file.
-        game: the game that it must be for.
+        game: the name of the game.
         acts: the acts of the game, with their slots.
-        needed: acts that the bank must have words for.
+        needed: the acts for which the bank must have phrases.
 
     Raises:
-        InputError: the file is no bank of the game; the message names the phrase.
+        InputError: the file is not a bank for the game; the message names the phrase.
     """
     bank = read_json(path)
     phrases = bank.get("phrases") if isinstance(bank, Mapping) else None
     if not isinstance(phrases, list) or bank.get("game") != game:
-        raise InputError(f"{path}: a bank is an object with `game` ({game!r}) and a list `phrases`")
+        raise InputError(f"{path}: expected an object with `game` ({game!r}) and a list `phrases`")
     for number, phrase in enumerate(phrases, 1):
         where = f"{path}: phrase {number}"
         if not isinstance(phrase, Mapping) or not isinstance(phrase.get("text"), str):
@@ -81,5 +85,5 @@ def read_bank(
             raise InputError(f"{where}: `{act}` has no slot {wrong[0]!r}; its slots: {known}")
     lacking = [act for act in needed if not any(phrase["act"] == act for phrase in phrases)]
     if lacking:
-        raise InputError(f"{path}: no words for `{lacking[0]}`")
+        raise InputError(f"{path}: there is no phrase for `{lacking[0]}`")
     return phrases

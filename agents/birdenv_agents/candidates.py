@@ -1,11 +1,10 @@
-"""Three baselines that choose among a task's public candidates (candidate statements): no LLM.
+"""Three baselines without a language model, which choose among the public candidates of a task.
 
-* `random` picks one blindly.
-* `never-asks` picks the one whose words fit the wording of the question best.
-* `asks-first` asks about each phrase that the wording leaves open, then picks the one that fits the answers.
+* `random` picks a candidate at random.
+* `never-asks` picks the candidate whose words fit the wording of the request best.
+* `asks-first` asks about each ambiguous phrase, then picks the candidate that fits the answers best.
 
-Without candidates they have nothing to choose from: `asks-first` spends its questions, then each submits
-`SELECT NULL`.
+If a task has no candidates, they submit `SELECT NULL`; `asks-first` still asks its questions.
 """
 
 from __future__ import annotations
@@ -27,49 +26,49 @@ __all__ = ["asks_first", "never_asks", "random"]
 NOTHING = "SELECT NULL"
 
 _TWO_SUBMISSIONS = 2 * COSTS["submit_sql"]
-"""Budget that is not spent on questions."""
+"""The part of a budget that is not spent on questions."""
 
 
 @plays("bird", "c-interact", "a-interact")
 def random(argument: str, context: PlayerContext) -> RandomPlayer:
-    """Make the player that picks candidates blindly."""
+    """Return a player that picks candidates at random."""
     return RandomPlayer(_of_sql(context).rng)
 
 
 @plays("bird", "c-interact", "a-interact")
 def never_asks(argument: str, context: PlayerContext) -> CandidatePlayer:
-    """Make the player that picks by the wording of the request alone."""
+    """Return a player that picks candidates by the wording of the request alone."""
     return CandidatePlayer(_of_sql(context).rng, asks=False, ambiguous=_is_ambiguous(context))
 
 
 @plays("bird", "c-interact", "a-interact")
 def asks_first(argument: str, context: PlayerContext) -> CandidatePlayer:
-    """Make the player that asks before it picks."""
+    """Return a player that asks questions before it picks candidates."""
     return CandidatePlayer(_of_sql(context).rng, asks=True, ambiguous=_is_ambiguous(context))
 
 
 def _of_sql(context: PlayerContext) -> PlayerContext:
     if "submit_sql" not in find_game(context.game).seats[context.seat].by_name:
         raise InputError(
-            f"{context.game} has no SQL to choose: random, never-asks and asks-first play SQL games"
-            "; choose other players, such as rulebased"
+            f"{context.game} has no SQL to choose from: random, never-asks and asks-first play only SQL "
+            "games. Choose another player, such as rulebased"
         )
     if context.tasks and not any(getattr(task, "candidates", ()) for task in context.tasks):
         warnings.warn(
-            "no task of this file has candidate statements, which random, never-asks and asks-first choose "
-            f"among: they submit {NOTHING}",
+            "no task of this file has candidate statements, among which random, never-asks and asks-first "
+            f"choose: they submit {NOTHING}",
             stacklevel=2,
         )
     return context
 
 
 def _is_ambiguous(context: PlayerContext) -> bool:
-    """Requests are ambiguous where somebody can be asked."""
+    """Return True if requests of the game are ambiguous."""
     return context.game != "bird"
 
 
 class RandomPlayer:
-    """Submits a candidate at random, never the same one twice in a phase."""
+    """Submits candidates at random, never the same one twice in a phase."""
 
     def __init__(self, rng: Random) -> None:
         self._rng = rng
@@ -84,7 +83,7 @@ class RandomPlayer:
 
 
 class CandidatePlayer:
-    """Questions first (if it asks), then the candidates from the best to the worst."""
+    """Asks questions first, if it asks at all, then submits the candidates from the best to the worst."""
 
     def __init__(self, rng: Random, *, asks: bool, ambiguous: bool) -> None:
         self._rng = rng
@@ -128,7 +127,7 @@ class CandidatePlayer:
 
 
 def _request(view: View) -> str:
-    """Return the question and, in BIRD, its hint, out of the instruction."""
+    """Return the request or question in an instruction and, in BIRD, the hint."""
     marks = ("Request: ", "Question: ", "Hint: ")
     return "\n".join(line for line in view.instruction.split("\n") if line.startswith(marks))
 

@@ -1,6 +1,6 @@
-"""Players of CoCoA's games, in either seat: the agents `rulebased` and `phrases`.
+"""The players `rulebased` and `phrases` for either seat of CoCoA's games.
 
-`rulebased` plays by rules; in MutualFriends `rulebased:2` puts two values into a message at most.
+`rulebased` plays by rules. In MutualFriends, `rulebased:2` puts at most two values into a message.
 `phrases:FILE` is a scripted partner that speaks in the words of a bank of phrases.
 """
 
@@ -30,18 +30,18 @@ _NEEDED: Final = {
     FRIENDS: ("ask", "inform", "deny", "yes", "no"),
     BARGAIN: ("open", "counter", "insist", "agree"),
 }
-"""Acts without which a partner cannot go on."""
+"""The acts that a scripted partner cannot do without."""
 
 
 class Varied(Player, Protocol):
-    """A player that can be had in other manners: each may come to another move."""
+    """A player with several manners, which may lead to different moves."""
 
     def variants(self) -> Iterator[Varied]:
-        """Yield copies, the first of them in the usual manner."""
+        """Yield copies with all manners, beginning with the usual one."""
 
 
 class RulePlayer:
-    """Makes the player of a game at its first move, from what its seat knows."""
+    """A player that is created at its first move, when it sees what its seat knows."""
 
     def __init__(self, make: Callable[[View], Varied]) -> None:
         self._make = make
@@ -51,7 +51,7 @@ class RulePlayer:
         return self._made(view).move(view)
 
     def variants(self, view: View) -> Iterator[RulePlayer]:
-        """Yield copies that may move in other ways, the first of them in the usual manner."""
+        """Yield copies with all manners, beginning with the usual one."""
         for player in self._made(view).variants():
             other = copy(self)
             other._player = player
@@ -65,14 +65,17 @@ class RulePlayer:
 
 @plays(FRIENDS, BARGAIN, DEAL)
 def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
-    """Make the rule-based player of one of CoCoA's games.
+    """Return the rule-based player of one of CoCoA's games.
 
     Raises:
-        InputError: it does not play the game, or the argument cannot be used.
+        InputError: there is none for this game, or the argument cannot be used.
     """
     rng = context.rng
     if argument and (context.game != FRIENDS or not argument.isdecimal() or int(argument) < 1):
-        raise InputError(f"rulebased:{argument}: only in {FRIENDS}, a number of values in a message from 1")
+        raise InputError(
+            f"rulebased:{argument}: the argument must be a number of values in a message, from 1, and is for "
+            f"{FRIENDS} only"
+        )
     if context.game == FRIENDS:
         most = int(argument) if argument else MOST_VALUES
         return RulePlayer(
@@ -85,7 +88,7 @@ def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
 
 
 def check_rules(game: str) -> None:
-    """Refuse a game that `rulebased` does not play.
+    """Check that `rulebased` plays a game.
 
     Raises:
         InputError: it does not.
@@ -96,14 +99,14 @@ def check_rules(game: str) -> None:
 
 @plays(*_ACTS)
 def phrases(argument: str, context: PlayerContext) -> Player:
-    """Make the scripted partner that speaks in the words of a bank (`phrases:FILE`).
+    """Return a scripted partner that speaks in the words of a bank (`phrases:FILE`).
 
     Raises:
-        InputError: there is no bank, it is none of this game, or it lacks an act that is always needed.
+        InputError: there is no bank, it is for another game, or it lacks a necessary act.
     """
     game, rng = context.game, context.rng
     if game not in _ACTS or not argument:
-        raise InputError(f"phrases:FILE plays {' and '.join(_ACTS)} in the words of a bank of phrases")
+        raise InputError(f"phrases:FILE needs a bank of phrases, and plays only {' and '.join(_ACTS)}")
     found = read_bank(Path(argument), game, _ACTS[game], _NEEDED[game])
     bank = PhraseBank(found, rng)
     if game == FRIENDS:

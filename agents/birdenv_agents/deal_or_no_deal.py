@@ -1,4 +1,4 @@
-"""The rule-based player of DealOrNoDeal: it proposes shares, the best one first, and takes what is fair."""
+"""The rule-based player of DealOrNoDeal, which proposes shares, the best one first, and accepts fair ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from birdenv_agents._number_words import plain, with_digits
 Share = dict[str, int]
 
 _LEAST: Final = 4
-"""Points below which a proposal is never taken."""
+"""Proposals that are worth fewer points than this are never accepted."""
 
 _AGREES: Final = re.compile(
     r"\b(?:deal|ok(?:ay)?|yes|yeah|sure|agreed?|sounds (?:good|fair)|fine|works|that'?s fair|alright)\b"
@@ -34,7 +34,7 @@ class Sharer:
     """Plays either seat of DealOrNoDeal.
 
     Args:
-        kb: the things, with their number and what each is worth to this seat.
+        kb: the things, each with its number and its value for this seat.
     """
 
     def __init__(self, kb: Sequence[Mapping[str, Any]]) -> None:
@@ -48,15 +48,15 @@ class Sharer:
         self._own: Share | None = None
         self._said = 0
         self._seen = 0
-        self._haste = 0  # proposals by which it is ahead in giving in
+        self._haste = 0  # the number of proposals by which it gives in earlier than usual
 
     def move(self, view: View) -> Move:
-        """Select what was agreed, or propose a share."""
+        """Select the agreed share, or propose one."""
         news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
         self._seen = len(view.heard)
         theirs: Share | None = None
         for event in news:
-            if event.action == "select":  # it takes the rest of what one proposed last
+            if event.action == "select":  # the other takes the rest of the last proposal
                 return Move("select", self._own or self._proposals[0])
             if event.action == "message" and isinstance(event.data, str):
                 theirs = read_share(event.data, self._counts)
@@ -76,7 +76,7 @@ class Sharer:
         return Move("message", f"I would take {_told(self._own)}, and you get the rest.")
 
     def variants(self) -> Iterator[Self]:
-        """Yield copies in all manners: as usual, firm, eager."""
+        """Yield copies with all manners: usual, firm, eager."""
         for haste in (0, -1, 2):
             other = deepcopy(self)
             other._haste = haste
@@ -87,7 +87,7 @@ class Sharer:
 
 
 def standing_share(view: View) -> Share:
-    """Return one's share by the last proposal in a dialogue; half of everything where there is none."""
+    """Return the seat's share by the last proposal in a dialogue, or half of everything by default."""
     counts = {item["Name"]: int(item["Count"]) for item in view.kb}
     share = {thing: count // 2 for thing, count in counts.items()}
     for event in view.heard:
@@ -99,15 +99,15 @@ def standing_share(view: View) -> Share:
 
 
 def agrees(text: str) -> bool:
-    """Return True if a message takes what was proposed."""
+    """Return True if a message accepts the last proposal."""
     said = plain(text)
     return _AGREES.search(said) is not None and _REFUSES.search(said) is None
 
 
 def read_share(text: str, counts: Share) -> Share | None:
-    """Return the share that the speaker proposes for itself; None if it proposes none.
+    """Return the share that a message proposes for its speaker, or None.
 
-    What is not named goes to the other, unless only the other's share is told.
+    Things that are not named go to the other seat, or to the speaker if only the other's share is stated.
     """
     mine, yours = _named(with_digits(plain(text)), counts)
     if mine:
@@ -118,7 +118,7 @@ def read_share(text: str, counts: Share) -> Share | None:
 
 
 def _named(text: str, counts: Share) -> tuple[Share, Share]:
-    """Return what the speaker takes, and what it leaves to the other."""
+    """Return the things that a text gives to the speaker, and those that it gives to the other."""
     sides: tuple[Share, Share] = ({}, {})
     is_other = False
     for part in _PARTS.split(text):

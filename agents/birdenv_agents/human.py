@@ -37,7 +37,7 @@ _SQL = re.compile(
 
 
 def human(argument: str, context: PlayerContext) -> Terminal:
-    """Make the player that reads moves from standard input; the end of input leaves the dialogue.
+    """Return a player that reads moves from standard input. At the end of the input, it quits.
 
     Raises:
         InputError: there is an argument.
@@ -48,10 +48,10 @@ def human(argument: str, context: PlayerContext) -> Terminal:
 
 
 class Terminal:
-    """Shows the dialogue on standard output and reads moves.
+    """Shows the dialogue on standard output, and reads moves.
 
-    A move is a word with what belongs to it. SQL may have several lines: it ends with `;` at the end of a
-    line, or with an empty line. A line that begins with no known word is a question, where one can be asked.
+    A move is a command and its argument. SQL may have several lines: it ends with `;` at the end of a line,
+    or with an empty line. A line without a command is a question, if questions are possible.
     """
 
     def __init__(self, seat: Seat) -> None:
@@ -62,7 +62,7 @@ class Terminal:
         self._spoken = next(spoken, "")
 
     def move(self, view: View) -> Move | None:
-        """Show what was said since, and read a move."""
+        """Show what was said since the last move, and read a move."""
         if not self._introduced:
             told = [] if self._guide in view.instruction else [self._guide]
             print("\n" + readable("\n\n".join([*told, view.instruction])))
@@ -99,7 +99,7 @@ class Terminal:
             print(f"{word} needs more after it: {_use(word, action)}")
 
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
-        """Show the last reply and what the episode came to."""
+        """Show the last reply and the outcome of the episode."""
         self._show_message(view)
         shown = ", ".join(f"{name} {value}" for name, value in outcome.items() if value is not None)
         print(readable(f"The episode is over: {shown}"))
@@ -109,7 +109,7 @@ class Terminal:
             print(f"\n{readable(f'[{view.sender}] {view.message}')}")
 
     def _is_question(self, line: str, word: str, possible: Mapping[str, Action]) -> bool:
-        """Words that are no command of the seat's, now or later, and no SQL."""
+        """Return True if a line is neither a command of the seat nor SQL, and questions are possible."""
         return bool(line) and self._spoken in possible and word not in self._actions and not _SQL.match(line)
 
     def _further(self, view: View, possible: Mapping[str, Action]) -> list[str]:
@@ -126,10 +126,10 @@ class Terminal:
 
 
 def readable(text: str) -> str:
-    """Wrap words to the width of the terminal, and write knowledge entries (JSON) as text.
+    """Wrap a text to the width of the terminal, and rewrite knowledge entries (JSON) as text.
 
-    Lines that a text was broken into before are put together first. Tables and code (lines with `|`, or with
-    two spaces or more in a row) stay as they are.
+    Sentences that were broken into lines are joined first. Tables and code (lines with `|`, or with several
+    spaces in a row) are not changed.
     """
     width = shutil.get_terminal_size((100, 24)).columns
     lines = []
@@ -144,7 +144,7 @@ def readable(text: str) -> str:
 
 
 def _whole_lines(lines: Sequence[str]) -> list[str]:
-    """Put a line to the one before if that is long and it goes on in the middle of a sentence."""
+    """Join a line with the one before it if that is long and the sentence continues."""
     made: list[str] = []
     last = ""
     for line in lines:
@@ -162,7 +162,7 @@ def _whole_lines(lines: Sequence[str]) -> list[str]:
 
 
 def _entry(line: str) -> str | None:
-    """Return a line of JSON as text; None if it is none."""
+    """Return a line of JSON as text, or None if the line is not JSON."""
     if not line.startswith("{"):
         return None
     try:
@@ -177,7 +177,7 @@ def _entry(line: str) -> str | None:
 
 
 def _read(is_whole: Callable[[str], bool]) -> str:
-    """Read lines until they are a whole move; at a terminal with editing and history."""
+    """Read lines until they form a complete move; at a terminal, with editing and history."""
     if sys.stdin.isatty() and sys.stdout.isatty():
         return _session()(is_whole)
     text = input("> ")
@@ -191,7 +191,7 @@ def _read(is_whole: Callable[[str], bool]) -> str:
 
 @cache
 def _session() -> Callable[[Callable[[str], bool]], str]:
-    """Return the process's only line editor, whose history holds what was typed in earlier episodes."""
+    """Return the line editor, which is shared by all episodes, so that they share its history."""
     from prompt_toolkit import PromptSession
     from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 
@@ -215,7 +215,7 @@ def _session() -> Callable[[Callable[[str], bool]], str]:
 
 
 def _is_whole(text: str, possible: Mapping[str, Action]) -> bool:
-    """Return whether nothing more needs to be typed: only SQL may go on in the next line."""
+    """Return True if a text is a complete move. Only SQL may continue on the next line."""
     action = possible.get(text.strip().partition(" ")[0].partition("\n")[0])
     if action is None or not _is_code(action):
         return True
@@ -227,7 +227,7 @@ def _is_code(action: Action) -> bool:
 
 
 def _data(action: Action, text: str, view: View) -> Any:
-    """Return the data of a move from the words after its name: texts as they are, several fields by `|`."""
+    """Return the data of a move from the text after the command, in which `|` separates several fields."""
     if not action.fields:
         return None
     parts = text.split("|", len(action.fields) - 1)
@@ -257,5 +257,5 @@ def _left(view: View) -> str:
 
 
 def _use(word: str, action: Action) -> str:
-    """Return `submit SQL`, `column TABLE|COLUMN`, `schema`."""
+    """Return the usage of a command, such as `submit SQL` or `column TABLE|COLUMN`."""
     return f"{word} {'|'.join(field.name.upper() for field in action.fields)}".rstrip()

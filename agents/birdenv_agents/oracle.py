@@ -1,4 +1,4 @@
-"""The oracle submits the gold SQL: the proof that a benchmark can be solved."""
+"""The oracle, which submits the gold SQL and so proves that a benchmark can be solved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["oracle"]
 
 @plays("bird", "c-interact", "a-interact")
 def oracle(argument: str, context: PlayerContext) -> Oracle:
-    """Make the player that knows the answers; `context.brief` is the private half of the task.
+    """Return a player that submits the gold. `context.brief` must be the private half of the task.
 
     Raises:
         InputError: the game has no gold SQL.
@@ -23,7 +23,7 @@ def oracle(argument: str, context: PlayerContext) -> Oracle:
     private = context.brief
     if not hasattr(private, "gold"):
         raise InputError(
-            f"oracle submits gold SQL, and {context.game} has none: choose another player, such as rulebased"
+            f"oracle submits gold SQL, but {context.game} has none: choose another player, such as rulebased"
         )
     if isinstance(private, PrivateBirdTask):
         return Oracle([private.gold[0]])  # several golds are alternatives
@@ -35,11 +35,11 @@ oracle.sees_private = True  # type: ignore[attr-defined]
 
 
 class Oracle:
-    """Submits one script a phase."""
+    """Submits one script in each phase."""
 
     def __init__(self, answers: Sequence[str]) -> None:
         self._answers = answers
 
     def move(self, view: View) -> Move:
-        """Submit the phase's script."""
+        """Submit the script of the current phase."""
         return Move("submit_sql", self._answers[view.phase - 1])

@@ -1,4 +1,4 @@
-"""Plays recorded SQL: published prediction files, a JSONL, or a directory of .sql files."""
+"""The player `predictions`, which submits recorded SQL from prediction files or a folder of .sql files."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from birdenv.benchmarks import has_2024_signature, keys_of_2024
 from birdenv.dialogue import Move, PlayerContext, View
@@ -16,27 +16,28 @@ from birdenv.errors import InputError
 from birdenv.files import check_text, file_errors, is_directory, parse_json, read_records, read_text
 from birdenv.tasks import as_script
 from birdenv.tasks.bird import PublicBirdTask
-from birdenv_agents._published_results import stage_files
 
 __all__ = ["predictions"]
 
 SEPARATOR = "\t----- bird -----\t"
-"""Between SQL and db_id in the values of the official prediction files; the last one counts."""
+"""Separates SQL and db_id in the values of the official prediction files; the last occurrence counts."""
 
 _POSITION = re.compile(r"0|[1-9][0-9]*")
+_STAGES: Final = ("sql_results", "sql_results_debug", "sql_results_fu", "sql_results_fu_debug")
+_ENDINGS: Final = (".jsonl", "_output_with_status.jsonl")
 _SQL_FIELDS = ("sql", "predicted_sql", "pred_sqls", "prediction")
 
 _ORDER_HELP = (
-    "is keyed by position, and positions mean different questions in the 2024 and 2025 editions of mini-dev. "
-    "Use the 2024 task file (500 rows, questions 137 and 138 twice), or --predictions-order 2024 for the "
-    "published files (119 and 120 then have no submission), or --predictions-order file if the positions are "
+    "has positions as keys, which mean different questions in the 2024 and 2025 editions of mini-dev. Use "
+    "the 2024 task file (500 rows, questions 137 and 138 twice); or --predictions-order 2024 for the "
+    "published files (119 and 120 then have no submission); or --predictions-order file if the positions are "
     "those of this task file"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class _Recorded:
-    """The attempts of each phase, in order."""
+    """The recorded attempts of each phase, in order."""
 
     first: tuple[str, ...]
     follow_up: tuple[str, ...] = ()
@@ -44,16 +45,17 @@ class _Recorded:
 
 @plays("bird", "c-interact", "a-interact")
 def predictions(argument: str, context: PlayerContext) -> _Playback:
-    """Make the player of recorded SQL, `predictions:FILE`.
+    """Return a player that submits recorded SQL (`predictions:FILE`).
 
     FILE is one of
-    * a JSON object `{"0": "SQL<tab>----- bird -----<tab>db_id", ...}` keyed by position,
-    * JSON records or lines with `instance_id` (or `question_id`) and `sql`: text, or a list of attempts;
-      `follow_up_sql` likewise for c-Interact,
-    * a directory with `<instance_id>.sql` and `<instance_id>.follow_up.sql`,
-    * the result folder of the published c-Interact pipeline (`sql_results.jsonl`, `sql_results_debug.jsonl`,
-      `sql_results_fu.jsonl`, `sql_results_fu_debug.jsonl`, with verdicts or without), or one of these files:
-      every attempt that the folder holds is played.
+
+    * a JSON object with positions as keys: `{"0": "SQL<tab>----- bird -----<tab>db_id", ...}`
+    * JSON records or lines with `instance_id` (or `question_id`) and `sql`, which is a text or a list of
+      attempts; for c-Interact, also `follow_up_sql`
+    * a folder with files `<instance_id>.sql` and `<instance_id>.follow_up.sql`
+    * a result folder of the published c-Interact pipeline, or one of its files: `sql_results.jsonl`,
+      `sql_results_debug.jsonl`, `sql_results_fu.jsonl`, `sql_results_fu_debug.jsonl`, with or without
+      verdicts. All attempts in the folder are played.
 
     A task without a recorded statement ends as `no_submission`.
 
@@ -65,7 +67,7 @@ def predictions(argument: str, context: PlayerContext) -> _Playback:
     try:
         path = Path(argument).expanduser()
     except RuntimeError:
-        raise InputError(f"{argument}: there is no such home directory; write the path in full") from None
+        raise InputError(f"{argument}: there is no such home directory; give the full path") from None
     recorded = _read_once(path, context)
     return _Playback(recorded.get(context.instance_id, _Recorded(())))
 
@@ -84,7 +86,7 @@ _known: dict[Any, tuple[Any, Mapping[str, _Recorded]]] = {}
 
 
 def _read_once(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
-    """Return the recorded SQL by task; read once for each file and list of tasks of a run."""
+    """Return the recorded SQL by task. Each file is read once for each list of tasks."""
     status = path.stat() if path.exists() else None
     version = (status.st_mtime_ns, status.st_size) if status else None
     key = (path, version, id(context.tasks), context.options.get("predictions_order"))
@@ -96,7 +98,7 @@ def _read_once(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
 
 
 def _read(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
-    stages = stage_files(path)
+    stages = _stage_files(path)
     if stages:
         return _read_stages(stages)
     if is_directory(path):
@@ -107,7 +109,7 @@ def _read(path: Path, context: PlayerContext) -> Mapping[str, _Recorded]:
         try:
             whole = parse_json(text, str(path), pairs_hook=lambda pairs: _noting_repeats(pairs, repeated))
         except InputError:
-            whole = None  # one object a line, or a fault that reading it so will tell
+            whole = None  # one object per line, or an error that `_read_rows` reports
         if isinstance(whole, dict) and not _is_record(whole):
             if repeated:
                 raise InputError(f"{path}: the key {repeated[0]!r} occurs twice")
@@ -135,7 +137,7 @@ def _read_positions(path: Path, values: Mapping[str, Any], context: PlayerContex
         raise InputError(f'{path}: the key {bad!r} is not a position; expected "0", "1", ...')
     tasks = [task for task in context.tasks if isinstance(task, PublicBirdTask)]
     if len(tasks) < len(context.tasks):
-        raise InputError(f"{path} is keyed by position, which only BIRD task files are")
+        raise InputError(f"{path} has positions as keys, which is possible only for BIRD task files")
     recorded = {}
     for position, task in _tasks_by_position(path, tasks, context.options.get("predictions_order")):
         value = values.get(str(position))
@@ -171,7 +173,7 @@ def _read_rows(path: Path) -> Mapping[str, _Recorded]:
         if name is None:
             raise InputError(f"{where} has neither `instance_id` nor `question_id`")
         if isinstance(name, bool) or not isinstance(name, int | str):
-            raise InputError(f"{where}: its id must be a whole number or text")
+            raise InputError(f"{where}: the id must be a whole number or text")
         if str(name) in recorded:
             raise InputError(f"{where}: {name} occurs twice")
         field = next((field for field in _SQL_FIELDS if field in row), None)
@@ -184,8 +186,32 @@ def _read_rows(path: Path) -> Mapping[str, _Recorded]:
     return recorded
 
 
+def _stage_files(path: Path) -> dict[str, Path]:
+    """Find the result files in a folder.
+
+    Args:
+        path: the folder, or one of the files in it.
+
+    Returns:
+        The existing files by the name of their stage, without later stages that no task reached; empty if
+        the path is anything else.
+    """
+    names = {f"{stage}{ending}" for stage in _STAGES for ending in _ENDINGS}
+    if not path.is_dir() and path.name not in names:
+        return {}
+    folder = path if path.is_dir() else path.parent
+    found = {}
+    for stage in _STAGES:
+        files = [folder / f"{stage}{ending}" for ending in _ENDINGS]
+        there = [file for file in files if file.is_file()]
+        is_reached = there and (stage == _STAGES[0] or there[0].stat().st_size)
+        if is_reached:
+            found[stage] = there[0]
+    return found
+
+
 def _read_stages(files: Mapping[str, Path]) -> Mapping[str, _Recorded]:
-    """Return the attempts of each task: the first ones, and those after debug."""
+    """Return the attempts of each task: the first one and the debug attempt of each phase."""
     rows = {stage: _read_rows(file) for stage, file in files.items()}
 
     def attempts(name: str, first: str, debug: str) -> tuple[str, ...]:
@@ -214,7 +240,7 @@ def _read_directory(path: Path) -> Mapping[str, _Recorded]:
     with file_errors(path):
         files = sorted(file for file in path.iterdir() if file.suffix == ".sql")
     if not files:
-        raise InputError(f"{path} holds no .sql files; expected <instance_id>.sql")
+        raise InputError(f"{path} contains no .sql files; expected <instance_id>.sql")
     texts = {file.name.removesuffix(".sql"): read_text(file) for file in files}
     return {
         name: _Recorded((sql,), (texts[f"{name}.follow_up"],) if f"{name}.follow_up" in texts else ())

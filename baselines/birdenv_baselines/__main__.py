@@ -1,7 +1,8 @@
 """Train policies that learn when to ask, evaluate them on a database that they have not seen, and report.
 
-`train`, then `evaluate`, which reports, too. `evaluate --policy my.zip` measures a model of your own. This
-needs the extra `rl` with a CPU build of torch (docs/learning.md): PyPI's default brings several GB of CUDA.
+Run `train` first, then `evaluate`, which also writes the report. `evaluate --policy my.zip` measures a model
+of your own. The commands need the extra `rl` with a CPU build of torch (see docs/learning.md), because PyPI's
+default build includes several GB of CUDA.
 """
 
 from __future__ import annotations
@@ -33,32 +34,34 @@ _DEFAULT = Path("results/baselines")
 @app.command()
 def train(
     algo: Annotated[str, typer.Option("--algo", help="maskable-ppo, ppo or dqn.")] = "maskable-ppo",
-    env: Annotated[str, typer.Option("--env", help="The environment.")] = ENVIRONMENT,
+    env: Annotated[str, typer.Option("--env", help="Id of the environment.")] = ENVIRONMENT,
     held_out: Annotated[str, typer.Option("--held-out", help="The database to test on later.")] = "coop",
-    seed: Annotated[int, typer.Option("--seed", help="Seeds network, episodes and decisions.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", help="Seed of network, episodes and decisions.")] = 0,
     steps: Annotated[
-        int, typer.Option("--steps", min=1, help="Steps in all environments together.")
+        int, typer.Option("--steps", min=1, help="Number of steps in all environments together.")
     ] = 400_000,
     refusals: Annotated[
-        float, typer.Option("--refusals", min=0.0, max=1.0, help="Share of points that the user cannot tell.")
+        float,
+        typer.Option("--refusals", min=0.0, max=1.0, help="Share of points that the user does not know."),
     ] = 0.0,
     train_tasks: Annotated[
-        int | None, typer.Option("--train-tasks", min=1, help="Train on so many tasks only; default: all.")
+        int | None, typer.Option("--train-tasks", min=1, help="Train on this many tasks only (default: all).")
     ] = None,
     data: Annotated[
-        Path | None, typer.Option("--data", help="Folder of `birdenv data generate`; default: made once.")
+        Path | None,
+        typer.Option("--data", help="Folder of `birdenv data generate` (default: generated once)."),
     ] = None,
     output: _Output = _DEFAULT,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint.")] = False,
 ) -> None:
-    """Train a policy on all databases but one; checkpoints and learning curve go to a folder of its own."""
+    """Train a policy on all databases but one, and write checkpoints and a learning curve to a folder."""
     if env != ENVIRONMENT:
-        raise InputError(f"--env {env!r}: these policies play {ENVIRONMENT}")
+        raise InputError(f"--env {env!r}: these policies only play {ENVIRONMENT}")
     learners = _learners()
     place = str(benchmark_folder(data).absolute())
     training = learners.Training(algo, place, held_out, seed, steps, refusals, train_tasks)
     folder = training.folder(output)
-    print(f"Training {folder.name}: {steps:,} steps, after the tables of tasks that are new.", flush=True)
+    print(f"Training {folder.name} for {steps:,} steps, after compiling new tasks.", flush=True)
     learners.train(training, folder, resume=resume)
     more = f" -o {output}" if output != _DEFAULT else ""
     print(f"Trained: {folder}\nNext: python -m birdenv_baselines evaluate{more}")
@@ -67,42 +70,44 @@ def train(
 @app.command()
 def evaluate(
     folders: Annotated[
-        list[Path] | None, typer.Argument(help="Folders of trainings; default: all below --output.")
+        list[Path] | None, typer.Argument(help="Folders of trainings (default: all below --output).")
     ] = None,
     output: _Output = _DEFAULT,
     policy: Annotated[
         Path | None,
         typer.Option(
             "--policy",
-            help="Instead: a model that an algorithm of Stable-Baselines3 saved. Loading it runs its code.",
+            help="Instead: a model saved by an algorithm of Stable-Baselines3. Loading it runs its code.",
         ),
     ] = None,
     algo: Annotated[
-        str, typer.Option("--algo", help="Of --policy: maskable-ppo, ppo or dqn.")
+        str, typer.Option("--algo", help="Algorithm of --policy: maskable-ppo, ppo or dqn.")
     ] = "maskable-ppo",
     held_out: Annotated[
-        str, typer.Option("--held-out", help="With --policy: the database that it was not trained on.")
+        str, typer.Option("--held-out", help="With --policy: the database on which it was not trained.")
     ] = "coop",
     refusals: Annotated[
         float,
         typer.Option(
-            "--refusals", min=0.0, max=1.0, help="With --policy: share of points that the user cannot tell."
+            "--refusals", min=0.0, max=1.0, help="With --policy: share of points that the user does not know."
         ),
     ] = 0.0,
     data: Annotated[
         Path | None,
-        typer.Option("--data", help="With --policy: folder of `birdenv data generate`; default: made once."),
+        typer.Option(
+            "--data", help="With --policy: folder of `birdenv data generate` (default: generated once)."
+        ),
     ] = None,
 ) -> None:
-    """Play trained policies on the database that they have not seen, also in new words and on the demo.
+    """Play trained policies on the database that they have not seen, also with new wordings and on the demo.
 
-    Then write the report on all that were evaluated, as `report` does. With --policy, print what that policy
-    and those without learning earn on the same episodes; nothing is written.
+    Then write the report on all evaluated policies, as `report` does. With --policy, print the returns of
+    that policy and of the policies without learning on the same episodes, and write nothing.
     """
     learners = _learners()
     if policy is not None:
         if folders:
-            raise InputError("give either --policy or folders of trainings")
+            raise InputError("use either --policy or folders of trainings, not both")
         found = learners.Trained(policy, algo)
         _compare_policy(found, policy.stem, Split(benchmark_folder(data), held_out, refusals=refusals))
         return
@@ -124,7 +129,7 @@ def evaluate(
 
 
 def _compare_policy(policy: Policy, name: str, split: Split) -> None:
-    """Print what a policy earns on each test, beside the policies without learning."""
+    """Print the return of a policy on each test, beside those of the policies without learning."""
     from birdenv_baselines.training._compare import TEST_ENVS, compare
     from birdenv_baselines.training._training_report import table
 
@@ -137,7 +142,7 @@ def _compare_policy(policy: Policy, name: str, split: Split) -> None:
 
 @app.command()
 def report(output: _Output = _DEFAULT) -> None:
-    """Write report.md, curves.csv and curves.png on all evaluated trainings; print what was learned."""
+    """Write report.md, curves.csv and curves.png about all evaluated trainings, and print a summary."""
     from birdenv_baselines.training._compare import TEST_ENVS, Compared, compare
     from birdenv_baselines.training._learning_curves import Curves, draw_curves, write_curves
     from birdenv_baselines.training._probe import Found, probe
@@ -187,7 +192,9 @@ def report(output: _Output = _DEFAULT) -> None:
     write_curves(folders, output)
     drawn = draw_curves(curves, output)
     if not drawn:
-        print("No picture: it needs curves on held-out tasks and birdenv[report].", file=sys.stderr)
+        print(
+            "No picture was drawn: it needs curves on held-out tasks, and birdenv[report].", file=sys.stderr
+        )
     picture = ", curves.png (learning curves)" if drawn else ""
     print(f"Written: {output}: report.md (every policy), curves.csv{picture}")
 
@@ -200,12 +207,12 @@ def _trainings(folders: Sequence[Path] | None, output: Path) -> list[Path]:
 
 
 def _learners():  # type: ignore[no-untyped-def]
-    """The module that needs torch."""
+    """Import the module that needs torch, and return it."""
     try:
         from birdenv_baselines.training import _learners
     except ModuleNotFoundError as error:
         raise InputError(
-            f"{error.name} is missing: in a clone `make rl` installs what training needs, else "
+            f"{error.name} is missing: in a clone, run `make rl`; otherwise run "
             "pip install torch --index-url https://download.pytorch.org/whl/cpu, "
             "then pip install 'birdenv[rl]'"
         ) from None
@@ -213,7 +220,7 @@ def _learners():  # type: ignore[no-untyped-def]
 
 
 def main() -> None:
-    """Run the commands; exit code 2 for what cannot be used."""
+    """Run the commands. The exit code is 2 for input that cannot be used."""
     try:
         app()
     except BirdenvError as error:

@@ -1,9 +1,9 @@
-"""Write the results of record as a page: published systems, published verdicts, agents, the simulated user.
+"""Write a page with results on published systems, published verdicts, agents, and the simulated user.
 
     python -m birdenv_baselines.results [--out docs/results.md]
 
-Reads the benchmark files in the folder that `BIRDENV_SHARED_DATA` names, or `--data`. Nothing is downloaded,
-and no language model is asked. No figure on the page is typed by hand.
+It reads the benchmark files in the folder named by `BIRDENV_SHARED_DATA` or `--data`. It downloads nothing
+and calls no language model. No figure on the page is written by hand.
 """
 
 from __future__ import annotations
@@ -28,9 +28,10 @@ from birdenv.files import file_digest, read_json, read_records
 from birdenv.grading import Pair, score_pairs
 from birdenv.statistics import Interval, bootstrap_test, mcnemar, paired_difference, wilson
 from birdenv.version import __version__
+from birdenv_baselines.bench._mini_dev import SEPARATOR, shared_data
+from birdenv_baselines.bench._table import processor
 
 ROOT: Final = Path(__file__).resolve().parents[2]
-SEPARATOR: Final = "\t----- bird -----\t"
 UNUSABLE: Final = {116, 129, 145, 159}
 """Questions about `financial` whose gold reads the table `trans`, which is empty in the rebuilt database."""
 
@@ -40,7 +41,7 @@ AGENTS: Final = ("never-asks", "asks-first", "oracle")
 
 @dataclass(frozen=True, slots=True)
 class System:
-    """A published system, and which of the questions it answers rightly, by both rules."""
+    """A published system, and whether it answers each question correctly by either rule."""
 
     name: str
     strict: tuple[bool, ...]
@@ -48,28 +49,28 @@ class System:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[object]]) -> list[str]:
-    """Return a table in Markdown, with a blank line after it."""
+    """Return the lines of a table in Markdown, and a blank line."""
     lines = [head, ["---"] * len(head), *rows]
     return [*(f"| {' | '.join(map(str, line))} |" for line in lines), ""]
 
 
 def paragraph(text: str) -> list[str]:
-    """Return text as lines of a page, with a blank line after it."""
+    """Return the lines of a paragraph, and a blank line."""
     return [*textwrap.wrap(text, 116, break_long_words=False, break_on_hyphens=False), ""]
 
 
 def rate(passed: int, total: int) -> str:
-    """Return a rate in percent, with its interval over tasks."""
+    """Return a rate in percent with its confidence interval over tasks."""
     return f"{100 * passed / total:.1f} {percent(wilson(passed, total))}"
 
 
 def percent(interval: Interval | None, sign: str = "") -> str:
-    """Return an interval of a share in percent."""
+    """Return the interval of a share in percent, or an empty text."""
     return "" if interval is None else f"({100 * interval.low:{sign}.1f} to {100 * interval.high:{sign}.1f})"
 
 
 def compare(first: Sequence[bool], second: Sequence[bool]) -> tuple[str, str]:
-    """Return the second rate minus the first on the same tasks with its interval, and the p value."""
+    """Return the second rate minus the first on the same tasks, with its interval, and the p-value."""
     pairs = list(zip(first, second, strict=True))
     both, neither = pairs.count((True, True)), pairs.count((False, False))
     only_first, only_second = pairs.count((True, False)), pairs.count((False, True))
@@ -79,12 +80,12 @@ def compare(first: Sequence[bool], second: Sequence[bool]) -> tuple[str, str]:
 
 
 def p_value(value: float) -> str:
-    """Return a p value with two digits that say something."""
+    """Return a p-value with two significant digits."""
     return "< 0.0001" if value < 0.0001 else f"{value:.{max(2, 1 - math.floor(math.log10(value)))}f}"
 
 
 def read_systems(folder: Path, workers: int) -> tuple[list[System], int]:
-    """Grade what the published systems answered to the questions whose databases are there."""
+    """Grade the answers of the published systems to questions whose databases are available."""
     questions = read_json(folder / "mini_dev_sqlite_2024.json")  # the predictions are in this edition's order
     databases = folder / "dev_databases"
     asked = [
@@ -131,25 +132,25 @@ def published_systems(folder: Path, workers: int) -> list[str]:
         "## Published systems on BIRD mini-dev",
         "",
         *paragraph(
-            f"What {len(systems)} systems answered, graded again on the {count} questions whose "
-            "databases are at hand (without four about financial, which need a table that is "
-            "missing). Execution accuracy (EX) in percent, with 95 % score intervals over tasks. "
-            "`strict` compares multisets of rows, `BIRD` is the official set rule. The fourth column "
-            "has the difference of both rules in answers, with the p value of McNemar's exact test. "
-            "The last two columns hold each system against the one above it: the difference under "
-            "`strict`, and its p value."
+            f"The answers of {len(systems)} systems, graded again on the {count} questions whose "
+            "databases are available (without four questions about financial, which need a table that "
+            "is missing). Execution accuracy (EX) in percent, with 95 % score intervals over tasks. "
+            "`strict` compares multisets of rows, and `BIRD` is the official set rule. The fourth column "
+            "has the difference between both rules as a number of answers, with the p-value of McNemar's "
+            "exact test. The last two columns compare each system with the one above it: the difference "
+            "under `strict`, and its p-value."
         ),
         *table(
-            ("system", "EX strict", "EX BIRD", "strict - BIRD, answers (p)", "to the one above", "p"),
+            ("system", "EX strict", "EX BIRD", "strict - BIRD, answers (p)", "to the row above", "p"),
             rows,
         ),
-        "The p values are of single comparisons, not corrected for their number.",
+        "The p-values are of single comparisons and are not corrected for their number.",
         "",
     ]
 
 
 def published_verdicts(folder: Path, workers: int) -> list[str]:
-    """Return the section about verdicts that others have published."""
+    """Return the section about verdicts published by others."""
     rows = []
     for file in sorted((folder / "verdicts").glob("*.jsonl")):
         lines = read_records(file)
@@ -167,20 +168,20 @@ def published_verdicts(folder: Path, workers: int) -> list[str]:
         "## Published verdicts",
         "",
         *paragraph(
-            "Verdicts of execution accuracy that others have published, one for each system and "
-            "question, against birdenv's own under BIRD's rule:"
+            "Published verdicts of execution accuracy, one for each system and question, compared with "
+            "birdenv's verdicts under BIRD's rule:"
         ),
-        *table(("database", "systems", "verdicts met", "questions of the others"), rows),
+        *table(("database", "systems", "equal verdicts", "questions with different verdicts"), rows),
         *paragraph(
-            "Known causes, in the copy of financial that was rebuilt from public sources: 89, 120 and "
-            "one answer to 173 read the table `trans`, which is empty there, and one published "
-            "verdict on 173 contradicts the publisher's own rule."
+            "The causes are known. In the copy of financial, which was rebuilt from public sources, the "
+            "table `trans` is empty; 89, 120 and one answer to 173 read it. One published verdict on 173 "
+            "contradicts the publisher's own rule."
         ),
     ]
 
 
 def run(*arguments: str | Path, cwd: Path) -> str:
-    """Run a command of birdenv, and return what it prints."""
+    """Run a command of birdenv, and return its output."""
     command = [sys.executable, "-c", "from birdenv.cli import main; main()", *map(str, arguments)]
     done = subprocess.run(command, cwd=cwd, text=True, capture_output=True)
     if done.returncode:
@@ -189,7 +190,7 @@ def run(*arguments: str | Path, cwd: Path) -> str:
 
 
 def agents(folder: Path) -> list[str]:
-    """Return the section about the agents without learning, on the demo benchmark."""
+    """Return the section about agents without learning on the demo benchmark."""
     rewards: dict[str, dict[str, float]] = {}
     rows = []
     for agent in AGENTS:
@@ -213,14 +214,14 @@ def agents(folder: Path) -> list[str]:
         ),
         *table(("agent", "reward", "request solved", "follow-up solved"), rows),
         *paragraph(
-            f"Asking first earns {sum(gains) / len(gains):+.3f} ({test.interval.low:+.3f} to "
-            f"{test.interval.high:+.3f}; paired bootstrap, p {p_value(test.p)}) over never asking."
+            f"The gain of asking first over never asking is {sum(gains) / len(gains):+.3f} "
+            f"({test.interval.low:+.3f} to {test.interval.high:+.3f}; paired bootstrap, p {p_value(test.p)})."
         ),
     ]
 
 
 def trained_policies(report: Path) -> list[str]:
-    """Return the section about trained policies: where their figures are, and how old."""
+    """Return the section about trained policies: their report, or a note that there is none."""
     if report.exists():
         text = report.read_text(encoding="utf-8")
         return ["## Trained policies", "", *text.replace("\n#", "\n##").splitlines()[1:], ""]
@@ -231,13 +232,13 @@ def trained_policies(report: Path) -> list[str]:
             "`make baselines` (about two hours) has not been run with the simulated user of this "
             "commit. The figures of trained policies in the README and in [Learning](learning.md) "
             "were measured on 2026-11-23, with an older user that understood fewer questions. They "
-            "say nothing of the present one."
+            "do not apply to the present user."
         ),
     ]
 
 
 def fidelity(shared: Path, folder: Path) -> list[str]:
-    """Return the section about the simulated user: how often it understands what it is asked."""
+    """Return the section about the simulated user: how often it understands questions."""
     rows = []
     questions = shared / "user_questions" / "dev.jsonl"
     sets: Mapping[str, tuple[str | Path, ...]] = {
@@ -255,25 +256,24 @@ def fidelity(shared: Path, folder: Path) -> list[str]:
         "## The simulated user",
         "",
         *paragraph(
-            "The user `rule`, asked questions of which the right answer is known (`birdenv users "
-            "eval`): about annotated ambiguities (`labelled`), about other parts of the request "
-            "(`unlabelled`), and such that a user has to refuse (`refusals`). Right answers in "
-            "percent with 95 % score intervals; to questions that are in none of the last three "
-            "columns, the user asked back or said that it does not know. The questions of the demo "
-            "have been seen by those who wrote the user; those to Mini-Interact may be tuned to as "
-            "well."
+            "The answers of the user `rule` to questions with known right answers (`birdenv users eval`): "
+            "questions about annotated ambiguities (`labelled`), about other parts of the request "
+            "(`unlabelled`), and questions that a user must refuse (`refusals`). Right answers are in "
+            "percent with 95 % score intervals. To questions that are in none of the last three columns, "
+            "the user replied with a question, or that it does not know. The authors of the user have "
+            "seen the questions to the demo, and may have tuned it to those to Mini-Interact as well."
         ),
         *table(("questions", "kind", "number", "right", "half right", "wrong"), rows),
     ]
 
 
 def origin(shared: Path, command: str) -> list[str]:
-    """Return the section that says where the figures come from."""
+    """Return the section about the origin of the figures: commit, machine, and input files."""
 
     def git(*arguments: str) -> str:
         return subprocess.run(["git", *arguments], cwd=ROOT, text=True, capture_output=True).stdout.strip()
 
-    changed = " (with changes that are not committed)" if git("status", "--porcelain", "-uno") else ""
+    changed = " (with uncommitted changes)" if git("status", "--porcelain", "-uno") else ""
     mini_dev = shared / "mini_dev"
     inputs: list[Path] = [
         mini_dev / "mini_dev_sqlite_2024.json",
@@ -287,7 +287,7 @@ def origin(shared: Path, command: str) -> list[str]:
         (f"`{path.relative_to(shared)}`", f"`{file_digest(path)}`") for path in inputs if path.exists()
     ]
     return [
-        "## Where the figures come from",
+        "## Origin of the figures",
         "",
         *table(
             ("", ""),
@@ -301,14 +301,6 @@ def origin(shared: Path, command: str) -> list[str]:
         ),
         *table(("input", "sha256"), digests),
     ]
-
-
-def processor() -> str:
-    """Return the name of the processor, where the system tells it."""
-    info = Path("/proc/cpuinfo")
-    lines = info.read_text(encoding="utf-8").splitlines() if info.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.processor() or platform.machine()
 
 
 def page(shared: Path, trained: Path, workers: int, command: str) -> str:
@@ -325,27 +317,28 @@ def page(shared: Path, trained: Path, workers: int, command: str) -> str:
     head = [
         "# Results",
         "",
-        "This page is written by `python -m birdenv_baselines.results`. Change nothing here by hand.",
+        "This page is written by `python -m birdenv_baselines.results`. Do not edit it by hand.",
         "",
     ]
     return "\n".join([*head, *sections]).rstrip() + "\n"
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Write the page."""
+    """Write the page, or print it."""
     parser = argparse.ArgumentParser(
         prog="python -m birdenv_baselines.results",
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    default = os.environ.get("BIRDENV_SHARED_DATA", ROOT.parent / "shared" / "data")
-    parser.add_argument("--data", type=Path, default=Path(default), help="folder with mini_dev and the like")
+    parser.add_argument("--data", type=Path, default=shared_data(), help="folder with mini_dev and the like")
     parser.add_argument("--trained", type=Path, default=ROOT / "results" / "baselines" / "report.md")
-    parser.add_argument("--workers", type=int, default=2, help="answers that are graded at the same time")
-    parser.add_argument("--out", type=Path, help="file to write; default: print")
+    parser.add_argument("--workers", type=int, default=2, help="number of answers graded at the same time")
+    parser.add_argument("--out", type=Path, help="file to write (default: print the page)")
     given = parser.parse_args(arguments)
     if not (given.data / "mini_dev" / "predictions").is_dir():
-        parser.error(f"{given.data}: no folder mini_dev/predictions there; name the data with --data")
+        parser.error(
+            f"{given.data} has no folder mini_dev/predictions: name the folder of the data with --data"
+        )
     text = page(given.data.resolve(), given.trained, given.workers, "python -m birdenv_baselines.results")
     if given.out is None:
         print(text, end="")

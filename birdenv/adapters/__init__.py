@@ -1,13 +1,13 @@
-"""Doors to trainers and evaluators, one module each; each needs the extra of its name.
+"""Adapters for trainers and evaluators, one module for each; each needs the extra of the same name.
 
 * `inspect`: tasks, solver and scorer for Inspect (`inspect eval birdenv/c_interact`).
-* `openenv`: a server for OpenEnv, which TRL, SkyRL, verifiers and NeMo Gym can use, too.
+* `openenv`: a server for OpenEnv, which TRL, SkyRL, verifiers and NeMo Gym can also use.
 * `trl`: an environment class and a rollout function for TRL's GRPO trainer.
 * `verifiers`: a taskset and an environment for verifiers v1.
 * `mcp`: a server for agents that speak the Model Context Protocol.
 * `skyrl`: a text environment for SkyRL.
 
-All of them play `birdenv.dialogue.Episode`, so that the same messages earn the same rewards through each.
+All of them play episodes of `birdenv.dialogue.Episode`, so the same messages earn the same rewards in each.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
     "trl rollout_func": frozenset(),
     "verifiers": frozenset(),
 }
-"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that a framework never hands to birdenv."""
+"""The kinds of malformed messages (`birdenv.testing.MALFORMED`) that a framework never passes to birdenv."""
 
 
 def missing(extra: str, error: ImportError) -> ImportError:
-    """Return the error of a framework that is not installed, which names the extra to install."""
+    """Return the error for a framework that is not installed; its message names the extra to install."""
     return ImportError(
         f"birdenv.adapters.{extra} needs {error.name}: pip install 'birdenv[{extra}]'", name=error.name
     )

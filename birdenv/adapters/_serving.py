@@ -1,4 +1,4 @@
-"""What the adapters that are servers share: the command line, and the open episodes by their handles."""
+"""The command line and the open episodes of adapters that are servers."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from birdenv.errors import InputError
 
 
 def read_command_line(module: str, about: str, port: int | None = None) -> argparse.Namespace:
-    """Return `arena`, `task`, `port` and `record`, as the command line of a server gives them.
+    """Read the command line of a server, and return `arena`, `task`, `port` and `record`.
 
-    A game, a setting or a task that is not there ends the program with a line that says so.
+    If a game, a setting or a task does not exist, the program ends with a message.
 
     Args:
         module: the adapter's module, for the help.
-        about: its description.
-        port: the port without `--port`.
+        about: the description of the module, for the help.
+        port: the default port.
     """
     form = argparse.RawDescriptionHelpFormatter
     parser = argparse.ArgumentParser(f"python -m {module}", description=about, formatter_class=form)
     parser.add_argument("game", help="c-interact, a-interact, bird or another game with one evaluated seat")
-    settings = "settings of the game, as JSON or text"
+    settings = "a setting of the game; the value is JSON or text"
     parser.add_argument("settings", nargs="*", type=_setting, metavar="NAME=VALUE", help=settings)
-    parser.add_argument("--task", help="the task of a client that names none (default: the first)")
+    parser.add_argument("--task", help="the task for clients that do not name one (default: the first)")
     parser.add_argument("--port", type=int, default=port, help=f"serve over HTTP (default: {port})")
     parser.add_argument(
-        "--record", type=Path, metavar="FILE", help="append each episode's record to this file"
+        "--record", type=Path, metavar="FILE", help="append the record of each episode to this file"
     )
     given = parser.parse_args()
     try:
@@ -55,9 +55,9 @@ def _setting(text: str) -> tuple[str, Any]:
 
 
 def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
-    """End an episode, and append its record to a file, as a JSON line that `birdenv.runs.write_run` takes.
+    """End an episode, and append its record to a file as a JSON line for `birdenv.runs.write_run`.
 
-    An episode whose client left in the middle of a move has no record.
+    If the client left in the middle of a move, no record is written.
     """
     with suppress(InputError):
         episode.stop("left")
@@ -69,14 +69,14 @@ def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
 
 
 class Episodes:
-    """The open episodes of a server, by the handle that a client gave them.
+    """The open episodes of a server. Clients identify them by handles of their own choice.
 
     Args:
         arena: the game.
-        task: the task of a client that names none; without it, the first.
-        record: a file for the records of episodes; None keeps none.
-        most: episodes that may be open; a further one is refused.
-        idle: seconds without a call after which an episode is closed.
+        task: the task for clients that do not name one; by default, the first.
+        record: a file for the records of the episodes, or None.
+        most: the largest number of open episodes.
+        idle: the number of seconds without a call after which an episode is closed.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Episodes:
         self._open: dict[str, tuple[Episode, float]] = {}
 
     def find(self, headers: Mapping[str, str]) -> Episode:
-        """Return the episode that the headers of a request name, a new one if need be.
+        """Return the episode that the headers of a request name. If there is none, start one.
 
         Raises:
             InputError: there is no such task, or too many episodes are open.
@@ -101,14 +101,14 @@ class Episodes:
         for idle in [other for other, (_, used) in self._open.items() if now - used > self._idle]:
             self._end(idle)
         if handle not in self._open and len(self._open) >= self._most:
-            raise InputError(f"{self._most} episodes are open: end one of them, or wait")
+            raise InputError(f"{self._most} episodes are already open: end one of them, or wait")
         found = self._open.get(handle)
         episode = found[0] if found else self.arena.episode(headers.get("birdenv-task", self._task))
         self._open[handle] = (episode, now)
         return episode
 
     def close(self) -> None:
-        """End all episodes, and keep their records."""
+        """End all episodes, and write their records."""
         for handle in list(self._open):
             self._end(handle)
 

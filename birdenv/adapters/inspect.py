@@ -1,11 +1,11 @@
-"""Inspect: the games with one evaluated seat as tasks, with the reward of each phase as a score.
+"""Games with one evaluated seat as tasks for Inspect, which are scored by the reward of each phase.
 
     inspect eval birdenv/c_interact --model openai/my-model -T limit=10
     inspect eval birdenv/c_interact --model ... --model-role user=openai/other -T user=role
 
-`-T` takes the game's settings. The user is `rule` unless `-T user=...` names another; `role` lets Inspect's
-model role `user` play the user that birdenv calls `llm`. A fault of the machine or of the user is an error of
-the sample, which Inspect leaves out of the scores and `inspect eval-retry` plays again.
+`-T` sets a setting of the game. The user is `rule` unless `-T user=...` names another one. With
+`-T user=role`, Inspect's model role `user` plays birdenv's user `llm`. If the machine or the user fails, the
+sample has an error: Inspect leaves it out of the scores, and `inspect eval-retry` plays it again.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ except ImportError as error:
 
 
 def _role_models() -> FunctionModels:
-    """Return the models of a user's seat whose calls Inspect makes; the episode's thread waits for them."""
+    """Return models for the user's seat whose calls Inspect makes while the episode's thread waits."""
     user, loop = model.get_model(role="user"), asyncio.get_running_loop()
 
     async def generate(body: Any) -> dict[str, Any]:
@@ -37,7 +37,10 @@ def _role_models() -> FunctionModels:
 
 @solver.solver
 def play(arena: Arena, **settings: Any) -> Any:
-    """Play the sample's task to its end; the model's messages go to birdenv as they are."""
+    """Return a solver that plays the task of a sample to its end.
+
+    The model's messages are passed to birdenv unchanged.
+    """
 
     async def solve(state: Any, generate: Any) -> Any:
         role = {"user": "llm", "models": _role_models()} if settings.get("user") == "role" else {}
@@ -61,7 +64,7 @@ def play(arena: Arena, **settings: Any) -> Any:
 
 @scorer.scorer(metrics={"*": [scorer.mean(), scorer.stderr()]})
 def reward(*names: str) -> Any:
-    """Score the reward, in all and of each phase."""
+    """Return a scorer for these rewards: `reward` is the total, `phase_1` and `phase_2` those of a phase."""
 
     async def score(state: Any, target: Any) -> Any:
         return scorer.Score(value={name: state.store.get("birdenv", {}).get(name, 0.0) for name in names})
@@ -83,17 +86,17 @@ def _task(game: str, names: tuple[str, ...], settings: dict[str, Any]) -> Any:
 
 @task
 def c_interact(**settings: Any) -> Any:
-    """Return c-Interact: an ambiguous request, clarified with a user."""
+    """Return the task c-Interact: an ambiguous request, which a user clarifies."""
     return _task("c-interact", ("reward", "phase_1", "phase_2"), settings)
 
 
 @task
 def a_interact(**settings: Any) -> Any:
-    """Return a-Interact: the same with tools on a budget."""
+    """Return the task a-Interact: ambiguous requests with tools on a budget."""
     return _task("a-interact", ("reward", "phase_1", "phase_2"), settings)
 
 
 @task
 def bird(**settings: Any) -> Any:
-    """Return BIRD: one question, scored by execution accuracy."""
+    """Return the task BIRD: one question, scored by execution accuracy."""
     return _task("bird", ("reward", "phase_1"), settings)

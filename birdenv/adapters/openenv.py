@@ -1,10 +1,10 @@
-"""OpenEnv: a server with an episode for each session.
+"""A server for OpenEnv, with an episode for each session.
 
     python -m birdenv.adapters.openenv c-interact limit=10 --port 8000 --record rollouts.jsonl
     openenv validate --url http://127.0.0.1:8000
 
-OpenEnv's generic client needs nothing of birdenv. It resets with `instance_id`, and steps with a model's chat
-message or its plain text:
+OpenEnv's generic client works without birdenv. Call `reset` with `instance_id`, and `step` with a model's
+chat message or its plain text:
 
     with GenericEnvClient(base_url="http://127.0.0.1:8000").sync() as client:
         told = client.reset(instance_id="library_1", markup=True).observation["text"]
@@ -30,15 +30,19 @@ except ImportError as error:
 
 
 class BirdenvAction(Action):
-    """A model's message: a chat message with tool calls, or text, which is read by the game's markup."""
+    """A model's message: a chat message with tool calls, or text in the game's markup."""
 
     message: dict[str, Any] | str
 
 
 class BirdenvObservation(Observation):
-    """The words of the environment, after `reset` the instruction; and the tools that are possible now.
+    """The reply of the environment, and the tools that are possible now.
 
-    A `void` episode was ended by a fault of the machine or of the user: leave it out of training.
+    Attributes:
+        text: the reply; after `reset`, the instruction.
+        tools: the schemas of the tools.
+        truncated: True if a limit outside of the protocol ended the episode.
+        void: True if the machine or the user failed: leave the episode out of training.
     """
 
     text: str = ""
@@ -48,7 +52,7 @@ class BirdenvObservation(Observation):
 
 
 class BirdenvEnvironment(Environment):
-    """The episodes of one session, one after the other."""
+    """The environment of one session, which plays one episode at a time."""
 
     SUPPORTS_CONCURRENT_SESSIONS = True
 
@@ -61,7 +65,7 @@ class BirdenvEnvironment(Environment):
     def reset(
         self, seed: Any = None, episode_id: Any = None, instance_id: str = "", markup: bool = False, **_: Any
     ) -> BirdenvObservation:
-        """Start an episode of a task; with `markup`, the text says how to write a move without tools."""
+        """Start an episode of a task. With `markup`, the text explains how to write moves without tools."""
         self.close()
         name = instance_id or self._task
         self._episode = self._arena.episode(name, seed=seed or 0)
@@ -69,10 +73,10 @@ class BirdenvEnvironment(Environment):
         return BirdenvObservation(text=self._arena.prompt(name, markup=markup), tools=self._episode.tools)
 
     def step(self, action: BirdenvAction, timeout_s: float | None = None, **_: Any) -> BirdenvObservation:
-        """Play a message."""
+        """Play a message, and return the reply."""
         episode, message = self._episode, action.message
         if episode is None:
-            raise InputError("no episode has begun: call reset first")
+            raise InputError("there is no episode yet: call reset first")
         step = episode.say(message) if isinstance(message, str) else episode.call(message)
         self._state.step_count += 1
         known = {"tools": episode.tools, "truncated": step.truncated, "void": step.void}
@@ -80,24 +84,24 @@ class BirdenvEnvironment(Environment):
 
     @property
     def state(self) -> State:
-        """Return the episode's id and the number of steps."""
+        """Return the id of the episode and the number of steps."""
         return self._state
 
     def close(self) -> None:
-        """End the episode, and keep its record."""
+        """End the episode, and write its record."""
         if self._episode is not None:
             end_episode(self._episode, self._record, "openenv")
         self._episode = None
 
 
 def make_app(arena: Arena, record: Path | None = None, task: str | None = None, sessions: int = 256) -> Any:
-    """Return the server's application, for `sessions` clients at once.
+    """Return the application of the server.
 
     Args:
         arena: the game.
-        record: a file for the records of episodes; None keeps none.
-        task: the task of a client that names none; without it, the first.
-        sessions: clients that may be connected.
+        record: a file for the records of the episodes, or None.
+        task: the task for clients that do not name one; by default, the first.
+        sessions: the largest number of connected clients.
     """
     make = partial(BirdenvEnvironment, arena, record, task)
     return create_app(make, BirdenvAction, BirdenvObservation, "birdenv", max_concurrent_envs=sessions)

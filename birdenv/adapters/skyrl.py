@@ -1,11 +1,12 @@
-"""SkyRL: a text environment, in which a model writes moves as the published tags.
+"""A text environment for SkyRL, in which a model writes its moves with the published tags.
 
     from skyrl_gym.envs.registration import register
 
     register(id="birdenv", entry_point="birdenv.adapters.skyrl:BirdenvEnv")
 
-Each trajectory has an environment of its own. The row's `extras` name the game, the task and settings:
-`{"game": "c-interact", "instance_id": "library_1", "settings": {"patience": 3}}`. `dataset_rows` makes them.
+Each trajectory has an environment of its own. The `extras` of a row name the game, the task and the settings:
+`{"game": "c-interact", "instance_id": "library_1", "settings": {"patience": 3}}`. `dataset_rows` returns such
+rows.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ __all__ = ["BirdenvEnv", "dataset_rows"]
 
 
 def dataset_rows(game: str, **settings: Any) -> list[dict[str, Any]]:
-    """Return SkyRL's rows of all tasks of a game: `prompt`, `env_class`, and what `BirdenvEnv` needs."""
+    """Return a row for each task of a game, with `prompt`, `env_class` and the extras for `BirdenvEnv`."""
     with make_game(game, **settings) as arena:
         return [
             {
@@ -40,11 +41,11 @@ def dataset_rows(game: str, **settings: Any) -> list[dict[str, Any]]:
 
 
 class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
-    """One episode, in which the model's text is read by the game's markup.
+    """The environment of one episode, which reads the model's text by the game's markup.
 
     Args:
         env_config: not used.
-        extras: `game`, `instance_id` and, if any, `settings` and `seed`.
+        extras: `game`, `instance_id` and, optionally, `settings` and `seed`.
     """
 
     def __init__(self, env_config: Any = None, extras: Mapping[str, Any] | None = None) -> None:
@@ -54,12 +55,12 @@ class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
         self._episode: Episode = self._arena.episode(chosen["instance_id"], seed=chosen.get("seed", 0))
 
     def init(self, prompt: Any) -> tuple[list[dict[str, str]], dict[str, Any]]:
-        """Return the first message, whatever the row's prompt was."""
+        """Return the first message. The prompt of the row is not used."""
         text = self._arena.prompt(self._episode.instance_id, markup=True)
         return [{"role": "user", "content": text}], {}
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
-        """Play the model's text. `metadata["void"]` marks an episode that says nothing about the policy."""
+        """Play the model's text. `metadata["void"]` is True if the episode says nothing about the policy."""
         step = self._episode.say(action)
         return BaseTextEnvStepOutput(
             observations=[{"role": "user", "content": step.text}],
@@ -73,6 +74,6 @@ class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
         return {f"phase_{phase}": reward for phase, reward in self._episode.breakdown.items()}
 
     def close(self) -> None:
-        """Let go of the episode's database and of the tasks."""
+        """Close the episode and the game."""
         self._episode.close()
         self._arena.close()

@@ -1,4 +1,4 @@
-"""TRL: the games for `GRPOTrainer`, by tools (`environment_factory`) or by tags (`rollout_func`).
+"""Games for TRL's `GRPOTrainer`, played by tools (`environment_factory`) or by tags (`rollout_func`).
 
     GRPOTrainer(model, train_dataset=Dataset.from_list(dataset_rows("c-interact")),
                 environment_factory=environment_class("c-interact"))
@@ -6,9 +6,9 @@
     GRPOTrainer(model, train_dataset=Dataset.from_list(dataset_rows("c-interact", markup=True)),
                 rollout_func=rollout("c-interact"), reward_funcs=earned)
 
-With an environment, TRL runs the tools itself: words without a call end the episode, all calls of a message
-are played, and a call of an unknown tool never reaches birdenv. `rollout` keeps every rule of the game; there
-`max_completion_length` is that of one turn. A void episode earns None, which TRL leaves out.
+With `environment_factory`, TRL runs the tools itself: a message without a call ends the episode, all calls in
+a message are played, and calls of unknown tools never reach birdenv. `rollout` keeps all rules of the game;
+`max_completion_length` then limits one turn. The reward of a void episode is None, which TRL ignores.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from birdenv.dialogue import Episode, make_game
 
 
 def dataset_rows(game: str, *, markup: bool = False, **settings: Any) -> list[dict[str, Any]]:
-    """Return a row for each task. Its prompt's message holds the task's id, which templates do not show."""
+    """Return a row for each task. Its prompt carries the id of the task, which chat templates ignore."""
     rows = make_game(game, **settings).rows(markup=markup)
     return [{"prompt": [{"role": "user", "content": x["prompt"], "instance_id": x["id"]}]} for x in rows]
 
 
 def environment_class(game: str, **settings: Any) -> type:
-    """Return a class whose methods are the tools of a game, for `environment_factory`."""
+    """Return a class for `environment_factory`, whose methods are the tools of a game."""
     arena = make_game(game, **settings)
 
     class Birdenv:
@@ -43,7 +43,7 @@ def environment_class(game: str, **settings: Any) -> type:
 
 
 def _method(function: dict[str, Any]) -> Any:
-    """Return a method with the signature and the docstring of which TRL makes the tool's schema."""
+    """Return a method for a tool. TRL derives the tool's schema from its signature and docstring."""
 
     def method(self: Any, **arguments: Any) -> Any:
         return self._episode.call({"name": function["name"], "arguments": arguments}).text
@@ -59,14 +59,14 @@ def _method(function: dict[str, Any]) -> Any:
 
 
 def rollout(game: str, *, most_tokens: int = 16_384, **settings: Any) -> Any:
-    """Return a `rollout_func` in which the model writes tags; an episode ends at `most_tokens`."""
+    """Return a `rollout_func` in which the model writes tags. An episode ends after `most_tokens` tokens."""
     arena = make_game(game, **settings)
 
     def play(prompts: Any, trainer: Any) -> dict[str, Any]:
         tokenizer = trainer.processing_class
         episodes = [arena.episode(prompt[-1]["instance_id"]) for prompt in prompts]
         starts = tokenizer.apply_chat_template(prompts, add_generation_prompt=True, return_dict=False)
-        made: list[list[Any]] = [[] for _ in prompts]  # of each token: the id, the mask, the log-probability
+        made: list[list[Any]] = [[] for _ in prompts]  # id, mask and log-probability of each token
         while playing := [i for i, episode in enumerate(episodes) if not episode.done]:
             contexts = [starts[i] + [token for token, *_ in made[i]] for i in playing]
             turns, chances = trainer._generate_single_turn(contexts, None, {}, 1)
@@ -87,12 +87,12 @@ def rollout(game: str, *, most_tokens: int = 16_384, **settings: Any) -> Any:
 
 
 def earned(birdenv_reward: list[float | None], **_: Any) -> list[float | None]:
-    """Return the rewards of `rollout`, as a reward function."""
+    """Return the rewards that `rollout` collected; this is a reward function for the trainer."""
     return birdenv_reward
 
 
 def _reply(tokenizer: Any, text: str, turn: list[int]) -> Any:
-    """Return the tokens of a user's message after a model's turn, whichever template the model has."""
+    """Return the tokens of a user's message after a model's turn, for any chat template."""
     told = [{"role": r, "content": c} for r, c in (("user", "?"), ("assistant", "said-it"), ("user", text))]
     shown = tokenizer.apply_chat_template(told, add_generation_prompt=True, tokenize=False)
     end = tokenizer.eos_token if turn[-1:] == [tokenizer.eos_token_id] else ""

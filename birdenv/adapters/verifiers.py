@@ -1,10 +1,10 @@
-"""verifiers v1: a taskset of a game's tasks, and an environment in which a model writes tags.
+"""A taskset for verifiers v1 with the tasks of a game, and an environment in which a model writes tags.
 
     vf-eval birdenv-verifiers --env.taskset.settings '{"limit": 10}' -m my-model --no-push \\
       --env.agent.runtime.type subprocess --client.base-url URL --client.api-key-var KEY
 
-`--env.taskset.game` names another game. A fault of the machine or of the user is an error of the episode,
-which verifiers neither scores nor trains on.
+`--env.taskset.game` names another game. If the machine or the user fails, the episode has an error, and
+verifiers neither scores it nor trains on it.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ __all__ = ["BirdenvEnv", "BirdenvTaskset"]
 
 
 class BirdenvConfig(vf.TasksetConfig):
-    """The game and its settings, as `make_game` takes them."""
+    """The game and its settings, for `make_game`."""
 
     game: str = "c-interact"
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
 class BirdenvTask(vf.Task[vf.TaskData]):
-    """One task, scored by the reward and, as metrics, the reward of each phase."""
+    """One task. Its score is the reward; the rewards of the phases are metrics."""
 
     @property
     def key(self) -> str:
-        """Return the task's id, which stays when its prompt changes."""
+        """Return the id of the task, which does not change with its prompt."""
         return str(self.data.id)
 
     @vf.reward
@@ -48,7 +48,7 @@ class BirdenvTask(vf.Task[vf.TaskData]):
 
     @vf.metric
     async def phases(self, trace: vf.Trace) -> Mapping[str, float]:
-        """Return what each phase earned."""
+        """Return the reward of each phase."""
         return {f"phase_{phase}": earned for phase, earned in trace.info.get("breakdown", {}).items()}
 
 
@@ -60,23 +60,23 @@ class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
         self.arena = make_game(config.game, **config.settings)
 
     def load(self) -> list[BirdenvTask]:
-        """Return the tasks; their ids are those of the game."""
+        """Return the tasks, with the ids that they have in the game."""
         rows = self.arena.rows(markup=True)
         data = [vf.TaskData(id=row["id"], name=row["id"], prompt=row["prompt"]) for row in rows]
         return [BirdenvTask(each, self.config.task) for each in data]
 
 
 class BirdenvEnvConfig(vf.EnvConfig):
-    """One agent, which needs no tools of its harness."""
+    """The configuration of one agent, which needs no tools of its harness."""
 
     agent: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"})
 
 
 class BirdenvEnv(vf.Env[BirdenvEnvConfig]):
-    """Plays a task: the environment is the model's user."""
+    """An environment that plays a task by taking the role of the model's user."""
 
     async def run(self, task: BirdenvTask, agents: vf.Agents) -> None:
-        """Play an episode to its end, or until the model's harness ends."""
+        """Play an episode to its end, or until the harness of the model ends."""
         with self.taskset.arena.episode(task.data.id) as episode:
             async with agents.agent.interaction(task) as interaction:
                 segment = await interaction.turn()

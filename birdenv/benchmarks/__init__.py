@@ -1,4 +1,5 @@
-"""Getting the public benchmarks ready: fetching, merging ground truth, verifying; and generating new ones."""
+"""Preparation of the public benchmarks (fetching, merging ground truth, verifying), and a generator of new
+ones."""
 
 from birdenv.benchmarks._fetch import (
     Published,

@@ -1,8 +1,8 @@
-"""Fetching the public benchmarks from where their authors publish them, by `huggingface_hub` and `pooch`.
+"""Downloads of the public benchmarks from the places where their authors publish them.
 
-`sources.json` beside this file says where that is, and when somebody last looked. What comes from there is
-not trusted: nothing is written outside of the folder, no link is made, and an archive is unpacked only if all
-of it can be, within a bound.
+`sources.json` beside this file lists these places, and when somebody last checked them. Downloads are not
+trusted: nothing is written outside of the folder, no links are created, and an archive is unpacked completely
+or not at all, within limits.
 """
 
 from __future__ import annotations
@@ -26,14 +26,16 @@ from birdenv.errors import BirdenvError, InfrastructureError, InputError
 from birdenv.files import file_digest, is_directory
 
 EXPANSION = 100
-"""An archive may unpack to so many times its own size, and to the first megabyte in any case."""
+"""An archive may expand to this many times its own size, plus one megabyte."""
 
 MOST_FILES = 100_000
+"""The largest number of files in an archive."""
+
 _INSTALL = "birdenv data fetch needs {}: pip install 'birdenv[fetch]' (in a clone: -e '.[fetch]')"
 
 
 def told(checked: str) -> str:
-    """Return the day on which an address was checked, in words."""
+    """Return a phrase that says on which day an address was checked."""
     return "address not checked" if checked == "not checked" else f"address checked on {checked}"
 
 
@@ -42,15 +44,15 @@ class _Record(BaseModel):
 
 
 class Place(_Record):
-    """The place where a data set, or a part of it, is published.
+    """A place where a data set, or a part of it, is published.
 
     Attributes:
-        kind: `archive`, a zip file, or `hub`, a data set of the Hugging Face Hub.
+        kind: `archive` (a zip file) or `hub` (a data set of the Hugging Face Hub).
         address: the address of the archive, or the name of the data set.
-        has: what is there, in words.
-        checked: the day on which somebody fetched it from there, or `not checked`.
-        at_most_gb: more than this is not downloaded.
-        sha256: the digest of the archive, if somebody has seen its bytes.
+        has: a description of what is there.
+        checked: the day on which somebody last downloaded it, or `not checked`.
+        at_most_gb: the largest download that is allowed, in GB.
+        sha256: the digest of the archive, if it is known.
     """
 
     kind: Literal["archive", "hub"]
@@ -65,20 +67,25 @@ class Place(_Record):
 
 
 class Dumps(_Record):
-    """The place of a data set's PostgreSQL dumps, which a person has to download with a browser."""
+    """A place with PostgreSQL dumps of a data set, which people have to download with a browser."""
 
     address: str
     checked: str
 
 
 class Published(_Record):
-    """A public benchmark: its licence, where it is, and what to do with it.
+    """A public benchmark.
 
     Attributes:
-        task_files: the names that its task file has.
-        ground_truth: what to write into the subject of the e-mail that asks for the ground truth.
-        seen: the digests of some of its files, of the edition that birdenv was tested with.
+        title: the name for people.
+        licence: the licence.
+        home: the home page.
+        places: the places to download it from.
+        task_files: the possible names of its task file.
         next: the command that plays it.
+        dumps: the place of its PostgreSQL dumps, if it has any.
+        ground_truth: the subject of the e-mail that asks the authors for the ground truth.
+        seen: digests of some of its files, in the edition that birdenv was tested with.
     """
 
     title: str
@@ -100,14 +107,15 @@ def published() -> dict[str, Published]:
 
 
 def fetch_hub(place: Place, folder: Path) -> None:
-    """Download a data set of the Hugging Face Hub into a folder, or what is still missing there.
+    """Download a data set of the Hugging Face Hub into a folder, except for files that are already there.
 
-    The library's own variables hold: `HF_ENDPOINT` names a mirror, `HF_TOKEN` a key, `HF_HUB_OFFLINE` and the
-    like.
+    The environment variables of `huggingface_hub` apply: `HF_ENDPOINT` names a mirror, `HF_TOKEN` is a key,
+    and so on.
 
     Raises:
-        InfrastructureError: the Hub is out of reach, or what it sends is not what it announces.
-        InputError: the library is missing, or the data set is too large or has names that lead outside.
+        InfrastructureError: the Hub cannot be reached, or the download is damaged.
+        InputError: the library is missing, the data set is too large, or a file name leads outside of the
+            folder.
     """
     try:
         from huggingface_hub import HfApi, RepoFile, snapshot_download
@@ -116,14 +124,15 @@ def fetch_hub(place: Place, folder: Path) -> None:
         raise InputError(_INSTALL.format(error.name)) from None
     if not sys.stderr.isatty():
         disable_progress_bars()
-    with _network_errors(place, "Run the command again: what is there is not downloaded again."):
-        commit = HfApi().dataset_info(place.address).sha  # what is checked is what is downloaded
+    again = "Run the command again: files that are complete are not downloaded again."
+    with _network_errors(place, again):
+        commit = HfApi().dataset_info(place.address).sha  # so that what is checked is what is downloaded
         files = HfApi().list_repo_tree(place.address, repo_type="dataset", recursive=True, revision=commit)
         sizes = {file.path: file.size for file in files if isinstance(file, RepoFile)}
     for name in sizes:
         _inside(name, place.address)
     _check_room(sum(sizes.values()), place, folder)
-    with _network_errors(place, "Run the command again: what is there is not downloaded again."):
+    with _network_errors(place, again):
         snapshot_download(place.address, repo_type="dataset", revision=commit, local_dir=folder)
 
 
@@ -131,18 +140,20 @@ def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
     """Download an archive, and unpack it into a folder.
 
     Args:
-        progress: shows how far the download is; an object with `total`, `update`, `reset` and `close`, as
-            `tqdm` makes them.
+        place: the place of the archive.
+        folder: the folder.
+        progress: a progress bar for the download: an object with `total`, `update`, `reset` and `close`, like
+            those of `tqdm`.
 
     Raises:
-        InfrastructureError: the address is out of reach, or what it sends is torn or not what is expected.
-        InputError: the library is missing, or the archive is one that `unpack` refuses.
+        InfrastructureError: the address cannot be reached, or the download is damaged.
+        InputError: the library is missing, or `unpack` refuses the archive.
     """
     try:
         import pooch
     except ImportError as error:
         raise InputError(_INSTALL.format(error.name)) from None
-    again = "Try again later, or download it in another way, and name the file with --archive."
+    again = "Try again later, or download the file yourself and name it with --archive."
     with tempfile.TemporaryDirectory(prefix=".download-", dir=_made(folder)) as name:
         pooch.get_logger().setLevel("WARNING")
         bounded = _BoundedFile(place, folder, progress)
@@ -154,13 +165,19 @@ def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
 
 
 def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
-    """Unpack a zip archive into a folder, all of it or nothing.
+    """Unpack a zip archive into a folder, completely or not at all.
 
-    Links, names that lead outside, encrypted files and archives that grow more than `EXPANSION` times are
-    refused, and no file or folder that is there already is replaced.
+    Existing files and folders are never replaced.
 
     Args:
-        called: what the archive is called in errors, if not by its path.
+        archive: the archive.
+        folder: the folder.
+        called: the name of the archive in errors; by default, its path.
+
+    Raises:
+        InputError: the archive is damaged, has links, encrypted files or names that lead outside of the
+            folder, expands too much, or contains something that already exists in the folder.
+        InfrastructureError: the folder cannot be written, or the disk is full.
     """
     called = called or str(archive)
     if not archive.is_file():
@@ -175,12 +192,14 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
             total = sum(member.file_size for member in members)
             most = EXPANSION * archive.stat().st_size + 2**20
             if total > most:
-                raise InputError(f"{called}: it would unpack to {total:,} bytes, more than {most:,}: refused")
+                raise InputError(
+                    f"{called} is refused: it would expand to {total:,} bytes, and {most:,} are allowed"
+                )
             _check_disk(total, folder)
             tops = {PurePosixPath(member.filename).parts[0] for member in members}
             for top in sorted(tops):
                 if os.path.lexists(folder / top):
-                    raise InputError(f"{folder / top} is there already: remove it, or name another folder")
+                    raise InputError(f"{folder / top} already exists: remove it, or name another folder")
             for member in members:
                 file.extract(member, name)  # reads no more than `file_size`, and checks the digest
             for top in sorted(tops):
@@ -189,49 +208,51 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
         raise
     except OSError as error:
         raise InfrastructureError(f"{called}: cannot be unpacked into {folder}: {error}") from None
-    except Exception as error:  # every compression has errors of its own, and names can be no text
-        raise InputError(f"{called}: not a whole zip archive ({error})") from None
+    except Exception as error:  # each compression method has its own errors, and names may be no text
+        raise InputError(f"{called} is not a complete zip archive ({error})") from None
 
 
 def _members(file: zipfile.ZipFile, called: str) -> list[zipfile.ZipInfo]:
-    """Return the files and folders of an archive, without what macOS adds; an error if one of them is not
-    plain.
+    """Return the files and folders of an archive, without those that macOS adds.
+
+    Raises:
+        InputError: one of them is a link, a device or encrypted, or there are too many.
     """
     found = []
     for member in file.infolist():
         parts = _inside(member.filename, called).parts
         if stat.S_IFMT(member.external_attr >> 16) not in (0, stat.S_IFREG, stat.S_IFDIR):
-            raise InputError(f"{called}: {member.filename!r} is a link or a device: refused")
+            raise InputError(f"{called} is refused: {member.filename!r} is a link or a device")
         if member.flag_bits & 1:
-            raise InputError(f"{called}: {member.filename!r} is encrypted: refused")
+            raise InputError(f"{called} is refused: {member.filename!r} is encrypted")
         if parts and "__MACOSX" not in parts and parts[-1] != ".DS_Store":
             found.append(member)
     if len(found) > MOST_FILES:
-        raise InputError(f"{called}: it has {len(found):,} files, more than {MOST_FILES:,}: refused")
+        raise InputError(f"{called} is refused: it has {len(found):,} files, and {MOST_FILES:,} are allowed")
     return found
 
 
 def _inside(name: str, called: str) -> PurePosixPath:
     path = PurePosixPath(name)
     if path.is_absolute() or ".." in path.parts or any(letter in name for letter in "\\:\0"):
-        raise InputError(f"{called}: the name {name!r} leads outside of the folder: refused")
+        raise InputError(f"{called} is refused: the name {name!r} leads outside of the folder")
     return path
 
 
 @contextmanager
 def _network_errors(place: Place, hint: str) -> Iterator[None]:
-    """Say what went wrong on the way in one line. The libraries raise errors of many families."""
+    """Turn any error of the download libraries into a one-line `InfrastructureError`."""
     try:
         yield
     except InputError:
         raise
     except Exception as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise InfrastructureError(f"{place.address}: cannot be fetched: {first}. {hint}") from error
+        raise InfrastructureError(f"{place.address} cannot be downloaded: {first}. {hint}") from error
 
 
 class _BoundedFile:
-    """Counts what is downloaded, in the place of a progress bar, and stops it at a bound."""
+    """A progress bar for `pooch` that stops the download at a size limit."""
 
     def __init__(self, place: Place, folder: Path, bar: Any) -> None:
         self._place, self._folder, self._bar = place, folder, bar
@@ -267,7 +288,8 @@ class _BoundedFile:
 def _check_room(size: int, place: Place, folder: Path | None) -> None:
     if size > place.at_most_gb * 1e9:
         raise InputError(
-            f"{place.address}: {size:,} bytes or more, where {place.at_most_gb:g} GB is the most: refused"
+            f"{place.address} is refused: it has at least {size:,} bytes, and {place.at_most_gb:g} GB are "
+            "allowed"
         )
     if folder is not None:
         _check_disk(size, folder)
@@ -275,7 +297,7 @@ def _check_room(size: int, place: Place, folder: Path | None) -> None:
 
 def _check_disk(size: int, folder: Path) -> None:
     if size > (free := shutil.disk_usage(_made(folder)).free):
-        raise InfrastructureError(f"{folder}: {size:,} bytes are needed, and {free:,} are free")
+        raise InfrastructureError(f"{folder}: {size:,} bytes are needed, but only {free:,} are free")
 
 
 def _made(folder: Path) -> Path:
@@ -287,7 +309,7 @@ def _made(folder: Path) -> Path:
 
 
 def describe_fetched(benchmark: Published, folder: Path) -> list[str]:
-    """Return what to tell about a fetched benchmark: which of its files are known, and what to do next."""
+    """Return lines about a downloaded benchmark: which of its files are known, and what to do next."""
     lines = []
     for name, digest in benchmark.seen.items():
         for path in sorted(folder.rglob(name)):
@@ -311,8 +333,8 @@ def describe_fetched(benchmark: Published, folder: Path) -> list[str]:
     merged = folder / "merged.jsonl"
     if benchmark.ground_truth is not None:
         lines += [
-            "Its authors send the gold SQL and the test cases by e-mail: write to bird.bench25@gmail.com",
-            f"with the subject {benchmark.ground_truth}, then merge what they send:",
+            "The authors send the gold SQL and the test cases by e-mail: write to bird.bench25@gmail.com",
+            f"with the subject {benchmark.ground_truth}, then merge the file that they send:",
             f"  birdenv data merge {tasks} GROUND_TRUTH.jsonl {merged}",
         ]
     command = benchmark.next.format(

@@ -1,12 +1,11 @@
-"""Merging the ground truth, which the authors send by e-mail, into the public task file; reports of checks.
+"""Merging of ground truth, which the authors send by e-mail, into public task files; reports of checks.
 
-Strict where the authors' own script is lenient (BIRD-Interact `combine_public_with_gt.py`): ids must match,
-nothing is dropped in silence. `missing_ground_truth` says which tasks lack it, and where the authors give it.
-`Problem` and `Report` are what any check of benchmark data found.
+Unlike the authors' own script (BIRD-Interact `combine_public_with_gt.py`), merging is strict: ids must match,
+and nothing is dropped silently.
 
-Published prediction files of BIRD mini-dev are keyed by the order of its 2024 edition. That edition (500
-rows) has the questions 137 and 138 twice and lacks 119 and 120; the edition of 2025 has each of 500 questions
-once. Up to row 483 both have the same order.
+The keys of published prediction files for BIRD mini-dev follow the order of its 2024 edition. This edition
+(500 rows) contains the questions 137 and 138 twice, and lacks 119 and 120. The 2025 edition contains each of
+its 500 questions once. Both have the same order up to row 483.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ _ORDER = """
 
 
 def keys_of_2024() -> list[tuple[str, int]]:
-    """`(question_id, occurrence)` of each row of the 2024 edition, occurrences counted from 1."""
+    """Return `(question_id, occurrence)` for each row of the 2024 edition; occurrences count from 1."""
     seen: Counter[str] = Counter()
     keys = []
     for question_id in _ORDER.split():
@@ -59,21 +58,22 @@ def keys_of_2024() -> list[tuple[str, int]]:
 
 
 def has_2024_signature(question_ids: Sequence[str]) -> bool:
-    """Return whether a task file is the 2024 edition: its 500 rows in its order."""
+    """Return True if a task file is the 2024 edition, that is, has its 500 rows in its order."""
     return list(question_ids) == _ORDER.split()
 
 
 WHERE_TO_ASK = (
-    "The authors send it by e-mail: write to bird.bench25@gmail.com with [bird-interact-lite GT&Test Cases], "
-    "[bird-interact-full GT&Test Cases] or [mini-interact GT&Test Cases] in the subject, then put it in with "
+    "The authors send it by e-mail: write to bird.bench25@gmail.com with the subject [bird-interact-lite "
+    "GT&Test Cases], [bird-interact-full GT&Test Cases] or [mini-interact GT&Test Cases], then add it by "
     "`birdenv data merge`"
 )
+"""Says how to get the ground truth of BIRD-Interact."""
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """Return the empty fields, each with its number of tasks, as one text; "" if no field is empty.
+    """Return the fields that lack ground truth, each with the number of tasks, or "" if there are none.
 
-    Test cases are missed where the task, or its follow-up, is Management.
+    Test cases are needed only for Management tasks and follow-ups.
     """
     missing = {"sol_sql": 0, "test_cases": 0, "follow_up.sol_sql": 0, "follow_up.test_cases": 0}
     for task in tasks:
@@ -90,9 +90,12 @@ def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with one task; `instance_id` is "" for the file as a whole.
+    """One problem of a task.
 
-    `truth_missing` marks what `--partial` permits.
+    Attributes:
+        instance_id: the id of the task, or "" if the problem concerns the whole file.
+        message: what is wrong.
+        truth_missing: True if only ground truth is missing, which `--partial` allows.
     """
 
     instance_id: str
@@ -105,9 +108,13 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class PreparationReport:
-    """`problems` must be mended; `warnings` should be read; `figures` are counts by name.
+    """The result of checking benchmark data.
 
-    `defects` says of tasks with a defective gold, by id, what is wrong with it, without quoting it.
+    Attributes:
+        problems: problems that have to be fixed.
+        warnings: problems that somebody should look at.
+        figures: counts by name.
+        defects: the reasons why the gold of tasks is defective, by id. They do not quote the gold.
     """
 
     problems: tuple[Problem, ...]
@@ -117,14 +124,16 @@ class PreparationReport:
 
     @property
     def passed(self) -> bool:
+        """Return True if there are no problems."""
         return not self.problems
 
     @property
     def partial_would_pass(self) -> bool:
-        """Return whether nothing but ground truth is missing."""
+        """Return True if the only problem is missing ground truth."""
         return all(problem.truth_missing for problem in self.problems)
 
     def to_json(self) -> dict[str, Any]:
+        """Return the report as a JSON object."""
         return {
             "passed": self.passed,
             "figures": self.figures,
@@ -134,7 +143,7 @@ class PreparationReport:
         }
 
     def lines(self, most: int = 20) -> list[str]:
-        """Return the report for people: figures, then at most `most` problems, defects and warnings each."""
+        """Return the report as lines for people, with at most `most` problems, defects and warnings each."""
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
         defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]
         listed = (("PROBLEM", self.problems), ("defective", defects), ("warning", self.warnings))
@@ -147,7 +156,7 @@ class PreparationReport:
 
 
 def _grouped(problems: Sequence[Problem]) -> list[str]:
-    """Return a line for each problem, with the names of the tasks that have it."""
+    """Return one line for each message, with the names of its tasks."""
     by_message: dict[str, list[str]] = {}
     for problem in problems:
         by_message.setdefault(problem.message, []).append(problem.instance_id)
@@ -163,7 +172,13 @@ _KEYS = ("sol_sql", "external_knowledge", "test_cases")
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The merged rows in public order, what does not fit together, and how many rows got ground truth."""
+    """The result of merging.
+
+    Attributes:
+        records: the merged records, in the order of the public file.
+        problems: what does not fit together.
+        matched: the number of records that got ground truth.
+    """
 
     records: list[dict[str, Any]]
     problems: list[Problem]
@@ -171,15 +186,23 @@ class Merged:
 
 
 def merge_files(public_file: Path, truth_file: Path, *, partial: bool = False) -> Merged:
-    """Merge by `instance_id`. With `partial`, public rows without ground truth are not a problem.
+    """Merge a public task file with its ground truth by `instance_id`.
 
-    The three solution fields take the ground truth's value, or [] where it has none; in a follow-up likewise.
-    A follow-up that the public row lacks is copied whole.
+    The three solution fields take the values of the ground truth, or [] if it has none. The same applies to
+    the follow-up. If the public record has no follow-up, that of the ground truth is copied.
+
+    Args:
+        public_file: the public task file.
+        truth_file: the file with the ground truth.
+        partial: whether public records without ground truth are allowed.
+
+    Raises:
+        InputError: a file cannot be read, a record has no id, or an id occurs twice.
     """
     public = _by_id(public_file)
     truth = _by_id(truth_file)
     problems = [
-        Problem(name, f"{truth_file.name} has it, {public_file.name} does not")
+        Problem(name, f"it is in {truth_file.name}, but not in {public_file.name}")
         for name in truth
         if name not in public
     ]

@@ -1,4 +1,4 @@
-"""Checking a c-Interact task file against its folder, and that its gold passes its own grading."""
+"""Verification of a c-Interact task file: its records, its folder, and whether its gold passes grading."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _FAILS: Final = {
     "test_error": "does not pass its own test cases",
     "wrong_result": "does not pass its own grading",
 }
-"""What is said in lists of defects, by status; of any other status, that the gold does not run."""
+"""The reasons in lists of defects, by status. For any other status, the gold does not run."""
 
 Progress = Callable[[str], object]
 OracleTasks = Literal["all", "present", "none"]
@@ -50,15 +50,22 @@ def verify_records(
     today: str | None = None,
     progress: Progress | None = None,
 ) -> PreparationReport:
-    """Check every record, then let an oracle play each task that has gold.
+    """Check every record, and let an oracle play each task that has gold.
 
-    `folder` holds the databases and their notes; without one, only the records themselves are checked. The
-    oracle plays on `source`, by default the folder's SQLite files, and `oracle` says which tasks: `all` (a
-    database that is not there is a problem), those whose database is `present`, or `none`, for which no
-    database is needed; then `dialect` says whose SQL the records hold. With `partial`, tasks without gold
-    are counted and left out. `progress` is called with each task's id as it is done. The report's `defects`
-    name the tasks whose gold reads the clock, does not run, or fails its own test cases. With `today`, that
-    day stands in for the clock.
+    Args:
+        raw_records: the records.
+        folder: the folder with the databases and their notes; without it, only the records are checked.
+        source: the databases on which the oracle plays; by default, the SQLite files of the folder.
+        dialect: the dialect of the records' SQL, if there is no source.
+        oracle: the tasks that the oracle plays: `all` (a missing database is a problem), those whose database
+            is `present`, or `none`.
+        partial: whether missing gold is allowed. Tasks without gold are then only counted.
+        today: a day that replaces the clock.
+        progress: is called with the id of each task when the task is done.
+
+    Returns:
+        The report. Its `defects` name the tasks whose gold reads the clock, does not run, or fails its own
+        test cases.
     """
     problems: list[Problem] = []
     warnings: list[Problem] = []
@@ -110,7 +117,7 @@ def verify_records(
 
 
 def _untested(record: TaskRecord) -> Iterator[str]:
-    """Say that test cases are missing or unusable, for the list of defects."""
+    """Yield reasons for the list of defects if test cases are missing or unusable."""
     for follow_up in dict.fromkeys(follow_up for follow_up, _ in _test_faults(record)):
         solution = record.follow_up if follow_up else record
         if solution is not None and solution.sol_sql:
@@ -118,7 +125,8 @@ def _untested(record: TaskRecord) -> Iterator[str]:
 
 
 def _volatile(record: TaskRecord, today: str | None, dialect: str) -> Iterator[str]:
-    """Say what reads the clock, where `today` does not stand in for it, or random numbers."""
+    """Yield reasons for the list of defects if a record reads random numbers, or a clock that `today` does
+    not replace."""
     follow_up = record.follow_up
 
     def changes(sql: str) -> bool:
@@ -155,7 +163,7 @@ def _structural(record: TaskRecord, partial: bool) -> Iterator[str]:
 
 
 def _test_faults(record: TaskRecord) -> Iterator[tuple[bool, str]]:
-    """Say what is wrong with test cases, and whether they are the follow-up's."""
+    """Yield what is wrong with test cases, each time with True if they belong to the follow-up."""
     follow_up = record.follow_up
     parts = [(False, record.category, record.test_cases, record.grading)]
     if follow_up is not None:
@@ -172,7 +180,7 @@ def _test_faults(record: TaskRecord) -> Iterator[tuple[bool, str]]:
 def _doubts(record: TaskRecord) -> Iterator[str]:
     by_id = "Management" if "_M_" in record.instance_id else "Query"
     if by_id != record.category:
-        yield f"its id says {by_id}, its category {record.category}"
+        yield f"the id says {by_id}, but the category is {record.category}"
     if record.follow_up is not None and record.follow_up.category is None:
         yield "follow_up.category is missing and is inferred"
     request = " ".join(record.amb_user_query.casefold().split())
@@ -196,14 +204,19 @@ def _unknown_ids(record: TaskRecord, notes: DatabaseNotes) -> Iterator[str]:
 
 
 class _Failure(NamedTuple):
-    """Why a task's own gold fails: with what it returned, and without."""
+    """The reason why a task's own gold fails.
+
+    Attributes:
+        message: the reason, which may quote what the gold returned.
+        reason: the reason for a list of defects, which quotes nothing.
+    """
 
     message: str
     reason: str
 
 
 class _Oracle:
-    """Submits the gold of each phase, and never asks."""
+    """A player that submits the gold of each phase, and never asks."""
 
     def __init__(self, task: CInteractTask) -> None:
         follow_up = task.private.follow_up
@@ -222,25 +235,28 @@ class _Checker:
         self._notes = functools.cache(functools.partial(read_notes, folder))
 
     def doubts(self, record: TaskRecord, index: int) -> Iterator[str]:
-        """Clean-up that fails behind the gold that it was written for; elsewhere its errors are ignored."""
+        """Yield warnings about clean-up that fails even after the task's own gold.
+
+        Its errors are ignored after other SQL, so nothing else would report them.
+        """
         task = self._task(record, index)
         private = task.private
         if not private.cleanup:
             return
         with self._source.open(task.public.database, Limits()) as database:
             if isinstance(database.run((*private.preprocess, *private.gold)), QueryError):
-                return  # which the oracle tells
-            database.run(("ROLLBACK",))  # an error where nothing is open, which is as good
+                return  # the oracle reports this
+            database.run(("ROLLBACK",))  # an error, if no transaction is open, does not matter
             for number, statement in enumerate(private.cleanup):
                 done = database.run((statement,))
                 if isinstance(done, QueryError):
-                    yield f"clean_up_sqls[{number}] fails behind its own gold: {done.message}"
+                    yield f"clean_up_sqls[{number}] fails after the task's own gold: {done.message}"
 
     def _task(self, record: TaskRecord, index: int) -> CInteractTask:
         return split_record(record, index, self._notes(record.selected_database), self._source.dialect)
 
     def failure(self, record: TaskRecord, index: int) -> _Failure | None:
-        """Let the oracle play a task; None if it passes."""
+        """Let the oracle play a task. Return why it failed, or None if it passed."""
         task = self._task(record, index)
         self._source.check(task.public.database)
         rules = CInteractRules(task, self._source, self._grader)

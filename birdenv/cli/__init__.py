@@ -1,4 +1,4 @@
-"""The command line, one module a command. `birdenv --help` teaches."""
+"""The command line, with one module for each command. Start with `birdenv --help`."""
 
 from birdenv.cli._main import main
 

@@ -1,4 +1,4 @@
-"""`birdenv doctor`: what this machine can do."""
+"""`birdenv doctor`: check what this machine can do."""
 
 from __future__ import annotations
 
@@ -31,27 +31,29 @@ _LIMITS = {
     "linux": "Linux: all limits hold.",
     "darwin": "macOS: address space and temporary files have no limit; a statement may outlive its program.",
 }
-"""What holds on each system; docs/isolation.md has more."""
+"""The limits that each operating system enforces; docs/isolation.md has more."""
 
 
 def doctor(
     db_dir: Annotated[
-        Path | None, typer.Argument(help="Folder of <db_id>/<db_id>.sqlite to try; default: the demo's.")
+        Path | None,
+        typer.Argument(help="Folder of <db_id>/<db_id>.sqlite to test with; default: the demo's."),
     ] = None,
 ) -> None:
-    """Try what this machine offers for isolating episodes.
+    """Check how this machine can isolate episodes.
 
-    Says which limits this system keeps, which SQLite runs the statements, how a writing episode gets its
+    Prints which limits this system enforces, which SQLite runs the statements, how a writing episode gets its
     private image of a database and why other ways do not work here, whether worker processes start, and where
-    private files go. Removes what killed processes left there. Exit code 1 if episodes cannot be isolated.
+    private files go. Removes files that killed processes left there. Exit code 1 if episodes cannot be
+    isolated.
 
-    Also says which engines can play episodes, and which PostgreSQL --dialect postgres would use; none is
-    started or asked.
+    Also prints which engines can play episodes, and which PostgreSQL server --dialect postgres would use,
+    without starting or contacting them.
     """
     source = SqliteSource(db_dir or demo_folder())
     names = source.names()
     if not names:
-        raise InputError(f"{source.root} holds no database")
+        raise InputError(f"{source.root} contains no database")
     path = max((source.path(name) for name in names), key=lambda path: path.stat().st_size)
     health = examine(path)
     reach = "" if health.reaches_library else " (its functions cannot be called directly from this Python)"
@@ -66,7 +68,7 @@ def doctor(
     print(f"\nWorker processes: {health.worker or 'work'}")
     print(f"Private files: {health.scratch} (BIRDENV_SCRATCH sets the folder above it)")
     if health.swept:
-        print(f"Removed what {len(health.swept)} killed process(es) had left there")
+        print(f"Removed files that {len(health.swept)} killed process(es) had left there")
     _tell_engines()
     _tell_data()
     _tell_postgres()
@@ -75,7 +77,7 @@ def doctor(
 
 
 def _tell_engines() -> None:
-    """Say where episodes may be played; nothing is imported or started."""
+    """Print the engines without importing or starting them."""
     print(f"\nEngines (--engine): {', '.join(sorted(plugins(ENGINES)))}")
     print(f"  processes   one worker for each of {os.cpu_count()} processors")
     try:
@@ -96,7 +98,7 @@ def _tell_data() -> None:
 def _tell_postgres() -> None:
     try:
         from birdenv.databases.postgres import server_choice
-    except ImportError as error:  # psycopg says so where it has no libpq
-        print(f"\nPostgreSQL (--dialect postgres): none: its driver cannot be loaded: {error}")
+    except ImportError as error:  # raised by psycopg without libpq
+        print(f"\nPostgreSQL (--dialect postgres): not available: its driver cannot be loaded: {error}")
         return
     print(f"\nPostgreSQL (--dialect postgres): {server_choice()}")

@@ -1,9 +1,11 @@
-"""`birdenv evaluate`: EM and ESM of the pairs of a run; `birdenv inspect`: what went wrong in that."""
+"""`birdenv evaluate`: EM and ESM of the pairs of a run; `birdenv inspect`: the pairs that failed."""
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Sequence
 from contextlib import closing
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
@@ -12,31 +14,175 @@ import typer
 
 from birdenv.cli.command import progress, visible
 from birdenv.cli.options._metrics import MatchOptions, one_of
-from birdenv.cli.options._pairs import (
-    Db,
-    Dialect,
-    Dsn,
-    PairDatabase,
-    Run,
-    RunDir,
-    RunsRoot,
-    find_run,
-    pair_database,
-)
+from birdenv.cli.options._run_options import databases_in
 from birdenv.cli.options.settings_command import SettingsCommand, choices
-from birdenv.databases import Limits
+from birdenv.databases import DIALECTS, DatabaseSource, Limits, NoAnswerError
+from birdenv.databases.sqlite import SqliteFileSource
 from birdenv.errors import InputError
-from birdenv.files import exists
+from birdenv.files import exists, is_directory
 from birdenv.grading import PairGrader
-from birdenv.grading.em_esm import PairRules
+from birdenv.grading.em_esm import PairRules, RunQuery
 from birdenv.runs import RunDirectory
 from birdenv.runs.em_esm import (
     SOURCES,
+    ScoredPair,
     evaluate_pairs,
+    holds_pairs,
     inspection_text,
+    newest_run,
+    pairs_folder,
+    queries_on,
     read_details,
     read_pairs,
 )
+
+UNREACHABLE = 3
+"""Exit code if the database cannot be reached before the first pair."""
+
+
+Db = Annotated[
+    Path | None,
+    typer.Option("--db", help="One SQLite file for all pairs, or a folder of <db_id>/<db_id>.sqlite."),
+]
+
+
+Dsn = Annotated[
+    str | None,
+    typer.Option(
+        "--dsn",
+        help="PostgreSQL database for all pairs, postgresql://user@host:port/database, as a role that may "
+        "only read. With --db, the server on which to load that folder, as in `birdenv score`.",
+    ),
+]
+
+
+Dialect = Annotated[
+    str | None,
+    typer.Option(
+        "--dialect",
+        help="SQL dialect of the queries: sqlite, or postgres (with --db FOLDER they run on birdenv's own "
+        "server, which loads missing databases from the folder). Default: postgres with --dsn, else sqlite.",
+    ),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class PairDatabase:
+    """The database on which pairs run. `run` is None if no query has to run; `shown` has no password."""
+
+    run: RunQuery | None
+    dialect: str
+    engine: str
+    shown: str
+    source: DatabaseSource | None = None
+
+    def close(self) -> None:
+        if self.source is not None:
+            self.source.close()
+
+
+def pair_database(
+    dialect: str | None,
+    dsn: str | None,
+    db: Path | None,
+    pairs: Sequence[ScoredPair],
+    limits: Limits,
+    rules: PairRules,
+) -> PairDatabase:
+    """Return the database that the options name.
+
+    Raises:
+        InputError: the options do not fit together, or the database cannot be used.
+        InfrastructureError: birdenv's server cannot be reached.
+        typer.Exit: the server of `--dsn` cannot be reached.
+    """
+    if dialect is not None and dialect not in DIALECTS:
+        raise InputError(f"--dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
+    if dialect == "sqlite" and dsn is not None:
+        raise InputError("--dsn names a PostgreSQL server: leave it out, or give --dialect postgres")
+    if dialect is None and dsn is not None and db is not None:
+        raise InputError(
+            "give --dsn (PostgreSQL) or --db (SQLite), not both; to load the folder of --db on the server of "
+            "--dsn, give --dialect postgres"
+        )
+    chosen = dialect or ("sqlite" if dsn is None else "postgres")
+    if dsn is not None and db is None:
+        return _on_one_database(dsn, limits, rules.esm)
+    if db is None:
+        if rules.esm:
+            raise InputError(
+                "ESM runs the queries: give --dsn (PostgreSQL) or --db (SQLite; PostgreSQL with --dialect "
+                "postgres), or leave ESM out with --no-esm"
+            )
+        return PairDatabase(None, chosen, "", "")
+    if chosen == "postgres" and not rules.esm:
+        return PairDatabase(None, chosen, "", str(db))
+    source: DatabaseSource
+    if is_directory(db):
+        source = databases_in(db, chosen, dsn)
+        nameless = next((pair for pair in pairs if not pair.db_id), None)
+        if nameless is not None:
+            raise InputError(
+                f"pair {nameless.idx} does not name its database in {db}: give "
+                f"{'the file itself (--db FILE)' if chosen == 'sqlite' else 'that database (--dsn alone)'}, "
+                "or a pairs.jsonl with `db_id`"
+            )
+    elif chosen == "postgres":
+        raise InputError(f"--dialect postgres loads databases from a folder, and {db} is not a folder")
+    else:
+        source = SqliteFileSource(db)
+    for name in sorted({pair.db_id for pair in pairs}):
+        source.check(name)
+    return PairDatabase(queries_on(source, limits), chosen, source.engine, str(db), source)
+
+
+def _on_one_database(dsn: str, limits: Limits, needed: bool) -> PairDatabase:
+    from birdenv.databases.postgres import PostgresQueries
+
+    queries = PostgresQueries(dsn)
+    if not needed:
+        return PairDatabase(None, "postgres", "", queries.shown)
+    server = queries.server()
+    if isinstance(server, NoAnswerError):
+        print(f"Error: {server.message}", file=sys.stderr)
+        raise typer.Exit(UNREACHABLE)
+    if server.superuser:
+        print(
+            "Warning: this role is a superuser, so a predicted query can read and write files of the server; "
+            "use a role that may only read",
+            file=sys.stderr,
+        )
+    return PairDatabase(
+        lambda sql, db_id: queries.query(sql, limits), "postgres", server.engine, queries.shown
+    )
+
+
+Run = Annotated[
+    Path | None,
+    typer.Argument(
+        help="Folder with gold.txt and preds.txt, or a run folder of `birdenv bird`, or the folder above it "
+        "for the latest run. Default: the newest run_... in --runs-root.",
+    ),
+]
+RunDir = Annotated[Path | None, typer.Option("--run-dir", help="Same as RUN.")]
+RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to look for the newest run_*.")]
+
+
+def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
+    """Return the given folder, or else the newest complete run. Skipped runs are reported on standard error.
+
+    Raises:
+        InputError: no run is found, or two are given.
+    """
+    if run is not None and run_dir is not None:
+        raise InputError(f"RUN and --run-dir mean the same: give {run} or {run_dir}, not both")
+    if (named := run or run_dir) is not None:
+        return pairs_folder(named)
+    found = newest_run(runs_root, holds_pairs)
+    for reason in found.skipped:
+        print(f"Warning: skipped {reason}", file=sys.stderr)
+    return found.folder
+
 
 app = typer.Typer(rich_markup_mode=None)
 
@@ -56,8 +202,8 @@ def inspect(
 ) -> None:
     """Show what went wrong in an evaluation.
 
-    Counts the pairs of eval/details.jsonl by what ESM (execution match) made
-    of them, and shows a few of each that is not ok.
+    Counts the pairs of eval/details.jsonl by their outcome under ESM (execution match), and shows a few pairs
+    of each outcome that is not ok.
 
     Example: birdenv inspect run/run_20250908_001148
     """
@@ -67,7 +213,7 @@ def inspect(
     print(visible(inspection_text(details, max_examples)), end="")
 
 
-_ROWS, _BYTES = 100_000, 64 * 2**20  # at most, of each side
+_ROWS, _BYTES = 100_000, 64 * 2**20  # limits for each side
 
 
 @app.command(cls=_EvaluateCommand)
@@ -83,7 +229,7 @@ def evaluate(
         float,
         typer.Option(
             "--exec-timeout",
-            help="Seconds per query, rows included; a slower query runs once more, alone, with twice that.",
+            help="Seconds per query, including its rows. A slower query runs again, alone, with twice that.",
         ),
     ] = 30.0,
     allow_truncate: Annotated[
@@ -94,8 +240,8 @@ def evaluate(
         str,
         typer.Option(
             "--source",
-            help="Where both are there and disagree: pairs (pairs.jsonl) or lines (gold.txt, preds.txt); "
-            "auto stops.",
+            help="Files to use if both kinds exist and disagree: pairs (pairs.jsonl) or lines (gold.txt, "
+            "preds.txt); auto stops with an error.",
         ),
     ] = "auto",
     parallel: Annotated[
@@ -106,15 +252,15 @@ def evaluate(
 
     EM (exact match) compares the text of two queries, ESM (execution match) the rows that they return.
 
-    Reads gold.txt and preds.txt, a query on each line (or pairs.jsonl, if it is there), and writes
-    eval/details.jsonl, eval/eval_summary.json and eval/canon/ beside them. Such a folder is made by
-    `birdenv bird --export-pairs`; the folder of a run of `birdenv bird` will do, too, and its databases are
-    used if --db is left out.
+    Reads gold.txt and preds.txt, with a query on each line (or pairs.jsonl if it exists), and writes
+    eval/details.jsonl, eval/eval_summary.json and eval/canon/ beside them. `birdenv bird --export-pairs`
+    makes such a folder. The run folder of `birdenv bird` works, too; its databases are used if --db is left
+    out.
 
-    EM compares the text: strict as it is; conservative without comments, spacing and the case of keywords;
-    folded without the case and needless quotes of names, too. ESM compares what the queries return.
+    EM levels: strict compares the text as it is; conservative ignores comments, spacing and the case of
+    keywords; folded also ignores the case and needless quotes of names.
 
-    SQL is taken for SQLite's unless --dsn or --dialect postgres says that it is PostgreSQL's.
+    The SQL is read as SQLite's unless --dsn or --dialect postgres says that it is PostgreSQL's.
 
     Exit code 3: the database cannot be reached.
 
@@ -134,12 +280,12 @@ def evaluate(
     versions = {"engine": database.engine} if database.engine else {}
     with closing(database), progress("evaluating", len(pairs)) as move:
         on_done = partial(move, advance=1)
-        done = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
-    print(visible(done.text), end="")
+        text = evaluate_pairs(folder, pairs, grader, config, versions, on_done, parallel)
+    print(visible(text), end="")
 
 
 def _of_run(folder: Path, dialect: str | None) -> tuple[Path | None, str | None]:
-    """Return the databases and the dialect of a run of birdenv's; nothing for another folder."""
+    """Return the databases and the dialect of a run folder, or no databases for another folder."""
     if not exists(folder / "runs.jsonl"):
         return None, dialect
     config = RunDirectory(folder).read_config(hint="")

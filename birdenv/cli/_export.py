@@ -1,20 +1,24 @@
-"""`birdenv export`: episodes of runs as data for training, or in other tools' formats."""
+"""`birdenv export`: export episodes of runs as training data, or in the formats of other tools."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Final, cast
 
 import typer
 
+from birdenv.cli.options._metrics import one_of
 from birdenv.errors import InputError
 from birdenv.files import write_records
 from birdenv.plugins import load_plugin, plugins
 from birdenv.runs import run_folder
 
+if TYPE_CHECKING:
+    from birdenv.runs.export import DialogueFormat, ExportFormat
+
 FORMATS: Final = "birdenv.export_formats"
-"""Entry points to further formats: functions of the file to write, the folders and the least reward, which
-return what was written, in words."""
+"""The group of entry points of further formats: functions that take the file to write, the folders and the
+minimum reward, and return a line that says what was written."""
 
 
 def export(
@@ -35,30 +39,30 @@ def export(
         typer.Option(
             "--output",
             "-o",
-            help="The JSONL file; of cocoa, a JSON list; of ratings and people, also .csv; of inspect, a "
-            "JSON file; of atif, a folder.",
+            help="The JSONL file to write; for cocoa and inspect a JSON file, for ratings and people JSONL "
+            "or CSV, for atif a folder.",
         ),
     ] = Path("train.jsonl"),
     min_reward: Annotated[
         float | None, typer.Option("--min-reward", help="Leave out episodes that earned less than this.")
     ] = None,
 ) -> None:
-    """Write episodes for training or for other tools.
+    """Export episodes for training or for other tools.
 
-    sft: whole dialogues that earned something. preference: pairs of episodes of one task, of which one earned
-    more (play with --repeats). rl: all episodes, with the reward of every turn.
+    sft: whole dialogues with a reward above 0. preference: pairs of episodes of one task with different
+    rewards (play with --repeats). rl: all episodes, with the reward of every turn.
 
     A row holds what the agent saw and wrote, and nothing private.
 
-    cocoa: whole dialogues as CoCoA's examples.json. openai: the agent's messages and tools, as fine-tuning
-    takes them. potato: items to annotate, with the words of both seats. These three also write the
-    dialogues of a study (`birdenv web`).
+    cocoa: whole dialogues in the format of CoCoA's examples.json. openai: the agent's messages and tools in
+    the format of OpenAI fine-tuning. potato: items to annotate, with the words of both seats. These three
+    also export the dialogues of a study (`birdenv web`).
 
-    inspect: a log that `inspect view` opens, with rewards as scores. atif: a folder of trajectories in the
-    Agent Trajectory Interchange Format. Both take one run.
+    inspect: a log for `inspect view`, with rewards as scores. atif: a folder of trajectories in the Agent
+    Trajectory Interchange Format. Both export one run.
 
-    ratings, pairs: what people said of dialogues (`birdenv web --rate`), by questions and side by side.
-    people: who took part, with their id on the platform, how it ended for them, and their completion code.
+    ratings, pairs: people's answers about dialogues (`birdenv web --rate`), alone and side by side. people:
+    the participants with their platform id, how their session ended, and their completion code.
 
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """
@@ -81,25 +85,23 @@ def export(
             raise InputError(f"--format {form} takes one run")
         print(write_viewer_log(form, runs[0], output, min_reward))
         return
-    for whole in DIALOGUE_FORMATS:
-        if form == whole:
-            dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
-            write_records(output, dialogues)
-            seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}  # may be rows of one
-            told = f"{len(dialogues)} rows of " if form == "openai" else ""
-            print(f"{told}{len(seats)} dialogue{'s' * (len(seats) != 1)}: {output}")
-            return
-    for known in EXPORT_FORMATS:
-        if form == known:
-            break
-    else:
-        names = ", ".join((*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))
-        raise InputError(f"--format {form!r} is unknown; known: {names}")
+    known = one_of("--format", form, (*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))
+    if known in DIALOGUE_FORMATS:
+        whole: DialogueFormat = known
+        dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
+        write_records(output, dialogues)
+        seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}
+        told = f"{len(dialogues)} rows of " if form == "openai" else ""
+        print(f"{told}{len(seats)} dialogue{'s' * (len(seats) != 1)}: {output}")
+        return
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
-    rows = list(export_rows(episodes, known, min_reward))
+    rows = list(export_rows(episodes, cast("ExportFormat", known), min_reward))
     write_records(output, rows)
     print(f"{len(rows)} rows of {len(episodes)} episodes: {output}")
     if not rows and form == "preference":
-        print("A pair needs two episodes of one task that earned different rewards: --repeats, or more runs")
+        print(
+            "A pair needs two episodes of one task with different rewards: play with --repeats, or give "
+            "more runs"
+        )
     elif not rows:
-        print("No episode earned enough; --format rl takes all")
+        print("No episode earned enough; --format rl exports all episodes")

@@ -1,4 +1,4 @@
-"""All commands by name, those of baselines too; errors become one line and an exit code."""
+"""The list of commands, and the entry point that turns an error into one line and an exit code."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _BASELINES: Final = "birdenv.baselines"
 
 
 class _Installed(TyperGroup):
-    """Commands by their entry points, each imported when it is looked up."""
+    """The commands of the entry points `birdenv.baselines`, each imported when it is looked up."""
 
     def list_commands(self, ctx: Any) -> list[str]:
         return sorted(plugins(_BASELINES))
@@ -41,85 +41,67 @@ def baselines() -> None:
     """Baselines of the candidate setting."""
 
 
-_COMMANDS: Final = {
-    "demo": Command("birdenv.cli.games._demo:demo", "Play the built-in benchmark.", "Play"),
-    "c-interact": Command(
-        "birdenv.cli.games._bird_family:app",
-        "Play c-Interact: ambiguous question -> dialogue -> SQL.",
-        "Play",
-    ),
-    "a-interact": Command(
-        "birdenv.cli.games._bird_family:app", "Play a-Interact: the same with tools on a budget.", "Play"
-    ),
-    "bird": Command(
-        "birdenv.cli.games._bird_family:app", "Play BIRD: question -> SQL, scored by EX.", "Play"
-    ),
-    "play": Command(
-        "birdenv.cli.games.play:app",
-        "Play any game, also one of your own as module:GAME.",
-        "Play",
-    ),
-    "selfplay": Command(
-        "birdenv.cli.games.play:app",
-        "Let two players talk to each other, and keep the run.",
-        "Play",
-    ),
-    "score": Command(
-        "birdenv.cli._score:score", "Score recorded pairs of SQL by EX (execution accuracy).", "Score"
-    ),
-    "score-official": Command(
-        "birdenv.cli._score:score_official", "Score official c-Interact result files.", "Score"
-    ),
-    "evaluate": Command("birdenv.cli._evaluate:app", "Score the pairs of a run by EM and ESM.", "Score"),
-    "inspect": Command("birdenv.cli._evaluate:app", "Show what went wrong in an evaluation.", "Score"),
-    "regrade": Command(
-        "birdenv.cli._regrade:regrade", "Grade the submissions of a stored run again.", "Score"
-    ),
-    "self-check": Command(
-        "birdenv.cli.benchmarks._self_check:self_check",
-        "Check that each gold passes its own grading.",
-        "Score",
-    ),
-    "summary": Command("birdenv.cli._summary:summary", "Show a run's figures with 95 % intervals.", "Look"),
-    "show": Command(
-        "birdenv.cli._show:show", "Show an episode of a run: dialogue, SQL, rows, verdict.", "Look"
-    ),
-    "report": Command(
-        "birdenv.cli._report:report", "Write one HTML file about a run, or about two side by side.", "Look"
-    ),
-    "view": Command("birdenv.cli._report:view", "Serve the runs of a folder as pages, live.", "Look"),
-    "compare": Command("birdenv.cli._summary:compare", "Compare runs on the same tasks.", "Look"),
-    "runs": Command("birdenv.cli._summary:runs", "List the runs of a folder, oldest first.", "Look"),
-    "merge": Command(
-        "birdenv.cli._summary:merge", "Join the parts of a run that was played with --shard.", "Play"
-    ),
-    "blame": Command("birdenv.cli._summary:blame", "Say whose fault the failures of a run were.", "Look"),
-    "data": Command(
-        "birdenv.cli.benchmarks._data:app",
-        "Fetch public data; merge ground truth; check and count tasks; generate some.",
-        "Data",
-    ),
-    "export": Command(
-        "birdenv.cli._export:export", "Write episodes for training or for other tools.", "Data"
-    ),
-    "users": Command("birdenv.cli._users:app", "Measure a simulated user.", "Players"),
-    "baselines": Command("birdenv.cli._main:baselines_app", "Baselines of the candidate setting.", "Players"),
-    "doctor": Command(
-        "birdenv.cli._doctor:doctor", "Try what this machine offers for isolating episodes.", "Machine"
-    ),
-    "db": Command(
-        "birdenv.cli.benchmarks._db:app", "The PostgreSQL server, and the databases on it.", "Machine"
-    ),
+_LISTED: Final = {
+    "Play": {
+        "demo": ("games._demo:demo", "Play the built-in benchmark."),
+        "c-interact": ("games._bird_family:app", "Play c-Interact: ambiguous question -> dialogue -> SQL."),
+        "a-interact": ("games._bird_family:app", "Play a-Interact: the same with tools on a budget."),
+        "bird": ("games._bird_family:app", "Play BIRD: question -> SQL, scored by EX."),
+        "play": ("games.play:app", "Play any game, including your own as module:GAME."),
+        "selfplay": ("games.play:app", "Let two players talk to each other, and record the run."),
+        "merge": ("_summary:merge", "Merge the parts of a run that was played with --shard."),
+    },
+    "Score": {
+        "score": ("_score:score", "Score recorded pairs of SQL by EX (execution accuracy)."),
+        "score-official": ("_score:score_official", "Score official c-Interact result files."),
+        "evaluate": ("_evaluate:app", "Score the pairs of a run by EM and ESM."),
+        "inspect": ("_evaluate:app", "Show what went wrong in an evaluation."),
+        "regrade": ("_regrade:regrade", "Grade the submissions of a stored run again."),
+        "self-check": (
+            "benchmarks._self_check:self_check",
+            "Check that each gold query passes its own grading.",
+        ),
+    },
+    "Look": {
+        "summary": ("_summary:summary", "Show a run's figures with 95 % intervals."),
+        "show": ("_show:show", "Show an episode of a run: dialogue, SQL, rows, verdict."),
+        "report": ("_report:report", "Write one HTML file about a run, or about two side by side."),
+        "view": ("_report:view", "Serve live pages about the runs in a folder."),
+        "compare": ("_summary:compare", "Compare runs on the same tasks."),
+        "runs": ("_summary:runs", "List the runs in a folder, oldest first."),
+        "blame": ("_summary:blame", "Find out who caused the failures of a run."),
+    },
+    "Data": {
+        "data": (
+            "benchmarks._data:app",
+            "Fetch public data, merge ground truth, and check, count or generate tasks.",
+        ),
+        "export": ("_export:export", "Export episodes for training or for other tools."),
+    },
+    "Players": {
+        "users": ("_users:app", "Measure a simulated user."),
+        "baselines": ("_main:baselines_app", "Baselines of the candidate setting."),
+    },
+    "Machine": {
+        "doctor": ("_doctor:doctor", "Check how this machine can isolate episodes."),
+        "db": ("benchmarks._db:app", "Manage the PostgreSQL server and its databases."),
+    },
 }
-"""The commands of this room by name. Only the module of the command that was asked for is imported."""
+_COMMANDS: Final = {
+    name: Command(f"birdenv.cli.{target}", about, group)
+    for group, listed in _LISTED.items()
+    for name, (target, about) in listed.items()
+}
+"""The commands of this package by name. Only the module of the requested command is imported."""
 
 _GROUPS: Final = ("Play", "Score", "Look", "Data", "Players", "People", "Machine", "More")
 
 
 class _Commands(TyperGroup):
-    """The commands by their names, each imported when it is looked up.
+    """The group of all commands, each imported when it is looked up.
 
-    Those of other packages follow ours; their entry points are read where none of ours is meant.
+    Commands of other packages follow birdenv's own. Their entry points are read only if the name is not one
+    of birdenv's commands.
     """
 
     def list_commands(self, ctx: Any) -> list[str]:
@@ -152,7 +134,7 @@ class _Commands(TyperGroup):
         return typer.main.get_group(made).commands[cmd_name]
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Write the list of commands in groups, without importing any."""
+        """Write the commands under the headings of their groups, without importing them."""
         names = self.list_commands(ctx)
         widest = max(map(len, names))
         groups: dict[str, list[tuple[str, str]]] = {group: [] for group in _GROUPS}
@@ -166,10 +148,10 @@ class _Commands(TyperGroup):
 
 
 def _command(name: str) -> Command:
-    """Return a command of ours or of another package.
+    """Return the declaration of a command.
 
     Raises:
-        InputError: its entry point is broken.
+        InputError: the command's entry point cannot be used.
     """
     if name in _COMMANDS:
         return _COMMANDS[name]
@@ -180,12 +162,11 @@ def _command(name: str) -> Command:
 
 
 def _name(command: Any) -> str:
-    """Return the name of a command that is registered with a `typer.Typer`."""
     return str(command.name or command.callback.__name__)
 
 
 def _listing(name: str) -> tuple[str, str]:
-    """Return the group of a command and its line; of a broken one why it is not available."""
+    """Return the group and the description of a command, or why it cannot be used."""
     try:
         command = _command(name)
         return command.group, command.about
@@ -194,7 +175,7 @@ def _listing(name: str) -> tuple[str, str]:
 
 
 def _dashed(name: str) -> str:
-    """Take `--run_dir` for `--run-dir`, in every command."""
+    """Accept `--run_dir` for `--run-dir`, in every command."""
     return name.replace("_", "-")
 
 
@@ -226,13 +207,13 @@ def root(version: bool = typer.Option(False, "--version", help="Print the versio
 
 
 def main() -> None:
-    """Entry point.
+    """Run the command line and exit the process.
 
-    Exit codes: 0 done, 1 a check found problems, 2 unusable input, 3 a database or a model out of reach
-    (or a budget spent), 130 interrupted.
+    Exit codes: 0 success, 1 a check found problems, 2 the input cannot be used, 3 a database or a model
+    cannot be reached (or a budget is spent), 130 interrupted.
     """
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, TextIOWrapper):  # names of files may be no text
+        if isinstance(stream, TextIOWrapper):  # file names may hold bytes that are not text
             stream.reconfigure(errors="backslashreplace")
     try:
         app(standalone_mode=True)
@@ -241,7 +222,7 @@ def main() -> None:
     except BrokenPipeError:
         sys.stderr.close()
         sys.exit(0)
-    except OSError as error:  # what no room expected: a full disk, a name that is too long
+    except OSError as error:  # not handled elsewhere: a full disk, a file name that is too long
         _end(f"{error.filename}: {error.strerror}" if error.filename else str(error))
 
 

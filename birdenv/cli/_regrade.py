@@ -1,14 +1,13 @@
-"""`birdenv regrade`: the submissions of a stored run, judged again without playing."""
+"""`birdenv regrade`: grade the submissions of a stored run again, without playing."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
 
 from birdenv.cli.command import visible
-from birdenv.cli.options._run_options import FailDoubtful
+from birdenv.cli.options._run_options import DataFile, DataFolder, FailDoubtful, Run
 from birdenv.errors import InputError
 from birdenv.runs import RunDirectory, run_folder
 from birdenv.runs.regrade import (
@@ -25,7 +24,7 @@ _PROFILES: Final = {"c-interact": c_interact.PROFILES, "a-interact": a_interact.
 
 
 def regrade(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    run: Run,
     profile: Annotated[
         list[str] | None,
         typer.Option(
@@ -35,15 +34,13 @@ def regrade(
     clean: Annotated[
         bool, typer.Option("--clean", help="BIRD: strip code fences and the like for EX.")
     ] = False,
-    data_dir: Annotated[
-        Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
-    ] = None,
-    data: Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")] = None,
+    data_dir: DataFolder = None,
+    data: DataFile = None,
     allow_changed: Annotated[
         bool,
         typer.Option(
             "--allow-changed",
-            help="Continue even if the task file or the databases are not those of the run.",
+            help="Continue even if the task file or the databases have changed since the run.",
         ),
     ] = False,
     fail_doubtful: FailDoubtful = False,
@@ -56,13 +53,13 @@ def regrade(
 ) -> None:
     """Grade the submissions of a stored run again.
 
-    c-Interact and a-Interact: under the rules of several profiles, side by side, with the submissions on
-    which they differ. BIRD: EX (execution accuracy), and EX by the official set rule.
+    c-Interact and a-Interact: grades under the rules of several profiles, side by side, and lists the
+    submissions on which they differ. BIRD: EX (execution accuracy), and EX by the official set rule.
 
-    Nothing is played. What was submitted is judged; what the agent would have done after another verdict
-    nobody knows, and the output says where that matters.
+    Nothing is played: only the recorded submissions are graded. After a different verdict the agent might
+    have acted differently; the output says where that matters.
 
-    The figures go to regraded.json.
+    The figures are written to regraded.json.
 
     Example: birdenv regrade results/asks-first+rule-c-interact/latest --profile strict --profile shell
     """
@@ -71,7 +68,7 @@ def regrade(
     if game in _PROFILES:
         profiles = _PROFILES[game]
         if clean:
-            raise InputError(f"--clean is for bird, and this is a run of {game}")
+            raise InputError(f"--clean applies to runs of bird, but this is a run of {game}")
         unknown = [name for name in profile or () if name not in profiles]
         if unknown:
             raise InputError(f"--profile {unknown[0]!r} is unknown; {game} has {', '.join(profiles)}")
@@ -88,7 +85,9 @@ def regrade(
         print(visible(regrade_text(judged, reasons=reasons)), end="")
     elif game == "bird":
         if profile:
-            raise InputError("--profile is for c-Interact and a-Interact, and this is a run of bird")
+            raise InputError(
+                "--profile applies to runs of c-Interact and a-Interact, but this is a run of bird"
+            )
         found = regrade_bird(
             directory,
             clean=clean,
@@ -102,5 +101,5 @@ def regrade(
         print(visible(bird_regrade_text(found, reasons=reasons)), end="")
     else:
         raise InputError(
-            f"{run}: runs of {game!r} cannot be graded again; known: bird, {', '.join(_PROFILES)}"
+            f"{run}: runs of {game!r} cannot be graded again; only runs of bird, {', '.join(_PROFILES)} can"
         )

@@ -1,4 +1,4 @@
-"""`birdenv report`: runs as one HTML file. `birdenv view`: all runs of a folder as pages, live."""
+"""`birdenv report`: one HTML file about runs. `birdenv view`: live pages about the runs in a folder."""
 
 from __future__ import annotations
 
@@ -9,27 +9,26 @@ from typing import Annotated
 import typer
 
 from birdenv.cli.command import visible
+from birdenv.cli.options._run_options import Private, Run
 from birdenv.errors import InputError
 from birdenv.files import check_writable, write_text
 
 
 def report(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    run: Run,
     other: Annotated[
         Path | None, typer.Argument(help="A second run of the same game, to show beside it.")
     ] = None,
     output: Annotated[Path, typer.Option("--output", "-o", help="The HTML file.")] = Path("report.html"),
-    private: Annotated[
-        bool,
-        typer.Option("--private", help="Also show what agents must not see: golds, and what was meant."),
-    ] = False,
+    private: Private = False,
 ) -> None:
     """Write one HTML file about a run, or about two side by side.
 
-    It shows the figures with their intervals, all episodes to sort and filter, and each dialogue with its
-    SQL, first rows, and how the result differs from the gold's. It needs no network, so it can be mailed.
+    The page shows the figures with their intervals, all episodes to sort and filter, and each dialogue with
+    its SQL, the first rows, and how the result differs from the gold result. It needs no network, so you can
+    mail it.
 
-    Without --private it holds no gold, only how many rows and cells differ.
+    Without --private the page holds no gold, only the numbers of rows and cells that differ.
 
     Example: birdenv report results/never-asks+rule-c-interact results/asks-first+rule-c-interact
     """
@@ -42,27 +41,25 @@ def report(
         runs = [stack.enter_context(RunEpisodes(path, private=private)) for path in paths]
         if len({each.run.game for each in runs}) > 1:
             raise InputError(
-                f"the runs are of {runs[0].run.game} and of {runs[1].run.game}: give two runs of one game"
+                f"one run is of {runs[0].run.game}, one of {runs[1].run.game}: give two runs of one game"
             )
         write_text(output, "".join(offline_page(runs)))
         for note in dict.fromkeys(note for each in runs for note in each.notes):
             print(visible(f"Note: {note}"))
-    told = " It holds golds: keep it from agents." if private else ""
+    told = " It contains gold SQL: keep it from agents." if private else ""
     print(f"Written: {output}.{told}")
 
 
 def view(
-    root: Annotated[Path, typer.Argument(help="Where run folders are looked for.")] = Path("results"),
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8001,
-    private: Annotated[
-        bool,
-        typer.Option("--private", help="Also show what agents must not see: golds, and what was meant."),
-    ] = False,
+    root: Annotated[Path, typer.Argument(help="Folder in which to look for runs.")] = Path("results"),
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 for any free port.")] = 8001,
+    private: Private = False,
 ) -> None:
-    """Serve the runs of a folder as pages, live.
+    """Serve live pages about the runs in a folder.
 
-    The list shows how far each run is, its first figure with the interval, and the cost so far. Tick two runs
-    to see them side by side. Only this machine is answered, and only at the address with the token.
+    The list shows the progress of each run, its first figure with the interval, and the cost so far. Tick two
+    runs to see them side by side. The server answers this machine only, and only at the address with the
+    token.
 
     Example: birdenv view results
     """

@@ -1,4 +1,4 @@
-"""`birdenv score`: EX and metrics of recorded pairs; `birdenv score-official`: the published score."""
+"""`birdenv score`: EX and metrics of recorded pairs. `birdenv score-official`: the published score."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from birdenv.tasks.bird.measures import (
 )
 
 _SHOWN = 5
-"""Pairs named whose published verdict is another one."""
+"""Number of pairs to name whose published verdict differs."""
 
 
 def score(
@@ -48,7 +48,7 @@ def score(
     ],
     db_dir: Annotated[Path, typer.Argument(help="Folder of <db_id>/<db_id>.sqlite.")],
     out: Annotated[
-        Path | None, typer.Option("--out", help="Write the pairs with verdicts here (JSONL).")
+        Path | None, typer.Option("--out", help="Write the pairs with their verdicts to this file (JSONL).")
     ] = None,
     clean: Annotated[bool, typer.Option("--clean", help="Strip code fences and the like for `ex`.")] = False,
     metrics: Metrics = None,
@@ -64,12 +64,12 @@ def score(
 ) -> None:
     """Score recorded pairs of SQL by EX (execution accuracy).
 
-    Runs gold and prediction of every record and adds `ex`, `ex_bird` and `reason`; on a mismatch also
-    `first_difference`, the first row of each side without a partner.
+    Runs the gold and the prediction of every record and adds `ex`, `ex_bird` and `reason`. On a mismatch it
+    also adds `first_difference`: the first row of each side that the other side lacks.
 
     `ex` compares multisets of rows with a tolerance for floats; `ex_bird` is the official set rule on the SQL
-    exactly as submitted. Where records have a `difficulty`, the official table follows; where they have a
-    `system`, a line for each system; and where they have `published_ex`, how far `ex_bird` agrees with it.
+    exactly as submitted. If the records have a `difficulty`, the official table follows; if they have a
+    `system`, a line for each system; if they have `published_ex`, how often `ex_bird` agrees with it.
 
     Example: birdenv score pairs.jsonl dev_databases --metrics soft-f1,r-ves --out scored.jsonl
     """
@@ -125,9 +125,7 @@ def _judged(record: Mapping[str, Any], verdict: ExVerdict, clean: bool) -> dict[
 def _with_speeds(
     records: Sequence[dict[str, Any]], pairs: Sequence[ScoredPair], source: DatabaseSource, runs: int
 ) -> list[dict[str, Any]]:
-    """Return the records with `r_ves`: measured where the official rule says that the results agree, else
-    0.
-    """
+    """Return the records with `r_ves`, which is 0 if the results differ by the official rule."""
     agreeing = [
         SpeedPair(pair.db_id, pair.golds, pair.pred)
         for pair, record in zip(pairs, records, strict=True)
@@ -138,15 +136,12 @@ def _with_speeds(
 
 
 def _lines(records: Sequence[dict[str, Any]], names: Sequence[str], is_broken: Sequence[bool]) -> list[str]:
-    """Return the figures without pairs whose gold is broken; beside them, where there are any, those of
-    all.
-    """
+    """Return the figures without pairs whose gold is broken, and those of all pairs if they differ."""
     gradable = [record for record, broken in zip(records, is_broken, strict=True) if not broken]
     lines = _mean_lines(gradable, names)
     if len(gradable) < len(records):
-        fails = (
-            f"The gold SQL of {len(records) - len(gradable)} pair(s) fails or is too slow: left out above."
-        )
+        count = len(records) - len(gradable)
+        fails = f"The gold SQL of {count} pair(s) fails or is too slow; these pairs are left out above."
         lines += [f"Note: {fails}", "", f"Over all pairs ({GOLDS_COUNTED})", *_mean_lines(records, names)]
     if all(isinstance(record.get("difficulty"), str) for record in records):
         scores = {name: [float(record[name]) for record in records] for name in names}
@@ -172,7 +167,7 @@ def _system_table(records: Sequence[dict[str, Any]], names: Sequence[str]) -> li
 
 
 def _published_lines(records: Sequence[dict[str, Any]]) -> list[str]:
-    """Return how far our `ex_bird` agrees with the verdicts that the records bring along."""
+    """Return how often `ex_bird` agrees with the published verdicts in the records."""
     known = [(place, each) for place, each in enumerate(records, 1) if each.get("published_ex") is not None]
     if not known:
         return []
@@ -188,7 +183,7 @@ def _published_lines(records: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _name(record: dict[str, Any], place: int) -> str:
-    """Return the record's task and system, or its number."""
+
     name = str(record.get("instance_id", record.get("question_id", f"record {place}")))
     return f"{name} ({record['system']})" if record.get("system") else name
 
@@ -207,21 +202,21 @@ def score_official(
     results: Annotated[
         Path,
         typer.Argument(
-            help="A folder of stage files, an eval_<mode>.json or its folder, or a run with official files."
+            help="Folder of stage files, an eval_<mode>.json or its folder, or a run with official files."
         ),
     ],
     data: Annotated[
         Path | None,
         typer.Option(
-            "--data", help="Task file. All of its tasks count; those without a result count as failed."
+            "--data", help="Task file. All its tasks count; tasks without a result count as failed."
         ),
     ] = None,
-    out: Annotated[Path | None, typer.Option("--out", help="Also write the figures here (JSON).")] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", help="Also write the figures to this file (JSON).")
+    ] = None,
     grade: Annotated[
         bool,
-        typer.Option(
-            "--grade", help="Run the SQL of sql_results*.jsonl (no verdicts needed) on the tasks of --data."
-        ),
+        typer.Option("--grade", help="Run and grade the SQL of sql_results*.jsonl, for the tasks of --data."),
     ] = False,
     data_dir: Annotated[
         Path | None,
@@ -229,7 +224,7 @@ def score_official(
     ] = None,
     profile: Annotated[
         str,
-        typer.Option("--profile", help="With --grade: the rules that judge (shell: those of the pipeline)."),
+        typer.Option("--profile", help="With --grade: the rules (shell: those of the original pipeline)."),
     ] = "shell",
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
@@ -237,13 +232,13 @@ def score_official(
 ) -> None:
     """Score official c-Interact result files.
 
-    (0.7a + 0.5b + 0.3c + 0.2d) / N over all tasks, from 0 to 1: a and b passed phase 1 at once and after
-    debug, c and d phase 2. With success before and after debug, and by category, difficulty, level, ambiguity
-    and database.
+    The score is (0.7a + 0.5b + 0.3c + 0.2d) / N over all N tasks, from 0 to 1: a tasks passed phase 1 at once
+    and b after debug, c tasks passed phase 2 at once and d after debug. Success before and after debug
+    follows, and success by category, difficulty, level, ambiguity and database.
 
     Reads the result folder of the original pipeline (sql_results_*_output_with_status.jsonl), the
-    eval_<mode>.json of the tool-calling service, and what `birdenv c-interact --official-files` writes; a run
-    has the same score in its overall.json (official). With --grade, files without verdicts will do: every
+    eval_<mode>.json of the tool-calling service, and the files of `birdenv c-interact --official-files`. A
+    run has the same score in its overall.json (official). With --grade the files need no verdicts: every
     attempt in sql_results.jsonl, _debug, _fu and _fu_debug is run on the databases.
 
     Example: birdenv score-official results/asks-first+rule-c-interact/latest --out score.json

@@ -1,10 +1,9 @@
-"""`birdenv show`: one episode of a run, in the terminal."""
+"""`birdenv show`: show one episode of a run in the terminal."""
 
 from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Annotated, Final
 
 import typer
@@ -17,6 +16,7 @@ from rich.table import Table
 from rich.text import Text
 
 from birdenv.cli.command import visible
+from birdenv.cli.options._run_options import Private, Run
 from birdenv.dialogue.measures import Section
 from birdenv.runs.episodes import (
     OpenTerm,
@@ -28,26 +28,23 @@ from birdenv.runs.episodes import (
 )
 
 _LONGEST: Final = 4000
-"""Characters of one text that are shown."""
+"""Maximum number of characters of one text to show."""
 
 _REQUEST_WIDTH: Final = 60
 _GOOD: Final = frozenset({"passed", "completed"})
 
 
 def show(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    run: Run,
     instance: Annotated[
         str | None, typer.Argument(help="The task's id; without it, the episodes are listed.")
     ] = None,
-    private: Annotated[
-        bool,
-        typer.Option("--private", help="Also show what agents must not see: golds, and what was meant."),
-    ] = False,
+    private: Private = False,
 ) -> None:
     """Show an episode of a run: dialogue, SQL, rows, verdict.
 
-    Submissions are run again, to show what they return and how it differs from the gold's result. Without
-    --private only the numbers of rows and cells that differ are shown.
+    Runs the submissions again to show their results and how these differ from the gold result. Without
+    --private, only the numbers of rows and cells that differ are shown.
 
     Example: birdenv show results/asks-first+rule-c-interact library_2
     """
@@ -200,7 +197,7 @@ def _wrong(expected: str | None, returned: str | None) -> Text:
 
 
 def _text(text: str, style: str = "") -> Text:
-    """Return text of others: no markup, and no character that a terminal obeys."""
+    """Return text for the console without markup and control characters, cut to a maximum length."""
     return Text(_cut(text), style)
 
 

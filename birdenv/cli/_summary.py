@@ -1,4 +1,4 @@
-"""Figures of runs: `birdenv summary`, `compare` (side by side), `blame` (whose fault), `runs` (a list)."""
+"""Figures of runs: `birdenv summary`, `compare`, `blame` and `runs`; and `birdenv merge`."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from birdenv.cli.command import visible
+from birdenv.cli.options._run_options import AsJson, DataFile, DataFolder, Run
 from birdenv.dialogue.games import find_game, game_names
 from birdenv.errors import InputError
 from birdenv.files import check_writable, file_errors, write_bytes
@@ -31,10 +32,10 @@ from birdenv.runs.summaries import compare as compare_runs
 def runs(
     root: Annotated[Path, typer.Argument(help="Folder in which to look for runs.")] = Path("results"),
 ) -> None:
-    """List the runs of a folder, oldest first.
+    """List the runs in a folder, oldest first.
 
-    A line has the folder, the game, who played, settings that are not the default ones, how many episodes are
-    finished, and the first figure.
+    Each line shows the folder, the game, the players, the number of finished episodes, the first figure, and
+    the settings that differ from the defaults.
 
     Example: birdenv runs results
     """
@@ -53,7 +54,7 @@ _WIDTH = 100
 
 
 def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
-    """Return a run in one line; what does not fit goes to further lines, indented."""
+    """Return the cells of a run in one line, or in several indented lines if they do not fit."""
     *columns, rest = cells
     padded = [f"{cell:<{width}}" for cell, width in zip(columns, widths, strict=False)]
     line = "  ".join([*padded, rest]).rstrip()
@@ -73,9 +74,7 @@ def _in_columns(cells: Sequence[str], widths: Sequence[int]) -> list[str]:
 
 
 def _run_line(path: Path) -> list[str]:
-    """Return folder, game, players, episodes, first figure, and settings; of a broken run why it is
-    broken.
-    """
+    """Return folder, game, players, episodes, first figure and settings of a run, or folder and error."""
     shown = str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
     try:
         run = read_run(path)
@@ -107,7 +106,7 @@ _NOT_OF_THE_GAME = {
 
 
 def _settings_changed(game: str, config: Mapping[str, Any]) -> list[str]:
-    """Return the game's settings that are not the default ones as `name=value`, and data that are not the
+    """Return the settings that differ from the game's defaults as `name=value`, and data other than the
     demo's.
     """
     if game not in game_names():
@@ -125,20 +124,18 @@ def _settings_changed(game: str, config: Mapping[str, Any]) -> list[str]:
 
 
 def blame(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
-    data: Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")] = None,
-    data_dir: Annotated[
-        Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
-    ] = None,
+    run: Run,
+    data: DataFile = None,
+    data_dir: DataFolder = None,
     episodes: Annotated[bool, typer.Option("--episodes", help="Print a line for each failure.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
 ) -> None:
-    """Say whose fault the failures of a run were.
+    """Find out who caused the failures of a run.
 
-    For each failed episode of c-Interact or a-Interact: was every ambiguous point asked about, was the
-    question answered, are the words true to the annotation, and is the point in the submitted SQL?
+    Checks each failed episode of c-Interact or a-Interact: did the agent ask about every ambiguous term, was
+    the question answered, does the answer agree with the annotation, and does the submitted SQL use it?
 
-    The terms are the annotation's: keep the output from agents.
+    The output quotes terms of the annotation: keep it from agents.
 
     Example: birdenv blame results/never-asks+rule-c-interact --episodes
     """
@@ -164,25 +161,25 @@ def compare(
         bool,
         typer.Option(
             "--allow-different",
-            help="Compare the common tasks even if data, grader or tasks differ or a run is not finished.",
+            help="Compare the common tasks even if data, grader or tasks differ, or a run is unfinished.",
         ),
     ] = False,
     tasks: Annotated[bool, typer.Option("--tasks", help="List the tasks on which the runs differ.")] = False,
     everything: Annotated[
-        bool, typer.Option("--all", help="Show everything: intervals and tests over databases, too.")
+        bool, typer.Option("--all", help="Show everything, including intervals and tests over databases.")
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
     """Compare runs on the same tasks.
 
-    Each run is compared with the first, task by task: both figures, the difference with its 95 % interval,
-    and its p value.
+    Compares each run with the first, task by task, and shows both figures, the difference with its 95 %
+    interval, and the p value.
 
     Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
     """
     if len(runs) < 2:
-        raise InputError("give at least two runs to compare; one alone: birdenv summary")
+        raise InputError("give at least two runs to compare; for one run, use birdenv summary")
     _check_plot(plot)
     made = compare_runs([read_run(path) for path in runs], allow_different=allow_different)
     picture = None if plot is None else draw(made, plot.suffix[1:].lower())
@@ -198,23 +195,22 @@ def compare(
 def _check_plot(plot: Path | None) -> None:
     if plot is not None:
         if plot.suffix.lower() not in (".png", ".svg"):
-            raise InputError(f"--plot {plot}: give a name that ends in .png or .svg")
+            raise InputError(f"--plot {plot}: the name must end in .png or .svg")
         check_writable(plot)
 
 
 def _write_plot(plot: Path | None, picture: bytes | None) -> None:
-    """Say it on standard error: what is printed may be JSON."""
     if plot is not None and picture is not None:
         write_bytes(plot, picture)
-        print(f"Written: {plot}", file=sys.stderr)
+        print(f"Written: {plot}", file=sys.stderr)  # standard output may be JSON
 
 
 def summary(
-    run: Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")],
+    run: Run,
     by: Annotated[
         str | None,
         typer.Option(
-            "--by", help="Break the figures down by these, separated by commas: difficulty,database."
+            "--by", help="Break the figures down, by names separated by commas: difficulty,database."
         ),
     ] = None,
     everything: Annotated[
@@ -224,16 +220,16 @@ def summary(
         bool,
         typer.Option("--reference", help="Print the figures as the reference implementation prints them."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON.")] = False,
+    as_json: AsJson = False,
     plot: Plot = None,
 ) -> None:
     """Show a run's figures with 95 % intervals.
 
-    What was played, the main figures, what they cost, and what to type next. Runs that are not finished are
-    shown as far as they are.
+    Shows what was played, the main figures, the cost, and which command to try next. An unfinished run is
+    shown with the episodes that it has.
 
-    Intervals over tasks say how far other tasks could move a figure, intervals over databases how far other
-    databases could.
+    Intervals over tasks say how much a figure could change with other tasks, intervals over databases how
+    much it could change with other databases.
 
     Example: birdenv summary results/asks-first-bird
     """
@@ -260,11 +256,11 @@ def merge(
     parts: Annotated[list[Path], typer.Argument(help="The run folders of all parts.")],
     output: Annotated[Path, typer.Option("--output", "-o", help="The run folder to make.")],
 ) -> None:
-    """Join the parts of a run that was played with --shard.
+    """Merge the parts of a run that was played with --shard.
 
-    The result is the run folder that one machine would have made, byte for byte but for durations and for
-    what config.json says of engine, workers and command. Parts of different settings, data or code are
-    refused, and so are missing episodes and those that are in two parts. Official files are not joined.
+    The result is byte for byte the run folder that one machine would have made, except for durations and for
+    engine, workers and command in config.json. Parts must have the same settings, data and code, and each
+    episode must be in exactly one part. Official files are not merged.
 
     Example: birdenv merge parts/*/latest -o results/whole
     """

@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from birdenv.cli.command import visible
-from birdenv.cli.options._models import PairOptions, check_models
+from birdenv.cli.options._run_options import check_models
 from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.dialogue import make_game
 from birdenv.errors import InputError
@@ -42,17 +42,17 @@ app = typer.Typer(no_args_is_help=True, help="Measure a simulated user.")
 
 
 class _UserCommand(SettingsCommand):
-    groups = (PairOptions(),)
+    groups = (ModelSettings,)
 
 
 _User = Annotated[
     str, typer.Option("--user", help="Who answers: rule, llm:MODEL, name:argument, or module:factory.")
 ]
 _Data = Annotated[
-    Path | None, typer.Argument(help="Folder with the task file and <db>/ folders; default: demo.")
+    Path | None, typer.Argument(help="Folder with the task file and the <db>/ folders; default: the demo.")
 ]
 _Parallel = Annotated[
-    int, typer.Option("-p", "--parallel", min=1, help="Number of questions to ask at the same time.")
+    int, typer.Option("--parallel", "-p", min=1, help="Number of questions to ask at the same time.")
 ]
 
 
@@ -62,7 +62,7 @@ def evaluate(
     data_dir: _Data = None,
     user: _User = "rule",
     questions: Annotated[
-        Path | None, typer.Option("--questions", help="File of questions; default: those of the demo.")
+        Path | None, typer.Option("--questions", help="File of questions; default: the demo's.")
     ] = None,
     worst: Annotated[int, typer.Option("--worst", min=0, help="Number of wrong answers to print.")] = 12,
     times: Annotated[
@@ -70,14 +70,14 @@ def evaluate(
         typer.Option("--times", min=1, max=3, help="How often to ask each question; the last answer counts."),
     ] = 1,
     json_file: Annotated[
-        Path | None, typer.Option("--json", help="Write the figures by class to this file too.")
+        Path | None, typer.Option("--json", help="Also write the figures by class to this file.")
     ] = None,
     parallel: _Parallel = 1,
 ) -> None:
-    """Ask a user questions of which the right answer is known, each in an episode of its own.
+    """Ask a user questions with known answers, each in an episode of its own.
 
-    Questions to tasks that are not in the folder are left out, and said so. A user that is a language model
-    finds its endpoint and key in the environment or in .env, as in runs.
+    Questions about tasks that are not in the folder are left out. A user that is a language model reads its
+    endpoint and key from the environment or from .env, as in runs.
     """
     models = choices(context).models
     check_models(models, None, [user])
@@ -87,9 +87,9 @@ def evaluate(
     with make_game("c-interact", data_dir=folder, user=user) as arena:
         there = [question for question in asked if question.instance_id in arena.ids]
         if not there:
-            raise InputError(f"{file} has no question to a task of this game")
+            raise InputError(f"{file} has no question about a task of this game")
         if len(there) < len(asked):
-            print(f"{len(asked) - len(there)} questions are to other tasks and left out")
+            print(f"{len(asked) - len(there)} questions are about other tasks and left out")
 
         def judged_one(question: UserQuestion) -> Judged:
             return judge(question, ask(arena, question.instance_id, question.question, times, llm))
@@ -126,11 +126,11 @@ def leak(
     ] = None,
     parallel: _Parallel = 1,
 ) -> None:
-    """Put questions to a user that name nothing, or that ask for columns, and count what it tells.
+    """Ask a user vague questions and questions about columns, and measure what it reveals.
 
-    The questions are drawn from a grammar, with another seed each time. Exit code 1 if too much is told: any
-    annotated point of a task with several, more than 10 % of the parts of the gold SQL, or columns that
-    can be told apart.
+    The questions are drawn from a grammar, with a new seed each time. Exit code 1 if the user reveals too
+    much: an annotated point of a task with several, more than 10 % of the parts of the gold SQL, or which
+    columns the gold SQL uses.
     """
     folder = None if data_dir is None else str(data_dir)
     models = choices(context).models
@@ -150,7 +150,7 @@ def leak(
 
 
 def _keep(user: str, models: ModelSettings, figures: Mapping[str, Any]) -> None:
-    """Keep the figures of a user that is not the package's, for the summaries of its runs."""
+    """Save the figures of a user that birdenv does not ship, for the summaries of its runs."""
     file = keep_figures(player_name(user, models.user_model), figures)
     if file is not None:
-        print(f"Figures: {file}; summaries of runs with this user show them")
+        print(f"Figures: {file} (summaries of runs with this user show them)")

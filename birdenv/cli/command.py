@@ -1,4 +1,4 @@
-"""What a command of any package needs: its declaration, text that is safe on a terminal, a progress bar."""
+"""Building blocks for commands of any package: the declaration, text safe to print, and a progress bar."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMMANDS: Final = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e\u2066-
 
 
 def visible(text: str) -> str:
-    r"""Escape the characters that a terminal would obey instead of showing, except tabs and line ends.
+    r"""Escape the control characters of a text, except tabs and line ends, so that it is safe to print.
 
     >>> visible("\x1b[2Jlibrary_1")
     '\\x1b[2Jlibrary_1'
@@ -22,21 +22,21 @@ def visible(text: str) -> str:
 
 
 GROUP: Final = "birdenv.commands"
-"""Entry points to commands of other packages. Their modules are imported for the list of commands, too, so
-they declare commands, and the commands are elsewhere."""
+"""The group of entry points through which other packages add commands. `birdenv --help` imports the modules
+that they name, so these should only hold `Command` objects and leave the functions to other modules."""
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """A command that is imported when it is used.
+    """The declaration of a command, whose module is imported only when the command is used.
 
     Attributes:
-        target: the command as `module:name`: a function with Typer's declarations, or a `typer.Typer` that
-            has a command of this name, or that is the command with others below it.
-        about: the first sentence of its help, short enough for one line of the list.
-        group: the heading in the list of commands.
-        takes_settings: the settings of the game that its argument `game` names are options of it, too, which
-            `birdenv.cli.options.settings_command.choices` returns.
+        target: where the command is, as `module:name`: a function with Typer annotations, a `typer.Typer`
+            with a command of this name, or a `typer.Typer` that is a group of subcommands.
+        about: the first sentence of the help, short enough for one line of `birdenv --help`.
+        group: the heading under which `birdenv --help` lists the command.
+        takes_settings: True to add the settings of the game that the argument `game` names as options.
+            `birdenv.cli.options.settings_command.choices` returns their values.
     """
 
     target: str
@@ -46,16 +46,26 @@ class Command:
 
 
 @contextmanager
-def progress(title: str, total: float) -> Iterator[Callable[..., Any]]:
-    """Show a bar on standard error while something goes on, if that is a terminal.
+def progress(title: str, total: float, *, hidden: bool = False) -> Iterator[Callable[..., Any]]:
+    """Show a progress bar on standard error if standard error is a terminal.
 
     Yields:
-        A function that moves the bar: `move(advance=1)`, or `move(completed=20)`.
+        A function that moves the bar: `move(advance=1)` or `move(completed=20)`, and can show a `note`.
     """
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
 
     console = Console(stderr=True)
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console, disable=not console.is_terminal, transient=True) as bar:
-        yield partial(bar.update, bar.add_task(title, total=total))
+    times = (TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn(compact=True))
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), *times)
+    note = TextColumn("{task.fields[note]}", markup=False)
+    disable = hidden or not console.is_terminal
+    with Progress(*columns, note, console=console, disable=disable, transient=True) as bar:
+        yield partial(bar.update, bar.add_task(title, total=total, note=""))

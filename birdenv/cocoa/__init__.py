@@ -1,1 +1,1 @@
-"""CoCoA: its games, files, dialogue acts, corpus analysis, and players that learn from dialogues."""
+"""CoCoA's games, files, dialogue acts and corpus analysis, and players that learn from dialogues."""

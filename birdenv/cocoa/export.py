@@ -1,4 +1,4 @@
-"""Dialogues of runs and studies as CoCoA's `examples.json`, for `birdenv export --format cocoa`."""
+"""Export the dialogues of runs and studies as CoCoA's `examples.json` (`birdenv export --format cocoa`)."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from birdenv.runs.export import whole_dialogues
 
 
 def write_dialogues(output: Path, folders: Sequence[Path], min_reward: float | None) -> str:
-    """Write the dialogues of folders to one file, and return what was written, in words."""
+    """Write the dialogues of folders to one file, and return a message that says what was written."""
     found = [example for folder in folders for example in whole_dialogues(folder, "cocoa", min_reward)]
     write_examples(output, found)
     count = len({str(example["uuid"]) for example in found})

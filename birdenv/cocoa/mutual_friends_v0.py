@@ -1,6 +1,6 @@
-"""MutualFriends as a PettingZoo game: `agent_0` and `agent_1` look for the friend that both have.
+"""MutualFriends as a PettingZoo environment: `agent_0` and `agent_1` look for their common friend.
 
-The three names are PettingZoo's; all take the game's settings and `render_mode`.
+PettingZoo prescribes the three names. Each function accepts the game's settings and `render_mode`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from birdenv.envs.pettingzoo import DialogueAEC, DialogueParallel
 __all__ = ["env", "parallel_env", "raw_env"]
 
 raw_env = partial(DialogueAEC, "mutual-friends")
-"""Returns the game, one move at a time."""
+"""Return the environment in which one seat moves at a time (PettingZoo's AEC)."""
 
 parallel_env = partial(DialogueParallel, "mutual-friends")
-"""Returns the game with the actions of both seats at once."""
+"""Return the environment in which both seats act at once (PettingZoo's parallel API)."""
 
 
 def env(**settings: Any) -> Any:
-    """Return the game with PettingZoo's checks of the order of calls."""
+    """Return the AEC environment in PettingZoo's wrapper that checks the order of calls."""
     return OrderEnforcingWrapper(raw_env(**settings))

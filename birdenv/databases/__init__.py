@@ -1,11 +1,11 @@
-"""The one room that runs SQL: a source of databases, private episode databases, results as values.
+"""The only package that runs SQL: database sources, private episode databases, and results as values.
 
     source = SqliteSource("dev_databases")
     with source.open("superhero", Limits(seconds=5)) as database:
         result = database.execute("SELECT count(*) FROM superhero")
 
-SQL from an agent is hostile: it may be endless, huge or destructive. Whatever is typed, the answer is a
-`QueryResult` or a `QueryError`, the source file keeps its bytes, and the next episode starts from them.
+SQL from an agent is hostile: it may be endless, huge or destructive. Every statement returns a `QueryResult`
+or a `QueryError`, the source file never changes, and the next episode starts from the unchanged file.
 """
 
 from __future__ import annotations
@@ -18,14 +18,12 @@ from birdenv.databases._results import (
     Checkpoint,
     ContentId,
     DatabaseState,
-    ErrorKind,
     NoAnswerError,
     QueryError,
     QueryResult,
     Result,
     Row,
     RowSink,
-    SchemaObject,
     Scope,
     is_out_of_memory,
 )
@@ -41,7 +39,6 @@ __all__ = [
     "DatedSource",
     "Dialect",
     "EpisodeDatabase",
-    "ErrorKind",
     "Limits",
     "NoAnswerError",
     "QueryError",
@@ -50,7 +47,6 @@ __all__ = [
     "Row",
     "RowSink",
     "ScannedDatabase",
-    "SchemaObject",
     "Scope",
     "SqliteSource",
     "is_out_of_memory",

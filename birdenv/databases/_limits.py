@@ -1,4 +1,4 @@
-"""How much one statement, and several together, may cost before they are stopped."""
+"""Limits on the cost of one statement, and of several statements together."""
 
 from __future__ import annotations
 
@@ -7,26 +7,30 @@ from typing import Final
 
 from birdenv.errors import InputError
 
-_STATEMENTS_TIME = 4.0  # a script, or the reading of a state, gets so many times a statement's seconds
+_STATEMENTS_TIME = 4.0  # a script, or reading a state, gets this many times the seconds of one statement
 WALL_TIME: Final = 4.0
-"""What waits, or is kept waiting, is over after so many times its seconds of processor time."""
+"""The wall-clock limit of a statement, as a multiple of its limit on processor time."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Caps on one statement, from its start to the last row fetched.
+    """Limits on one statement, from its start to the last row fetched.
 
-    `seconds`: processor time that the statement itself uses; beyond it the answer is a `timeout` error, as it
-    is beyond `wall_seconds` by the wall clock, whichever comes first. So a verdict does not depend on what
-    else the machine does. On PostgreSQL, which does not tell a statement's processor time, `seconds` are by
-    the wall clock.
+    A call of `run` or `state`, which runs several statements, gets `seconds_in_all` for all of them together,
+    and a state holds at most `bytes` in total.
 
-    `rows`: rows fetched at most; if one more was there the result is `truncated`. `bytes`: what Python takes
-    for the fetched rows (about 56 for a row and 8 for a cell; besides, 50 and its characters for a text, 32
-    for a large integer); beyond it the answer is a `too_large` error. One call of `run` or `state` gets
-    `seconds_in_all` for everything that it does, and a state holds at most `bytes` in all.
+    Attributes:
+        seconds: limit on the processor time that the statement itself uses, so that a verdict does not depend
+            on how busy the machine is. A statement that exceeds it, or exceeds `wall_seconds` by the wall
+            clock, ends with a `timeout` error. PostgreSQL does not report processor time: there, `seconds`
+            are measured by the wall clock.
+        rows: maximum number of rows to fetch. A result with more rows is `truncated`.
+        bytes: maximum memory for the fetched rows, as Python objects: about 56 bytes for each row, 8 for each
+            cell, 50 plus its characters for each text, and 32 for each large integer. A statement that
+            exceeds it ends with a `too_large` error.
 
-    Raises `InputError` for a limit that lets nothing run.
+    Raises:
+        InputError: a limit is so low that no statement could run.
     """
 
     seconds: float = 30.0
@@ -41,17 +45,15 @@ class Limits:
 
     @property
     def seconds_in_all(self) -> float:
-        """Return what `seconds` are for one statement, for several together: four times as many."""
+        """Return the processor-time limit for several statements together: four times `seconds`."""
         return _STATEMENTS_TIME * self.seconds
 
     @property
     def wall_seconds(self) -> float:
-        """Return the wall-clock time of one statement where `seconds` count processor time: four times
-        `seconds`.
-        """
+        """Return the wall-clock limit for one statement (four times `seconds`), if that is processor time."""
         return WALL_TIME * self.seconds
 
     @property
     def wall_seconds_in_all(self) -> float:
-        """Return what `wall_seconds` are for one statement, for several together."""
+        """Return the wall-clock limit for several statements together."""
         return WALL_TIME * self.seconds_in_all

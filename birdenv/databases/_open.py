@@ -1,4 +1,4 @@
-"""Opening the databases of a benchmark folder: on the engine that was asked for, and at a reference date."""
+"""Open the databases of a benchmark folder on SQLite or PostgreSQL, optionally with a fixed current date."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from birdenv.sql import ClockError, at_date
 
 
 class DatedSource:
-    """A source of databases, with a day in place of what SQL reads of the clock (`at_date`).
+    """A source of databases on which SQL sees a fixed current date instead of the clock (see `at_date`).
 
     Attributes:
-        source: the databases.
-        today: the day, such as `2025-02-19`.
+        source: the source of the databases.
+        today: the fixed date, such as `2025-02-19`.
     """
 
     def __init__(self, source: Any, today: str) -> None:
@@ -31,7 +31,7 @@ class DatedSource:
         return getattr(self.source, name)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results depend on, which includes the day."""
+        """Return the scope of results on a fresh database, including the fixed date."""
         scope: Scope = self.source.scope(db_id, limits)
         return replace(scope, contents=(scope.contents, self.today))
 
@@ -41,7 +41,7 @@ class DatedSource:
 
 
 class _DatedDatabase:
-    scope = None  # its results are not kept
+    scope = None  # results are not cached
 
     def __init__(self, database: Any, dialect: str, today: str) -> None:
         self._database, self._dialect, self._today = database, dialect, today
@@ -57,18 +57,18 @@ class _DatedDatabase:
         self._database.close()
 
     def _run(self, run: Callable[..., Result], given: str | Iterable[str], *more: Any, **named: Any) -> Any:
-        """Run one statement, or the scripts of `run`."""
+        """Run one statement, or several scripts."""
         texts = [given] if isinstance(given, str) else given
         try:
             dated = [at_date(text, self._today, self._dialect) for text in texts]
         except ClockError as error:
-            message = f"today is {self._today}, which cannot take the place of {error}: write the date out"
+            message = f"today is {self._today}, which cannot replace {error} here: write the date itself"
             return QueryError("denied", message, repeatable=True)
         return run(dated[0] if isinstance(given, str) else dated, *more, **named)
 
 
 Dialect: TypeAlias = Literal["sqlite", "postgres"]
-"""The engines that databases run on, by sqlglot's names of their dialects."""
+"""The database engines, by the names that sqlglot gives to their dialects."""
 
 DIALECTS: Final = get_args(Dialect)
 
@@ -81,14 +81,21 @@ def open_source(
     tell: Callable[[str], object] | None = None,
     today: str | None = None,
 ) -> DatabaseSource:
-    """Return the databases of a folder: its SQLite files as they are, or what PostgreSQL made of the folder.
+    """Return the databases of a folder, either its SQLite files or their copies on a PostgreSQL server.
 
-    With `postgres` the server is `dsn`, else BIRDENV_DSN, else the embedded one, which is started; a database
-    that is not loaded there yet is loaded from the folder when it is first needed, and `tell` gets a line
-    about that. With `today`, a day such as `2025-02-19`, SQL that reads the clock finds that day.
+    Args:
+        folder: the benchmark's folder of databases.
+        dialect: `sqlite` or `postgres`.
+        dsn: the PostgreSQL server. Without it, the server is the one that BIRDENV_DSN names, or else the
+            embedded server, which is started.
+        tell: called with a line of text for each database that is loaded into PostgreSQL. A database is
+            loaded from the folder when it is first needed.
+        today: a date such as `2025-02-19`, which SQL sees as the current date.
 
-    Raises `InputError` for an unknown dialect, a `dsn` without `postgres`, or where there is no folder or no
-    server; `InfrastructureError` where the server does not answer.
+    Raises:
+        InputError: the dialect is unknown, `dsn` is given without `postgres`, or there is no such folder or
+            server.
+        InfrastructureError: the server does not answer.
     """
     if today is not None:
         return cast(DatabaseSource, DatedSource(open_source(folder, dialect, dsn=dsn, tell=tell), today))
@@ -96,12 +103,12 @@ def open_source(
         raise InputError(f"dialect {dialect!r} is unknown; known: {', '.join(DIALECTS)}")
     if dialect == "sqlite":
         if dsn is not None:
-            raise InputError("a DSN names a PostgreSQL server: it needs the dialect postgres")
+            raise InputError("a DSN names a PostgreSQL server: use it together with the dialect postgres")
         source = SqliteSource(folder)
         dumps = dump_places(source.root)
         if dumps and not source.names():
             raise InputError(
-                f"{folder} holds no SQLite database, but there are dumps of PostgreSQL in {dumps[0]}: say "
+                f"{folder} holds no SQLite database, but {dumps[0]} holds PostgreSQL dumps: use "
                 "--dialect postgres (in Python, dialect='postgres')"
             )
         return source

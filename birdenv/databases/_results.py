@@ -1,9 +1,9 @@
-"""Results of statements, and states of databases: values, never an exception. Fetching the rows of a result.
+"""The values that databases return: results of statements, database states, checkpoints.
 
-`QueryResult`, `QueryError`: what running a statement gives. `DatabaseState`: what a database is at one
-moment, for comparing what two scripts made of it. `ContentId`, `Scope`, `Checkpoint`: of which contents. The
-rows of a running statement are fetched together, or shown to a `RowSink` a batch at a time, never more than
-is allowed.
+Running a statement returns a `QueryResult` or a `QueryError`. A `DatabaseState` describes a database at one
+moment, so that the effects of two scripts can be compared. `ContentId`, `Scope` and `Checkpoint` identify
+the contents that a result belongs to. `fetch` reads the rows of a running statement within its allowance, or
+passes them to a `RowSink` in batches.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from typing import Any, Final, Literal, Protocol, TypeAlias
 from birdenv.databases._limits import Limits
 
 Cell: TypeAlias = Any
-"""One value as the driver gives it: `None`, `int`, `float`, `str`, `bytes` on SQLite."""
+"""One value as the driver returns it. On SQLite: `None`, `int`, `float`, `str` or `bytes`."""
 
 Row: TypeAlias = tuple[Cell, ...]
 
 ErrorKind: TypeAlias = Literal["syntax", "missing", "constraint", "denied", "timeout", "too_large", "engine"]
-"""`syntax`: does not parse. `missing`: no such table, column or function. `constraint`: a rule of the data.
-`denied`: refused by the guard. `timeout`: it took too long. `too_large`: a row, byte or length cap.
-`engine`: anything else that the engine says."""
+"""`syntax`: the statement does not parse. `missing`: there is no such table, column or function.
+`constraint`: the data violate a constraint. `denied`: the guard refused the statement. `timeout`: it took too
+long. `too_large`: it exceeded a limit on rows, bytes or length. `engine`: any other error of the engine."""
 
 
 @dataclass(slots=True)
@@ -34,13 +34,13 @@ class QueryResult:
     """The rows that a statement returned. It is not frozen, because that would triple the cost of making it.
 
     Attributes:
-        columns: names; empty for a statement that returns no rows (DDL, INSERT and the like).
+        columns: column names; empty for a statement that returns no rows (DDL, INSERT and the like).
         rows: the rows that were fetched.
         truncated: True if there were more rows than the caller's limit.
-        elapsed: duration in seconds. No seat sees it, and it does not count when results are compared.
-        rows_affected: how many rows such a statement changed; -1 if that has no meaning.
+        rows_affected: number of rows that the statement changed, or -1 if the statement changes no rows.
+        elapsed: duration in seconds. It is never shown to a seat, and ignored when results are compared.
         repeatable: True if the statement is known to return these rows whenever it runs on the same
-            contents. It does not count when results are compared.
+            contents. It is ignored when results are compared.
     """
 
     columns: tuple[str, ...]
@@ -53,9 +53,13 @@ class QueryResult:
 
 @dataclass(frozen=True, slots=True)
 class QueryError:
-    """The reason why a statement gave no result. `message` is the text of the engine or of the guard.
+    """The reason why a statement returned no result.
 
-    `elapsed` and `repeatable` are those of `QueryResult`.
+    Attributes:
+        kind: the kind of error.
+        message: the text of the engine or of the guard.
+        elapsed: as in `QueryResult`.
+        repeatable: as in `QueryResult`.
     """
 
     kind: ErrorKind
@@ -72,32 +76,33 @@ class QueryError:
 Result: TypeAlias = QueryResult | QueryError
 
 OUT_OF_MEMORY: Final = "out of memory"
-"""The message of a statement for which this process, or its worker, had no memory left."""
+"""The error message if this process, or its worker, has no memory left for a statement."""
 
 
 def is_out_of_memory(result: object) -> bool:
-    """Return whether a statement failed because memory was short, which may not be the statement's fault."""
+    """Return whether a statement failed for lack of memory, which may not be the statement's fault."""
     return isinstance(result, QueryError) and result.message == OUT_OF_MEMORY
 
 
 SchemaObject: TypeAlias = Mapping[str, Any]
-"""What is known of one table, view or trigger: JSON-able, and the same for two spellings of one thing."""
+"""The description of one table, view or trigger as JSON values. It does not depend on spelling."""
 
 
 @dataclass(frozen=True, slots=True)
 class NoAnswerError(QueryError):
-    """An error that says nothing about the query: the connection was lost twice, or rows cannot be read."""
+    """An error that is not the query's: the connection was lost twice, or the rows cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)
 class DatabaseState:
-    """Schema and contents as committed, without temporary objects.
+    """The committed schema and contents of a database, without temporary objects.
 
-    `schema` is keyed by kind and folded name (`"table orders"`, `"view recent"`, `"trigger audit"`; A to Z in
-    lower case, as SQLite compares names); `contents` by the folded name of each table and view, with every
-    column and row as `SELECT *` gives them: cut at the row limit (`truncated`), or the error that reading
-    gave. The counters of AUTOINCREMENT are `sqlite_sequence`, where there are any. `definitions`: the SQL of
-    everything as it was typed, which does not count when comparing.
+    Attributes:
+        schema: descriptions by kind and folded name, such as `"table orders"`, `"view recent"` or
+            `"trigger audit"`. In a folded name, A to Z are in lower case, as SQLite compares names.
+        contents: the result of `SELECT *` for each table and view, by folded name. It is truncated at the row
+            limit, and may be an error. AUTOINCREMENT counters, if any, are listed as `sqlite_sequence`.
+        definitions: the SQL of all objects as it was typed. It is ignored when states are compared.
     """
 
     schema: Mapping[str, SchemaObject]
@@ -112,29 +117,29 @@ class ContentId:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Everything that the result of a statement depends on, apart from the statement.
+    """Everything that the result of a statement depends on, apart from the statement itself.
 
     Attributes:
         engine: the exact build of the engine.
-        contents: tells the contents of the database from all others.
-        limits: of each statement.
+        contents: identifies the contents of the database.
+        limits: the limits on each statement.
     """
 
     engine: str
     contents: Hashable
     limits: Limits
 
-    def __hash__(self) -> int:
-        """Hash the contents only, because every graded pair is looked up by it."""
-        return hash(self.contents)
-
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The difference between a database and its file: the changed pages, by offset, and its size in bytes.
+    """The difference between a database and its source file. Picklable.
 
-    `version` says which database it belongs to, and which version of it: for SQLite a `FileId`. A `size`
-    of 0 is that database as it is. Picklable; as private as what it holds.
+    It holds contents of the database, so it must be kept as private as they are.
+
+    Attributes:
+        version: identifies the database and its version; on SQLite, a `FileId`.
+        size: size of the database in bytes; 0 if it is unchanged.
+        pages: the changed pages, by offset in the file.
     """
 
     version: ContentId
@@ -143,18 +148,25 @@ class Checkpoint:
 
 
 _POINTER: Final = 8
-_ROW_BYTES: Final = 64  # of a tuple, at most, and the list's pointer to it
-_CELL_BYTES: Final = 96  # of a text, and the tuple's pointer to it, besides its characters, at most
+_ROW_BYTES: Final = 64  # upper bound for a tuple and the list's pointer to it
+_CELL_BYTES: Final = 96  # upper bound for a text without its characters, and the tuple's pointer to it
 _CONTAINERS: Final = frozenset({list, dict})
-_TOGETHER_BYTES: Final = 256 * 2**20  # of rows that are fetched together, at most, or of one
-_PLAIN_FORM: Final = 2  # of `marshal`: the last one without references between equal values
+_TOGETHER_BYTES: Final = 256 * 2**20  # of rows that are fetched in one batch, unless one row is larger
+_PLAIN_FORM: Final = 2  # the last version of `marshal` without references between equal values
 _COUNTED_TOGETHER: Final = 1_024  # rows
 
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What one statement may cost: `seconds` as of `Limits`. `in_all` is above 0 where they are the rest of
-    so many for several statements. `wall_seconds`: where `seconds` count processor time."""
+    """The limits that remain for one statement.
+
+    Attributes:
+        rows: maximum number of rows.
+        seconds: time limit, as in `Limits`.
+        bytes: maximum memory for the rows.
+        in_all: the time limit for several statements, if `seconds` is what remains of it; otherwise 0.
+        wall_seconds: wall-clock limit, if `seconds` is processor time.
+    """
 
     rows: int
     seconds: float
@@ -164,17 +176,17 @@ class Allowance:
 
 
 class RowSink(Protocol):
-    """Sees the rows of a scan as they come, instead of getting them all."""
+    """A receiver for the rows of a scan, which arrive in batches."""
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Begin a statement. If it is run again, forget what was seen of it before."""
+        """Begin a statement. If the statement is run again, forget its earlier rows."""
 
     def see(self, rows: list[Row]) -> bool:
-        """Take the next rows, without changing the list. Return False if no more rows are needed."""
+        """Receive the next rows, without changing the list. Return False if no more rows are needed."""
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """Return the bytes that Python needs for rows: tuples, cells, and the contents of arrays and JSON."""
+    """Return the memory that rows take: tuples, cells, and the contents of arrays and JSON, in bytes."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))
@@ -186,9 +198,7 @@ def bytes_of(rows: Sequence[Row]) -> int:
 
 
 def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
-    """Return what the cells take. Each object counts once: Python shares small integers, None and short
-    texts.
-    """
+    """Count each object once, because Python shares small integers, None and short texts."""
     cells = list(chain.from_iterable(rows))
     objects = dict(zip(map(id, cells), cells, strict=True)).values()
     total = sum(map(getsizeof, objects))
@@ -202,17 +212,17 @@ def _bytes_of_cells(rows: Iterable[Iterable[Any]]) -> int:
 def fetch(
     cursor: sqlite3.Cursor, allowance: Allowance, widest: int, sink: RowSink | None = None
 ) -> tuple[list[Row] | None, bool]:
-    """Fetch at most `allowance.rows` rows; return them, and whether there are more.
+    """Fetch at most `allowance.rows` rows, in batches that fit into memory however wide the rows are.
 
     Args:
-        cursor: a statement that runs.
-        allowance: of rows and bytes.
-        widest: bytes that a row may have.
-        sink: gets the rows instead; there are more, too, where it has seen enough.
+        cursor: the running statement.
+        allowance: the limits on rows and bytes.
+        widest: the maximum size of a row in bytes.
+        sink: receives the rows instead of the caller.
 
     Returns:
-        None in place of rows beyond the allowance's bytes. So few are fetched at a time that they have room
-        in memory however wide they are. They are counted exactly only once they might be too many.
+        The rows, or None if they exceed `allowance.bytes`; and whether there are more rows, or the sink
+        wanted no more. Bytes are counted exactly only when an estimate exceeds the limit.
     """
     rows: list[Row] = []
     uncounted: list[Row] = []
@@ -241,6 +251,6 @@ def fetch(
 
 
 def _at_most(rows: list[Row]) -> int:
-    """Return what Python takes for rows, or more than that; quicker than `bytes_of`."""
+    """Return an upper bound for `bytes_of`, which is slower."""
     cells = len(rows) * len(rows[0]) if rows else 0
     return _ROW_BYTES * len(rows) + _CELL_BYTES * cells + 4 * len(marshal.dumps(rows, _PLAIN_FORM))

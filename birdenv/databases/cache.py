@@ -1,7 +1,7 @@
-"""One cache of results in memory.
+"""A cache of results in memory.
 
-A result is kept only where the engine itself calls the statement repeatable (`QueryResult.repeatable`), or
-the caller knows that it is, and if it took more than a millisecond: a quick statement is executed again.
+A result is kept only if the statement took more than a millisecond and is repeatable: either the engine says
+so (`QueryResult.repeatable`), or the caller knows.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from dataclasses import fields, is_dataclass, replace
 from itertools import chain
@@ -19,16 +19,16 @@ from birdenv.databases._protocols import EpisodeDatabase
 from birdenv.databases._results import QueryError, Result, Scope
 
 MOST_BYTES: Final = 64 * 2**20
-"""Of memory that one cache takes, with its keys."""
+"""Maximum memory of one cache, including its keys."""
 
-_LONG: Final = 0.001  # seconds; what takes less is not kept
-_SHARE_OF_ONE: Final = 2  # one result takes at most this part of the bytes
-_ENTRY_BYTES: Final = 400  # of a place in the table and in the order of use, about
+_LONG: Final = 0.001  # seconds; results of faster statements are not kept
+_SHARE_OF_ONE: Final = 2  # one result takes at most half of the memory
+_ENTRY_BYTES: Final = 400  # approximate overhead of an entry
 _LEAVES: Final = frozenset({type(None), bool, int, float, str, bytes})
 
 Method: TypeAlias = Literal["execute", "query", "script", "state"]
-"""How the statement runs: as the agent's own, as a plain query, as scripts that end with a result, or as
-scripts of which the state is taken that they leave."""
+"""How the statement runs: as the agent's statement, as a plain query, as scripts whose last result counts,
+or as scripts whose final database state counts."""
 
 
 class Key(NamedTuple):
@@ -37,8 +37,8 @@ class Key(NamedTuple):
     Attributes:
         scope: the engine's build, the database's contents, and the limits.
         method: how the statement runs.
-        rows: the caller's own row limit; None for that of the limits.
-        statement: the SQL, or several texts in their order.
+        rows: the caller's own row limit, or None for the limit in `scope`.
+        statement: the SQL: one text, or several in order.
     """
 
     scope: Scope
@@ -52,46 +52,40 @@ class Lasting(Protocol):
 
     @property
     def repeatable(self) -> bool:
-        """Return whether the statement gives the same result whenever it runs on the same contents."""
+        """Return whether the statement returns the same result whenever it runs on the same contents."""
 
     @property
     def elapsed(self) -> float:
-        """Return the seconds that it took to get the value."""
+        """Return how long it took to get the value, in seconds."""
 
 
 _V = TypeVar("_V", bound=Lasting)
 
 
 class ResultCache:
-    """Results by everything that they depend on. May be used by several threads.
+    """A thread-safe cache of results; each key holds everything that its result depends on.
 
     Args:
-        most_bytes: memory that the results take together with their keys, as Python counts it. The least
-            recently used go first.
+        most_bytes: maximum memory for results and keys, as Python counts it. The least recently used results
+            are dropped first.
     """
 
     def __init__(self, most_bytes: int = MOST_BYTES) -> None:
         self.most_bytes = most_bytes
         self._results: OrderedDict[Key, tuple[Any, int]] = OrderedDict()
-        self._statements: Counter[Hashable] = Counter()  # of the keys
         self._size = 0
         self._lock = threading.Lock()
 
     @property
     def size(self) -> int:
-        """Return the number of bytes that results and keys occupy now."""
+        """Return the memory that results and keys occupy now, in bytes."""
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
-        """Return what `database.execute(sql, rows)` gives, from memory where it is known.
+        """Return the result of `database.execute(sql, rows)`, from memory if it is known.
 
-        A database with changes of its own is always asked.
+        A database that the episode has changed always runs the statement.
         """
-        if sql not in self._statements:  # most: a text of its own, and quick
-            value = database.execute(sql, rows)
-            if value.elapsed > _LONG and value.repeatable and (scope := database.scope) is not None:
-                self._keep(Key(scope, "execute", rows, sql), value)
-            return value
         scope = database.scope
         if scope is None:
             return database.execute(sql, rows)
@@ -106,14 +100,14 @@ class ResultCache:
         lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
-        """Return the value of a key, from `run()` if it is not known.
+        """Return the value of a key, calling `run()` if it is not known.
 
         Args:
-            key: what the value depends on.
-            run: gets the value.
-            reuse: makes what is needed now of a known value; None where that does not suffice.
-            lasts: tells whether the value lasts although the engine does not say so.
-            is_current: asked after `run` whether the database is still the one of the key.
+            key: everything that the value depends on.
+            run: returns the value.
+            reuse: converts a known value into the one needed now, or returns None if it is not enough.
+            lasts: returns whether the value is repeatable if the engine does not say so.
+            is_current: called after `run`; returns whether the key still describes the database.
         """
         known: _V | None = self._find(key)
         if known is not None and reuse is not None:
@@ -133,12 +127,9 @@ class ResultCache:
         """Forget everything."""
         with self._lock:
             self._results.clear()
-            self._statements.clear()
             self._size = 0
 
     def _find(self, key: Key) -> Any | None:
-        if key.statement not in self._statements:
-            return None
         with self._lock:
             found = self._results.get(key)
             if found is not None:
@@ -155,17 +146,13 @@ class ResultCache:
         with self._lock:
             _, before = self._results.pop(key, (None, 0))
             self._results[key] = (value, size)
-            self._statements[key.statement] += not before
             self._size += size - before
             while self._size > self.most_bytes:
-                old, (_, forgotten) = self._results.popitem(last=False)
+                _, (_, forgotten) = self._results.popitem(last=False)
                 self._size -= forgotten
-                self._statements[old.statement] -= 1
-                if not self._statements[old.statement]:
-                    del self._statements[old.statement]
 
     def _after_fork(self) -> None:
-        """A thread of the parent may have held a lock."""
+        """Replace the lock, which a thread of the parent may have held."""
         self._lock = threading.Lock()
 
 
@@ -174,16 +161,14 @@ def _asked(lasts: Callable[[], bool] | None, value: Lasting) -> bool:
 
 
 def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any:
-    """Return the value with a copy of its rows, if it has any: what is kept, and what was given, share
-    none.
-    """
+    """Copy the rows of a value, so that the cache and its callers share no list."""
     return replace(value, rows=kind(value.rows)) if hasattr(value, "rows") else value
 
 
 def memory_of(value: object, most: float = float("inf")) -> int:
-    """Count the bytes that Python takes for a value and everything in it.
+    """Return the memory that a value and everything in it take, in bytes.
 
-    Equal objects in two places count twice. Counting ends soon after `most` is exceeded.
+    An object that occurs twice counts twice. Counting stops soon after `most` is exceeded.
     """
     total = sys.getsizeof(value)
     open_values = [value]
@@ -203,6 +188,6 @@ def memory_of(value: object, most: float = float("inf")) -> int:
 
 
 result_cache: Final = ResultCache()
-"""The one of this process."""
+"""The cache of this process."""
 
 os.register_at_fork(after_in_child=result_cache._after_fork)

@@ -1,4 +1,4 @@
-"""The demo benchmark: databases built from the SQL text in the package, once a machine."""
+"""The demo benchmark, whose databases are built from SQL files in the package when it is first used."""
 
 from __future__ import annotations
 
@@ -27,11 +27,14 @@ _CONTENT = Path(__file__).parent / "files"
 
 @cache
 def demo_folder() -> Path:
-    """Return a folder in the layout of the public benchmarks, with the demo's databases and task files.
+    """Return the folder of the demo, which has the layout of the public benchmarks, and build it if need be.
 
-    It stands in the user's cache directory under a name that changes with the content and with the SQLite
-    version, so that every process on the machine shares it; where that cannot be written, in a temporary
-    directory. A folder that lacks a file is built anew; versions unused for a month are removed.
+    The folder is in the user's cache, or in a temporary directory if the cache cannot be written. All
+    processes share it; its name depends on its content and on the version of SQLite. If a file is missing,
+    the folder is built again. Versions that were not used for a month are removed.
+
+    Raises:
+        InputError: the folder cannot be built anywhere.
     """
     name = f"demo-{_digest()}"
     for place in (cache_folder, _own_temporary_directory):
@@ -43,7 +46,7 @@ def demo_folder() -> Path:
                 _remove_old(parent, folder)
             with suppress(OSError):
                 os.utime(folder)
-        except (OSError, RuntimeError, sqlite3.Error):  # RuntimeError: a user without home directory
+        except (OSError, RuntimeError, sqlite3.Error):  # RuntimeError: the user has no home directory
             continue
         return folder
     try:
@@ -51,13 +54,17 @@ def demo_folder() -> Path:
         _build(folder)
     except (OSError, sqlite3.Error) as error:
         raise InputError(
-            f"the demo benchmark cannot be built: {error}; set XDG_CACHE_HOME to a folder with room for it"
+            f"the demo benchmark cannot be built: {error}; set XDG_CACHE_HOME to a folder with enough space"
         ) from None
     return folder
 
 
 def _own_temporary_directory() -> Path:
-    """Return a fixed folder among everybody's temporary files; `OSError` unless it is ours alone to write."""
+    """Return a fixed folder among the temporary files.
+
+    Raises:
+        OSError: anybody else can write to the folder.
+    """
     path = Path(tempfile.gettempdir()) / f"birdenv-demo-{os.getuid()}"
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
@@ -92,7 +99,7 @@ def _digest() -> str:
 
 
 def _build(folder: Path) -> None:
-    """Build beside the target and rename, so that nobody ever sees half of it."""
+    """Build a temporary folder and rename it, so that nobody ever sees half of it."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".demo-") as scratch:
         made = Path(scratch) / "demo"

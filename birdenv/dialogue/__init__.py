@@ -1,12 +1,13 @@
-"""The dialogue room: games, their dialogues, and the players in their seats. Nothing here knows of SQL.
+"""Games, their dialogues, and the players in their seats. Nothing in this package knows about SQL.
 
-* `Rules`: what a move comes to in one game; `Seat`, `Action`, `Field` declare its sides.
-* `Dialogue`: the append-only log of one episode over its rules; `replay` plays a log again.
-* `Player`, `View`, `Move`: one protocol for every seat.
-* `Game`, `TaskList`, `Settings`: a registered game; `make_game` gives an `Arena` of it, with episodes.
+* `Rules` decide what each move does in one game; `Seat`, `Action` and `Field` declare the game's sides.
+* `Dialogue` keeps the append-only log of one episode, and asks the rules; `replay` plays a log again.
+* `Player`, `View` and `Move` are the protocol between a dialogue and whoever plays a seat.
+* `Game`, `TaskList` and `Settings` describe a registered game; `make_game` returns an `Arena`, which starts
+  episodes of it.
 
-The shapes of the log follow CoCoA's (events with `agent`, `time`, `action`, `data`; transcripts as
-`Example`).
+The log has the format of CoCoA's: events with `agent`, `time`, `action` and `data`, in transcripts of the
+form of `Example`.
 """
 
 from birdenv.dialogue.arena import Arena, make_game

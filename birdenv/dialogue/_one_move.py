@@ -1,4 +1,4 @@
-"""One move of an episode at a time; those of async callers in threads, to the end even where cancelled."""
+"""A lock that allows one move of an episode at a time, and threads for the moves of async callers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _MOST_THREADS: Final = 256
-"""Moves that are played at the same time. A thread waits for a model or a database for most of a move."""
+"""The number of moves played at once. Threads mostly wait for a model or a database, so many are fine."""
 
 _lock = threading.Lock()
 _executor: ThreadPoolExecutor | None = None
 
 
 def _forget() -> None:
-    """In a forked child: the parent's threads are not there."""
+    """Forget the executor in a forked child, where its threads do not exist."""
     global _executor, _lock
     _executor, _lock = None, threading.Lock()
 
@@ -42,7 +42,7 @@ def _threads() -> ThreadPoolExecutor:
 
 
 class OneMove:
-    """The right to make a move in an episode, which one caller has at a time."""
+    """A context manager in which one caller at a time may make a move in an episode."""
 
     def __init__(self) -> None:
         self._taken = threading.Lock()
@@ -56,11 +56,10 @@ class OneMove:
         self._taken.release()
 
     async def in_threads(self, play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-        """Await `play(thread, *arguments)`, in which `await thread(function, ...)` calls a function in
-        a thread.
+        """Await `play(thread, *arguments)`, where `await thread(function, ...)` runs a function in a thread.
 
-        The move is over when nothing runs any more: a function whose caller was cancelled still runs to its
-        end. Context variables, such as a framework's current sample, are those of the caller.
+        A function whose caller was cancelled still runs to its end, and only then the move is over. The
+        function sees the caller's context variables, such as a framework's current sample.
 
         Raises:
             InputError: another move is under way.
@@ -70,7 +69,7 @@ class OneMove:
 
 
 async def _in_threads(at_end: Callable[[], object], play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-    import asyncio  # with what it brings in, a tenth of the time in which a player's process starts
+    import asyncio  # late, because it takes a tenth of the start-up time of a player's process
 
     running: asyncio.Future[Any] | None = None
 

@@ -1,10 +1,10 @@
-"""The public face of episodes: an arena per game and settings, an episode at a time.
+"""The arena of a game: the public entry to its tasks and episodes.
 
     arena = make_game(name)
     with arena.episode(arena.ids[0]) as episode:
         step = episode.act("clarify", "What do you mean?")
 
-Environments, wrappers, runs and adapters stand on it.
+Environments, wrappers, runs and adapters are built on it.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from birdenv.dialogue.players import AGENTS, USERS, Player, PlayerContext, Playe
 from birdenv.errors import InputError
 
 OUTSIDE: Final = None
-"""In place of a player: the seat is answered from outside."""
+"""Takes the place of a player whose seat is answered from outside."""
 
 
 class _Loaded:
-    """The tasks of a game under one choice of settings, shared by arenas."""
+    """The tasks of a game for given settings, shared by arenas."""
 
     def __init__(self, key: Any, tasks: TaskList) -> None:
         self.key = key
@@ -61,7 +61,7 @@ def _let_go(loaded: _Loaded) -> None:
 
 
 def _forget() -> None:
-    """In a forked child: what the parent loaded is the parent's."""
+    """Forget, in a forked child, the tasks that the parent loaded: the parent closes them."""
     global _lock
     _lock = threading.RLock()
     _loaded.clear()
@@ -82,15 +82,15 @@ def _close_all() -> None:
 def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena:
     """Load a game and return its arena.
 
-    The tasks are loaded once for equal settings and unchanged files; the last arena that is closed, or the
-    end of the process, closes the databases behind them.
+    Arenas with equal settings and unchanged files share their tasks. The databases are closed with the last
+    of these arenas, or at the end of the process.
 
     Args:
-        name: a registered game's name, such as `c-interact`, `a-interact` or `bird`.
-        models: the endpoints and keys of players that are language models, as `birdenv.llm.ModelSettings`;
-            without it, environment variables and `.env` decide.
-        **settings: fields of the game's settings; and, under the name of a seat, who sits there: a spec
-            (`rule`, `module:factory`), a player, a function of the view, or None to answer from outside.
+        name: the name of a registered game, such as `c-interact`, `a-interact` or `bird`, or a `Game`.
+        models: the endpoints and keys for players that are language models (`birdenv.llm.ModelSettings`); by
+            default, environment variables and `.env` decide.
+        **settings: the game's settings by name. The name of a seat sets its player: a spec (`rule`,
+            `module:factory`), a player, a function of the view, or None to answer from outside.
 
     Raises:
         InputError: the game, a setting or a file cannot be used.
@@ -107,12 +107,12 @@ def make_game(name: str | Game, *, models: Any = None, **settings: Any) -> Arena
 
 
 class Arena:
-    """One game under one choice of settings: its tasks, and episodes of them. Safe from any thread.
+    """A game with given settings: its tasks, and episodes of them. It may be used from several threads.
 
     Attributes:
         game: the registered game.
         settings: the settings.
-        ids: the tasks' ids.
+        ids: the ids of the tasks.
     """
 
     def __init__(
@@ -141,11 +141,15 @@ class Arena:
         self.close()
 
     def close(self) -> None:
-        """Let go of the tasks and, if this was the last arena of them, of the databases."""
+        """Release the tasks. If no other arena uses them, this closes their databases."""
         self._finalizer()
 
     def instruction(self, instance_id: str, seat: int | str | None = None) -> str:
-        """Return what a seat is told at the start of a task; without `seat`, the evaluated one."""
+        """Return the instruction that a seat gets at the start of a task; by default, the evaluated seat.
+
+        Raises:
+            InputError: there is no such task or seat.
+        """
         index = self.game.evaluated if seat is None else self.game.seat_index(seat)
         rules = self._tasks.start(self._checked(instance_id))
         try:
@@ -155,10 +159,9 @@ class Arena:
 
     @property
     def tools(self) -> list[dict[str, Any]]:
-        """Return the tool schemas of all actions of the evaluated seat that may become possible under the
-        settings.
+        """Return the tool schemas of all actions that the settings allow to the evaluated seat.
 
-        They have the form of chat completions; `birdenv.dialogue.tools_as` makes others of them.
+        They have the format of chat completions; `birdenv.dialogue.tools_as` converts them to others.
         """
         seat = self.game.seats[self.game.evaluated]
         if not self.ids:
@@ -170,7 +173,7 @@ class Arena:
             rules.close()
 
     def prompt(self, instance_id: str, *, markup: bool = False) -> str:
-        """Return the first message to a model: the instruction; with `markup`, how to write a move, too.
+        """Return the first message to a model: the instruction and, with `markup`, how to write a move.
 
         Raises:
             InputError: there is no such task, or the game has no markup.
@@ -183,10 +186,10 @@ class Arena:
         return f"{instruction}\n\n{self.game.markup_help}"
 
     def rows(self, *, markup: bool = False) -> list[dict[str, Any]]:
-        """Return one row a task for datasets of trainers, with public facts only.
+        """Return one row per task for the dataset of a trainer; the rows contain public facts only.
 
-        Each row has `id`, `prompt` (with `markup` as in `prompt`), `tools` (none with `markup`), and the
-        facts of the game's tasks: for SQL games `database` and `difficulty`.
+        Each row has `id`, `prompt` (see `prompt`), `tools` (empty with `markup`), and the facts about the
+        task that the game declares, such as `database` and `difficulty` for SQL games.
         """
         tools = [] if markup else self.tools
         return [
@@ -200,7 +203,7 @@ class Arena:
         ]
 
     def start(self, instance_id: str) -> Dialogue:
-        """Return a new dialogue of a task; drivers use it."""
+        """Return a new dialogue of a task, for drivers. Callers who play a seat use `episode`."""
         return Dialogue(self._tasks.start(self._checked(instance_id)))
 
     def seat_players(
@@ -213,7 +216,17 @@ class Arena:
         but: int | None = None,
         models: Any = None,
     ) -> list[Player | None]:
-        """Return the players of all seats of a dialogue, None for those that are answered from outside."""
+        """Return new players for all seats of a dialogue, with None for seats that are answered from
+        outside.
+
+        Args:
+            dialogue: the dialogue.
+            instance_id: its task.
+            seed: seeds the players.
+            repeat: which of several episodes of the task this is, from 0.
+            but: a seat that gets no player.
+            models: the run's language models.
+        """
         made: list[Player | None] = []
         for seat in range(len(self.game.seats)):
             found = None if seat == but else self._factories.get(seat)
@@ -236,7 +249,7 @@ class Arena:
         options: Mapping[str, str] | None = None,
         models: Any = None,
     ) -> PlayerContext:
-        """Return what a player of a seat is told when it is made."""
+        """Return the context from which the player of a seat is created."""
         return PlayerContext(
             game=self.game.name,
             seat=seat,
@@ -258,7 +271,7 @@ class Arena:
         Args:
             instance_id: one of `ids`.
             seed: seeds the other seats' players.
-            seat: the caller's seat; without it, the evaluated one.
+            seat: the caller's seat; by default, the evaluated one.
 
         Raises:
             InputError: there is no such task or seat.
@@ -271,19 +284,19 @@ class Arena:
 
     def _checked(self, instance_id: str) -> str:
         if not isinstance(instance_id, str) or instance_id not in self._known:
-            raise InputError(f"no task {instance_id!r}; this game has {listed(self.ids)}")
+            raise InputError(f"there is no task {instance_id!r}; the tasks are {listed(self.ids)}")
         return instance_id
 
 
 def player_name(player: Any) -> str:
-    """Return what records call a player: its spec, or the name of its class or function."""
+    """Return the name of a player in records: its spec, or the name of its class or function."""
     if player is OUTSIDE or isinstance(player, str):
         return player or ""
     return str(getattr(player, "__name__", type(player).__name__))
 
 
 def player_factory(player: Any, group: str, game: str = "") -> tuple[Any, str]:
-    """Return the factory and the argument of a player given as spec, object or function."""
+    """Return the factory and the argument of a player that is given as a spec, an object or a function."""
     if isinstance(player, str):
         return PlayerSpec(player, group, game).load()
     return as_factory(player, type(player).__name__), ""
@@ -293,6 +306,6 @@ _NAMES_SHOWN: Final = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names of a list, and the number of further ones."""
+    """Return the first names of a list as text, and how many more there are."""
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + more

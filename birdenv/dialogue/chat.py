@@ -1,6 +1,6 @@
-"""A seat's side of a dialogue as chat messages with tool calls, and a model's message as a move.
+"""Conversion between a seat's side of a dialogue and chat messages with tool calls.
 
-Tools and messages may have the forms of several SDKs: chat completions, Responses, Anthropic, MCP.
+Tools and messages may have the formats of several APIs: chat completions, Responses, Anthropic, MCP.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ from birdenv.dialogue.move import HOUSE, Event, Move
 from birdenv.dialogue.seat import MAX_TEXT, Seat
 
 MALFORMED: Final = "malformed"
-"""The action of a move that could not be read. No game has it."""
+"""The name of the action of a move that could not be read. No game has an action of this name."""
 
 NO_CALL: Final = "no_call"
-"""The action of a message that has no tool call. No game has it either."""
+"""The name of the action of a message without a tool call. No game has an action of this name."""
 
 _json = json.JSONEncoder(ensure_ascii=False, default=str).encode
 
 
 def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[str, Any]]:
-    """Return JSON tool schemas (OpenAI's `tools` parameter) of a seat's actions, in order.
+    """Return a seat's actions as tool schemas, in the format of OpenAI's parameter `tools`.
 
     Args:
         seat: the seat.
-        names: only these actions; all without it.
+        names: the actions to return; by default, all of them.
     """
     wanted = seat.kinds if names is None else tuple(names)
     return [
@@ -47,10 +47,10 @@ def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[st
 def chat_messages(
     instruction: str, events: Sequence[Event], seat: Seat, index: int = 0
 ) -> list[dict[str, Any]]:
-    """Return a dialogue from one seat's side: its moves as tool calls, all replies as tool results.
+    """Return a dialogue as chat messages of one seat: its moves as tool calls, all replies as tool results.
 
-    The instruction is the first message, from the user. A move that is no tool call stands as words, and the
-    reply to it as a message of the user's.
+    The instruction is the first message, in the role of the user. A move that is not a tool call becomes a
+    message with its words, and the reply to it a message of the user.
     """
     messages: list[dict[str, Any]] = [{"role": "user", "content": instruction}]
     call_id = ""
@@ -83,7 +83,7 @@ def chat_messages(
 
 
 def _said(event: Event) -> str:
-    """Return another seat's words, and what the house added to them."""
+    """Return the words of another seat, and the reply of the house to them."""
     if event.agent == HOUSE:
         return f"The dialogue was ended: {event.data}."
     words = spoken(event)
@@ -91,11 +91,11 @@ def _said(event: Event) -> str:
 
 
 class MessageLog:
-    """The dialogue of a seat that a model plays, as chat messages, with what the model wrote kept whole.
+    """The dialogue of a seat as chat messages, in which messages of a model are kept unchanged.
 
     Attributes:
         messages: the chat messages so far.
-        pending_call: the id of the tool call that the next reply belongs to.
+        pending_call: the id of the tool call that the next reply answers, or None.
     """
 
     def __init__(self, instruction: str, seat: Seat) -> None:
@@ -104,7 +104,7 @@ class MessageLog:
         self._seat = seat
 
     def write(self, move: Move, message: Any, turn: int) -> None:
-        """Add what the model wrote; a bare move becomes a tool call."""
+        """Add the model's message, or a tool call for a move that came without a message."""
         if isinstance(message, dict) and message.get("role") == "assistant":
             self.messages.append(message)
             return
@@ -117,7 +117,7 @@ class MessageLog:
         self.messages.append({"role": "assistant", "content": None, "tool_calls": [call]})
 
     def write_reply(self, text: str) -> None:
-        """Add what the model was told."""
+        """Add the reply to the model."""
         last = self.messages[-1]
         if last.get("tool_calls"):
             for call in last["tool_calls"]:
@@ -129,8 +129,13 @@ class MessageLog:
 
 
 class ToolCall(NamedTuple):
-    """One assistant message as a move. `call_id` is the call that the reply belongs to, if it has one;
-    `malformed` is true of all that is not exactly one valid call."""
+    """An assistant message as a move.
+
+    Attributes:
+        move: the move.
+        call_id: the id of the tool call that the reply has to name, or None.
+        malformed: True unless the message has exactly one valid call.
+    """
 
     move: Move
     call_id: str | None
@@ -138,12 +143,12 @@ class ToolCall(NamedTuple):
 
 
 def read_tool_call(message: Any, seat: Seat) -> ToolCall:
-    """Read one move out of an assistant message.
+    """Read the move in an assistant message.
 
-    The message has exactly one entry in `tool_calls`, or is that entry alone, or its `function`. `arguments`
-    is a JSON text or an object with the tool's arguments and nothing else; they may be missing for a tool
-    that has none. A message without tool calls is the move `no_call`, anything else is `malformed`; both have
-    the message's words as data.
+    The message has exactly one entry in `tool_calls`, or is such an entry, or the `function` of one. Its
+    `arguments` are an object, or the JSON text of one, with the tool's arguments and nothing else; they may
+    be missing if the tool has none. A message without tool calls becomes the move `no_call`, and any other
+    message `malformed`; the data of both is the text of the message.
     """
     call = _only_call(message)
     call_id = call.get("id") if isinstance(call, Mapping) else None
@@ -205,14 +210,14 @@ _CALLS: Final = ("function_call", "tool_use")
 
 
 def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[str, Any]]:
-    """Return tool schemas in the form of another API.
+    """Return tool schemas in the format of another API.
 
     Args:
-        tools: schemas in the form of chat completions, such as `Arena.tools` or `Episode.tools`.
-        form: `chat` (as they are), `responses` (flat), `anthropic` (`input_schema`) or `mcp` (`inputSchema`).
+        tools: schemas in the format of chat completions, such as `Arena.tools` or `Episode.tools`.
+        form: `chat` (unchanged), `responses` (flat), `anthropic` (`input_schema`) or `mcp` (`inputSchema`).
 
     Raises:
-        ValueError: there is no such form.
+        ValueError: `form` is unknown.
 
     >>> function = {"name": "ask", "description": "Ask.", "parameters": {"type": "object"}}
     >>> tools_as([{"type": "function", "function": function}], "mcp")
@@ -224,7 +229,7 @@ def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[st
     if form == "responses":
         return [{"type": "function", **function, "strict": False} for function in functions]
     if form not in ("anthropic", "mcp"):
-        raise ValueError(f"no form {form!r}; there are chat, responses, anthropic and mcp")
+        raise ValueError(f"unknown form {form!r}; known: chat, responses, anthropic, mcp")
     key = "inputSchema" if form == "mcp" else "input_schema"
     return [
         {"name": each["name"], "description": each["description"], key: each["parameters"]}
@@ -233,14 +238,15 @@ def tools_as(tools: Iterable[Mapping[str, Any]], form: ToolForm) -> list[dict[st
 
 
 def as_chat_message(message: Any) -> Mapping[str, Any]:
-    """Return what a model's SDK returned as one assistant message of a chat completion.
+    """Convert the output of a model's SDK to an assistant message of a chat completion.
 
-    Takes a mapping (returned as it is), a chat completion, its message or one of its tool calls, a response
-    of the Responses API or its list of output items, and a message of Anthropic's or its list of content
-    blocks; each as an object of the SDK or as plain data.
+    Args:
+        message: a chat completion, its message or one of its tool calls; a response of the Responses API or
+            its list of output items; or a message of the Anthropic API or its list of content blocks. Each
+            may be an object of the SDK or plain data. Any other mapping is returned unchanged.
 
     Raises:
-        TypeError: it is none of these.
+        TypeError: `message` is none of these.
     """
     found = _plain(message)
     if isinstance(found, Mapping):
@@ -280,7 +286,7 @@ def _first_choice(completion: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def _joined(items: Sequence[Any]) -> Mapping[str, Any]:
-    """Join the items of one output: its texts and its calls, without reasoning."""
+    """Join the texts and the calls of one output; reasoning is left out."""
     texts: list[str] = []
     calls: list[dict[str, Any]] = []
     for item in items:

@@ -1,4 +1,4 @@
-"""The log of one episode over its rules."""
+"""A dialogue: the log of one episode, and the rules that it follows."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import partial
 from itertools import zip_longest
 from typing import Any, Final, Literal
 
-from birdenv.dialogue.move import DECORATIVE, HOUSE, QUIT, STOP, UNKNOWN, Event, Heard, Move, View
+from birdenv.dialogue.move import DECORATIVE, HOUSE, QUIT, STOP, UNKNOWN, Event, Move, View
 from birdenv.dialogue.rules import AS_MADE, HOUSE_VOICE, Reply, Rules
 from birdenv.dialogue.seat import CUT, MAX_TEXT, Fault
 
@@ -16,7 +16,7 @@ NOT_NOW: Final = "It is not your turn."
 _event = partial(tuple.__new__, Event)  # of all fields: half the time of `Event(...)`, at every move
 _view = partial(tuple.__new__, View)
 MOST_EVENTS: Final = 5_000
-"""Events after which the house ends a dialogue (`event limit`), so that each one ends in any game."""
+"""The number of events after which the house ends a dialogue (`event limit`), so that every dialogue ends."""
 
 _LONGEST_NAME: Final = 100  # characters of the name of an action that no seat has, in the log
 _TICK: Final = 0.001  # seconds by which a clock that stands still is moved on
@@ -27,16 +27,9 @@ class DialogueOver(ValueError):  # noqa: N818 (a state, not a fault)
 
 
 class _Side:
-    """What a dialogue keeps of one seat.
+    """What a dialogue keeps for one seat.
 
-    Attributes:
-        seat: the seat's index.
-        by_name: its actions by name.
-        has_choices: its actions have `item` fields.
-        instruction, knowledge, opening: as the rules give them; constant in an episode.
-        heard: the events that it has seen.
-        since: where its last move stands among them.
-        view: its view, from when it is asked for until the next event.
+    `since` is the index of the seat's last move in `heard`. `view` caches the view until the next event.
     """
 
     def __init__(self, rules: Rules, seat: int) -> None:
@@ -53,17 +46,18 @@ class _Side:
 
 
 class Dialogue:
-    """One episode: the rules, and the append-only log of everything that changed their state.
+    """One episode: its rules, and the append-only log of everything that changed their state.
 
-    `replay(rules, events)` ends in the same state, views and bytes. A dialogue is not thread-safe: drivers
-    with threads keep one lock for each. Nothing but `apply` and `stop` may change the rules' state.
+    `replay(rules, events)` ends in the same state, with the same views, byte for byte. A dialogue is not
+    thread-safe: a driver with threads keeps a lock for each dialogue. Only `apply` and `stop` may change the
+    state of the rules.
 
     Attributes:
         rules: the rules.
         events: the log.
-        open: the seats that may act now; none when the dialogue is over.
-        refused: why the last move was refused, None if it was not: a `Fault`, or `rules` where the rules
-            refused it for reasons of their own.
+        open: the seats that may act now; empty if the dialogue is over.
+        refused: why the last move was refused: a `Fault`, or `rules` if the rules refused a well-formed move;
+            None if the move was not refused.
     """
 
     def __init__(self, rules: Rules) -> None:
@@ -77,17 +71,17 @@ class Dialogue:
 
     @property
     def turn(self) -> int | None:
-        """Return the seat that may act, or None if several seats may act, or none."""
+        """Return the seat that may act, or None unless there is exactly one."""
         return next(iter(self.open)) if len(self.open) == 1 else None
 
     @property
     def is_over(self) -> bool:
-        """Return whether the dialogue is over: no seat may act."""
+        """Return True if the dialogue is over, so that no seat may act."""
         return not self.open
 
     @property
     def terminated(self) -> bool:
-        """Return True if the protocol came to its end."""
+        """Return True if the dialogue ended by the rules of the game."""
         return not self.open and not self.rules.truncated
 
     @property
@@ -102,11 +96,11 @@ class Dialogue:
 
     @property
     def status(self) -> str:
-        """Return why the dialogue is over; empty while it is running."""
+        """Return why the dialogue is over, or an empty text while it is running."""
         return self.rules.status
 
     def view(self, seat: int) -> View:
-        """Return all that a seat may see now.
+        """Return everything that a seat may see now.
 
         Raises:
             ValueError: there is no such seat.
@@ -116,7 +110,7 @@ class Dialogue:
             raise ValueError(f"there is no seat {seat}; the seats are 0 to {len(self._sides) - 1}")
         if side.view is not None:
             return side.view
-        rules, heard = self.rules, side.heard
+        rules = self.rules
         is_open = seat in self.open
         message, sender = self._words(side, side.since)
         side.view = view = _view(
@@ -128,7 +122,7 @@ class Dialogue:
                 rules.legal(seat) if is_open else (),
                 1 if self._phase is None else self._phase(),
                 rules.gauges(seat),
-                Heard(heard, len(heard)),
+                tuple(side.heard),
                 is_open and len(self.open) > 1,
                 side.knowledge,
                 rules.choices(seat) if side.has_choices else (),
@@ -138,30 +132,30 @@ class Dialogue:
         return view
 
     def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that a seat has seen, from a cursor on."""
+        """Return the events that a seat has seen, without the first `after` of them."""
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return the words that a seat has heard from a cursor on, as one text, and the last speaker."""
+        """Return what a seat has heard since its first `after` events, as one text, and who spoke last."""
         return self._words(self._sides[seat], after)
 
     def apply(
         self, seat: int, move: Move, *, time: float | None = None, start_time: float | None = None
     ) -> Event:
-        """Play one move, and return the event that it became.
+        """Play one move, and return its event.
 
-        Nothing that a player does raises: moves that are illegal, malformed or out of turn are recorded as
-        refused, at the price that the protocol asks.
+        No move of a player raises an error: moves that are illegal, malformed or out of turn are recorded as
+        refused, and cost what the protocol asks for them.
 
         Args:
-            seat: who moves.
+            seat: the seat that moves.
             move: the move.
-            time: the driver's clock in seconds; without it, a step counter from 1.
+            time: the driver's clock in seconds; by default, a step counter from 1.
             start_time: when the player began, by the same clock.
 
         Raises:
             DialogueOver: the dialogue is over.
-            InfrastructureError: something that the episode needs was lost. `stop("infra_error")` ends it.
+            InfrastructureError: something that the episode needs was lost; end it by `stop("infra_error")`.
         """
         if not self.open:
             raise DialogueOver("the dialogue is over")
@@ -205,7 +199,12 @@ class Dialogue:
         return event
 
     def stop(self, status: str, *, time: float | None = None) -> None:
-        """End the dialogue by the house: `event limit`, `silence`, `time limit`, `left`, `infra_error`."""
+        """End the dialogue on behalf of the house, if it is not over.
+
+        Args:
+            status: why: `event limit`, `silence`, `time limit`, `left`, `infra_error` or another reason.
+            time: the driver's clock in seconds; by default, a step counter.
+        """
         if not self.open:
             return
         self.rules.stop(status)
@@ -218,7 +217,7 @@ class Dialogue:
         return self.rules.outcome()
 
     def close(self) -> None:
-        """Let go of what the rules hold; may be called twice."""
+        """Release the resources of the rules. Calling this twice is fine."""
         self.rules.close()
 
     def _append(self, event: Event, only: _Side | None) -> None:
@@ -247,9 +246,9 @@ class Dialogue:
 
 
 def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int, Event]]:
-    """Return the recorded events that a seat saw, as it saw them, with their places in the log.
+    """Return the recorded events that a seat saw, as it saw them, each with its index in the log.
 
-    Nothing is played: no SQL runs.
+    The events are not played again, so no SQL runs.
     """
     seen = []
     for place, event in enumerate(events):
@@ -263,7 +262,7 @@ def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int,
 def words_of(
     rules: Rules, seat: int, events: Sequence[Event], opening: tuple[str, str] | None = None
 ) -> tuple[str, str]:
-    """Return what events say to a seat as one text, and the last one who spoke."""
+    """Return what the events say to a seat as one text, and who spoke last."""
     said: list[str] = []
     voice, house, has_moved = "", HOUSE_VOICE, False
     for event in events:
@@ -289,7 +288,7 @@ def words_of(
 
 
 def spoken(event: Event) -> str:
-    """Return a move as words: a text as it is, else the action and its data."""
+    """Return a move as words: its text, or else its action and data in brackets."""
     return event.data if isinstance(event.data, str) else _told(event)
 
 
@@ -299,12 +298,12 @@ def _told(event: Event) -> str:
 
 
 def _kept_name(action: str) -> str:
-    """Return the name under which to log a refused move: cut if it is long, `unknown` if it is decorative."""
+    """Return the name under which to log a refused move."""
     return UNKNOWN if action in DECORATIVE or len(action) > _LONGEST_NAME else action
 
 
 def _kept(data: Any) -> Any:
-    """Return the data of a refused move for the log, as JSON; a text that is too long is only its length."""
+    """Return the data of a refused move as JSON for the log; too long a text is replaced by its length."""
     if data is None or isinstance(data, bool):
         return data
     if isinstance(data, str):
@@ -322,15 +321,16 @@ def replay(
     before: Callable[[Dialogue, Event], None] | None = None,
     noted: Sequence[Any] = (),
 ) -> Dialogue:
-    """Play recorded events through fresh rules, and return the dialogue in the state that they end in.
+    """Play recorded events by new rules, and return the dialogue in its final state.
 
-    Decorative events are left out; events of the house are played as `stop`.
+    Decorative events are skipped. Events of the house are played by `stop`.
 
     Args:
-        rules: fresh rules.
+        rules: rules that have not played any move.
         events: the recorded events.
-        before: called before each event that is played, with the dialogue as it stood when the seat moved.
-        noted: `Rules.noted` of each event. Where it is missing or None, SQL runs again.
+        before: is called before each event with the dialogue as it was when the seat moved.
+        noted: the value of `Rules.noted` after each event. The SQL of an event without such a value runs
+            again.
     """
     rules.replaying = True
     dialogue = Dialogue(rules)

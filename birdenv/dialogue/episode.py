@@ -1,4 +1,4 @@
-"""One episode in which the caller plays one seat: text in, text out."""
+"""An episode in which the caller plays one seat by text."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ _DIGITS: Final = 10  # of sums of rewards
 
 
 class Episode:
-    """One running episode. Moves never raise for what a model does.
+    """One running episode. No move raises an error for anything that a model wrote.
 
-    A fault of the machine, or of another seat's player, ends the episode: the step is `void`, and `error`
-    says what happened. One move is played at a time; a second one meanwhile raises `InputError`. A move whose
-    `aact` was cancelled is played to its end all the same, so that `messages` and `events` never differ.
+    If the machine or another seat's player fails, the episode ends: the step is `void`, and `error` says what
+    happened. Moves are played one at a time; a second move at the same time raises `InputError`. A move whose
+    `aact` was cancelled is still played to its end, so that `messages` and `events` always agree.
 
     Attributes:
-        instance_id: the task.
-        instruction: what the caller's seat is told; constant.
-        messages: the dialogue as chat messages. What a model wrote is kept whole.
-        breakdown: what the caller's seat has earned in each phase, from 1.
+        instance_id: the id of the task.
+        instruction: the instruction of the caller's seat; constant.
+        messages: the dialogue as chat messages. Messages of a model are kept whole.
+        breakdown: the reward that the caller's seat earned in each phase, by phase number from 1.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class Episode:
 
     @property
     def question(self) -> str | None:
-        """Return the question that waits for `answer`, or None."""
+        """Return the question that waits for `answer`, or None if there is none."""
         return None if self._asked is None else self._dialogue.view(self._asked).message
 
     @property
@@ -108,17 +108,18 @@ class Episode:
 
     @property
     def done(self) -> bool:
-        """Return True when the episode is over."""
+        """Return True if the episode is over."""
         return self._dialogue.is_over
 
     @property
     def status(self) -> str:
-        """Return the reason why the episode is over; empty while it is running."""
+        """Return why the episode is over, or an empty text while it is running."""
         return self._broken.status if self._broken else self._dialogue.status
 
     @property
     def error(self) -> str | None:
-        """Return the cause of a fault that ended the episode; it is for people, not for a policy."""
+        """Return the cause of the fault that ended the episode, or None. Do not show it to a policy: it may
+        reveal the solution."""
         return self._broken.error if self._broken else None
 
     @property
@@ -128,7 +129,7 @@ class Episode:
 
     @property
     def usage(self) -> dict[str, Usage]:
-        """Return the calls, tokens and money of the other seats' players, by seat, where they report any."""
+        """Return the usage that the players of the other seats report, by the name of the seat."""
         return {
             self._game.seats[seat].name: used
             for seat, used in enumerate(map(usage_of, self._players))
@@ -149,29 +150,30 @@ class Episode:
         """Play an action by name, with its data.
 
         Raises:
-            InputError: the episode is over, another move is under way, or another seat's words are waited
-                for.
+            InputError: the episode is over, another move is under way, or a question waits for `answer`.
         """
         with self._one_move(made_by_caller=True):
             return self._play(Move(action, data), None)
 
     def call(self, message: Any) -> Step:
-        """Play a model's message with one tool call; one without a single valid call is malformed.
+        """Play a model's message that contains one tool call.
+
+        A message without exactly one valid call counts as a malformed move.
 
         Args:
-            message: a chat message as a dict, or what the OpenAI SDK (chat completions, Responses) or the
-                Anthropic SDK returned.
+            message: a chat message as a dict, or the object that the OpenAI SDK (chat completions, Responses)
+                or the Anthropic SDK returned.
 
         Raises:
-            TypeError: it is no message of a model at all.
-            InputError: as `act`.
+            TypeError: `message` is not a message of a model at all.
+            InputError: as in `act`.
         """
         found = as_chat_message(message)
         with self._one_move(made_by_caller=True):
             return self._call(found)
 
     def say(self, text: str) -> Step:
-        """Play a model's plain text, read by the game's markup.
+        """Play the move that a model wrote as plain text in the game's markup.
 
         Raises:
             InputError: the game has no markup.
@@ -180,21 +182,21 @@ class Episode:
             return self._say(text)
 
     def answer(self, text: str) -> Step:
-        """Answer for the seat that is played from outside.
+        """Answer the pending `question` for the seat that is played from outside.
 
         Raises:
-            InputError: nobody has asked.
+            InputError: there is no pending question.
         """
         with self._one_move():
             if self._asked is None:
-                raise InputError("nobody waits for an answer")
+                raise InputError("no question is waiting for an answer")
             seat, self._asked = self._asked, None
             view = self._dialogue.view(seat)
             self._apply(seat, Move(view.legal[0] if view.legal else "answer", text), self._watched)
             return self._result(malformed=False)
 
     def stop(self, status: str = "stopped") -> None:
-        """End an episode that is not over from outside; `status` says why, and the episode is truncated."""
+        """End a running episode from outside. `status` says why, and the episode counts as truncated."""
         with self._one_move():
             self._dialogue.stop(status)
 
@@ -205,7 +207,7 @@ class Episode:
             agent: the name of the caller's policy.
 
         Raises:
-            InputError: the episode is not over: `stop` ends it.
+            InputError: the episode is not over yet; `stop` ends it.
         """
         if not self.done:
             raise InputError("the episode is not over: play it to its end, or stop() it")
@@ -225,16 +227,16 @@ class Episode:
         )
 
     async def aact(self, action: str, data: Any = None) -> Step:
-        """Play as `act` does, without holding the event loop."""
+        """Play an action like `act`, without blocking the event loop."""
         return await self._later(lambda: self._play(Move(action, data), None, self._inside))
 
     async def acall(self, message: Any) -> Step:
-        """Play as `call` does, without holding the event loop."""
+        """Play a model's message like `call`, without blocking the event loop."""
         found = as_chat_message(message)
         return await self._later(lambda: self._call(found, self._inside))
 
     async def asay(self, text: str) -> Step:
-        """Play as `say` does, without holding the event loop."""
+        """Play a model's plain text like `say`, without blocking the event loop."""
         return await self._later(lambda: self._say(text, self._inside))
 
     def close(self) -> None:
@@ -247,7 +249,7 @@ class Episode:
 
     @property
     def _inside(self) -> list[Player | None]:
-        """Return the players that need no event loop; the others are awaited in it."""
+        """Return the synchronous players; asynchronous ones, which `_awaited` asks, are replaced by None."""
         return [None if seat in self._async else player for seat, player in enumerate(self._watched)]
 
     def _one_move(self, *, made_by_caller: bool = False) -> OneMove:
@@ -260,7 +262,7 @@ class Episode:
         return await self._moving.in_threads(self._awaited, play)
 
     async def _awaited(self, thread: Callable[..., Awaitable[Any]], play: Callable[[], Step]) -> Step:
-        """Play in a thread, and let the players that are asynchronous move here, in the event loop."""
+        """Play in a thread, but let asynchronous players move here, in the event loop."""
         step: Step = await thread(play)
         earned = step.reward
         while self._asked in self._async:
@@ -308,7 +310,7 @@ class Episode:
         if self._dialogue.is_over:
             raise InputError("the episode is over: start another one")
         if self._asked is not None:
-            raise InputError("another seat's words are waited for: call answer() first")
+            raise InputError("another seat has to answer a question first: call answer()")
         self._turns += 1
         self._phase = self.view.phase
         self._log.write(move, message, self._turns)

@@ -1,6 +1,6 @@
-"""Games: what a game says about itself, and finding one by name.
+"""Declarations of games, and the registry in which they are found by name.
 
-Games come from the entry-point group `birdenv.games`, or are registered by `register_game` in a process.
+A game is an entry point of the group `birdenv.games`, or is registered in a process by `register_game`.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ GROUP: Final = "birdenv.games"
 
 @dataclass(frozen=True, slots=True)
 class Option:
-    """How a setting is given on the command line, if that does not follow from its name and type.
+    """The command-line form of a setting, if it does not follow from the setting's name and type.
 
-    It is a part of the annotation of the setting: `Annotated[int, Option("--limit", "-n")]`.
+    It is part of the setting's annotation: `Annotated[int, Option(("--limit", "-n"))]`.
 
     Attributes:
-        names: its names (`--limit`, `-n`); by default the setting's.
-        argument: it is given by its place, without a name.
-        path: it is a path, which a run that is resumed from another folder finds again.
-        help: its help, where the setting's description is about Python.
+        names: the names of the option (`--limit`, `-n`); by default, the name of the setting.
+        argument: True if the setting is a positional argument.
+        path: True if the value is a path. A run that is resumed from another folder still finds it.
+        help: the help text, if the setting's description does not fit the command line.
     """
 
     names: tuple[str, ...] = ()
@@ -48,25 +48,25 @@ class Option:
 
 
 class Settings(BaseModel):
-    """Settings of a game: everything that decides an episode, JSON-able and frozen.
+    """The settings of a game: everything that decides an episode. They are frozen and can be saved as JSON.
 
-    Environment arguments, command options and `config.json` are made of the fields: name, type, default,
-    bounds and description (the option's help) are written only there; see `Option`.
+    Environment arguments, command-line options and `config.json` are derived from the fields: their names,
+    types, defaults, bounds and descriptions (the help of the options). See `Option`.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     def identity(self) -> Hashable:
-        """Return what tells whether the files behind the settings are still the same."""
+        """Return a value that changes if the files that the settings name change."""
         return None
 
 
 class TaskList:
-    """The tasks of a game under one choice of settings, and the start of an episode of each.
+    """The tasks of a game for given settings. It starts their episodes and describes them.
 
     Attributes:
-        ids: the tasks' ids, in the file's order.
-        notes: lines for people, such as how many tasks were left out and why.
+        ids: the ids of the tasks, in the order of the file.
+        notes: lines for people, such as how many tasks were left out, and why.
     """
 
     def __init__(self, ids: Sequence[str]) -> None:
@@ -74,43 +74,43 @@ class TaskList:
         self.notes: list[str] = []
 
     def start(self, instance_id: str) -> Rules:
-        """Return the rules of a new episode of a task."""
+        """Start a new episode of a task, and return its rules."""
         raise NotImplementedError
 
     def public(self, instance_id: str) -> Any:
-        """Return the public description of a task, as players get it."""
+        """Return the public description of a task that players get."""
         return self.scenario(instance_id)
 
     def scenario(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the public description of a task, as transcripts have it."""
+        """Return the public description of a task that goes into transcripts."""
         return {"uuid": instance_id}
 
     def info(self, instance_id: str) -> Mapping[str, Any]:
-        """Return what environments' infos say of a task."""
+        """Return the facts about a task that environments put into `info`."""
         return {"instance_id": instance_id}
 
     def private(self, instance_id: str) -> Any:
-        """Return the private half of a task: for our own oracle and for private records only."""
+        """Return the private half of a task, for the oracle agent and for private records only."""
         return None
 
     def facts(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the public facts by which datasets group and filter tasks."""
+        """Return the public facts by which datasets can group and filter tasks."""
         return {}
 
     def is_graded(self, instance_id: str) -> bool:
-        """Return False for a task whose answer is not known."""
+        """Return False if the right answer of a task is not known."""
         return True
 
     def all_public(self) -> Sequence[Any]:
-        """Return the public descriptions of all tasks of the file, selected or not."""
+        """Return the public descriptions of all tasks of the file, including those that are not selected."""
         return [self.public(instance_id) for instance_id in self.ids]
 
     def fields(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the public record's first fields, which do not depend on how the episode goes."""
+        """Return the first fields of the public record, which do not depend on the course of the episode."""
         return {"index": self.ids.index(instance_id)}
 
     def skipped(self, instance_id: str) -> Mapping[str, Any]:
-        """Return the game's own fields of the record of an episode that never began."""
+        """Return the game's own fields of the public record of an episode that never began."""
         return {}
 
     def skipped_private(self, instance_id: str) -> Mapping[str, Any]:
@@ -118,25 +118,25 @@ class TaskList:
         return {}
 
     def config(self) -> dict[str, Any]:
-        """Return what `config.json` says about data and databases, in addition to the settings."""
+        """Return what `config.json` says about data and databases beside the settings."""
         return {}
 
     def close(self) -> None:
-        """Let go of databases."""
+        """Close the databases."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurveyQuestion:
-    """One question of a survey after an episode.
+    """One question of the survey after an episode.
 
     Attributes:
-        name: key in the record.
+        name: the key of the answer in the record.
         text: the question.
         about: `partner`, `self` or `dialogue`.
-        scale: number of steps of a rating; 0 for free text.
-        required: an answer is needed.
-        low: what the lowest step means.
-        high: what the highest step means.
+        scale: the number of steps of a rating, or 0 for free text.
+        required: True if the question must be answered.
+        low: the meaning of the lowest step.
+        high: the meaning of the highest step.
     """
 
     name: str
@@ -153,21 +153,21 @@ class Game:
     """A registered game.
 
     Attributes:
-        name: as commands and `make_game` have it.
-        seats: its seats, by index.
-        settings: the model of its settings.
-        tasks: loads the tasks for settings.
+        name: the name for commands and `make_game`.
+        seats: the seats, by index.
+        settings: the class of the settings.
+        tasks: loads the tasks for given settings.
         title: one line for people.
-        study_title: the title of the pages of a study, for people who take part in it.
-        evaluated: the seat whose player is evaluated.
+        study_title: the title of the pages that participants of a study see.
+        evaluated: the index of the seat whose player is evaluated.
         players: the spec of the default player of each other seat, by index.
-        read_text: reads a model's plain text as a move; None where the game has no markup.
-        markup_help: tells a model how to write that text.
-        record_model: the documented model of one task in a data file.
-        survey: questions to people after an episode.
-        measures: what summaries and comparisons of runs show; without it, the mean reward.
-        display: what people see of a recorded episode in addition to the dialogue.
-        with_people: settings that have other defaults where people may sit in a seat, by the seat's name.
+        read_text: reads a model's plain text as a move; None if the game has no markup.
+        markup_help: the text that tells a model how to write a move in that markup.
+        record_model: the class that documents one task of a data file.
+        survey: the questions that people answer after an episode.
+        measures: the figures that summaries and comparisons of runs show; by default, the mean reward.
+        display: what people see of a recorded episode beside the dialogue.
+        with_people: other defaults of settings, for when people sit in a seat, by the name of the seat.
     """
 
     name: str
@@ -188,11 +188,11 @@ class Game:
 
     @property
     def seat_names(self) -> tuple[str, ...]:
-        """Return the names of the seats, by index."""
+        """Return the names of the seats, in order."""
         return tuple(seat.name for seat in self.seats)
 
     def seat_index(self, seat: int | str) -> int:
-        """Return the index of a seat by index or name.
+        """Return the index of a seat that is given by index or name.
 
         Raises:
             InputError: there is no such seat.
@@ -221,7 +221,7 @@ def game_names() -> list[str]:
 
 
 def find_game(name: str) -> Game:
-    """Return a game by name, or as `module:GAME`, which registers it in this process.
+    """Return a game by its name, or import it from `module:GAME` and register it in this process.
 
     Raises:
         InputError: there is no such game; the message lists the names.
@@ -258,29 +258,29 @@ def _imported(spec: str) -> Game:
     if not isinstance(found, Game):
         raise InputError(f"game {spec!r} is {type(found).__name__}, expected a birdenv.dialogue.Game")
     if found.name in plugins(GROUP):
-        raise InputError(f"game {spec!r} has the name of an installed game, {found.name!r}: give it another")
+        raise InputError(f"game {spec!r} has the name of an installed game, {found.name!r}: rename it")
     return found
 
 
 def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
-    """Return the settings of a game.
+    """Return the settings of a game with these values.
 
     Raises:
-        InputError: a name or a value cannot be used; the message lists the names.
+        InputError: a name or a value cannot be used; the message lists what is known.
     """
     return checked_settings(game.settings, game.name, values)
 
 
 def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M:
-    """Return declared settings with these values.
+    """Check values against the class that declares the settings, and return the settings.
 
     Args:
-        model: declares the settings.
-        owner: whose settings they are, for people.
-        values: the values by name.
+        model: the class that declares the settings.
+        owner: whose settings they are, for messages.
+        values: the values, by name.
 
     Raises:
-        InputError: a name or a value cannot be used; the message lists the names.
+        InputError: a name or a value cannot be used; the message lists what is known.
     """
     try:
         return model(**values)
@@ -306,7 +306,7 @@ def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M
 
 
 def _what_is_allowed(field: FieldInfo) -> str:
-    """Return the choices or the bounds of a setting in words; nothing of one that has neither."""
+    """Return the choices or bounds of a setting in words, or an empty text if it has neither."""
     if get_origin(field.annotation) is Literal:
         return ", ".join(map(str, get_args(field.annotation)))
     bounds = {

@@ -1,8 +1,8 @@
-"""How a game is measured, and how its episodes are shown to people: data, read off the records of a run.
+"""Declarations of what is measured in a game, and of how its episodes are shown to people.
 
-A game declares its figures (`Game.measures`), which say what is read off records and over which episodes it
-counts. It leaves intervals, tables and files to `birdenv.runs`. It declares the parts of an episode
-(`Game.display`), which `birdenv show` and the pages of `birdenv.report` show. Both in turn know no game.
+`Game.measures` declares the figures of a run: how each is read from the records, and which episodes count.
+`birdenv.runs` adds intervals, tables and files. `Game.display` declares the parts of an episode that
+`birdenv show` and the pages of `birdenv.report` show. Neither of these packages knows any game.
 """
 
 from __future__ import annotations
@@ -18,32 +18,34 @@ Record: TypeAlias = Mapping[str, Any]
 """A line of `runs.jsonl` or `private.jsonl`."""
 
 PARTNER_ERROR: Final = "partner error"
-"""Status of an episode that the player of another seat broke off: it says nothing about the agent."""
+"""The status of an episode in which the player of another seat failed. It says nothing about the agent."""
 
 UNRATED: Final = frozenset({"ungraded", "skipped", PARTNER_ERROR, "infra_error", "test_error"})
-"""Statuses that say nothing about the agent: left out of every rate, and said in the summary."""
+"""The statuses that say nothing about the agent. Rates leave such episodes out; summaries count them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One figure of an episode, read off its public record.
+    """One figure of an episode, which is read from its public record.
 
-    A run's figure is the mean over its episodes. A measure is the same as another if it has the same
-    `value`, so make each once, at the top of a module.
+    The figure of a run is the mean over its episodes. Two measures are equal only if they share the same
+    function `value`, so create each measure once, at the top of a module.
 
-    Args:
-        name: Its key in `overall.json`.
-        title: Its name in tables.
-        value: Gives the figure of a record; None where the episode has no say in it.
-        is_rate: It is true or false in an episode, 1 or 0. Else it is a number from `least` to `most`.
-        over: The episodes that count: those that say something about the agent, or all.
-        by_group: It is also worked out for each group of tasks.
-        drawn: Its groups are also drawn in the text, on a line from 0 to 1.
-        compared: `birdenv compare` holds runs against each other by it, and a rate has pass^k and pass@k.
-        silent: Which episodes have no say, in words, for a note; empty if no note is needed.
-        note: What a reader must know of it.
-        less_is_better: It is a cost.
-        headline: It is on the first screen of a summary.
+    Attributes:
+        name: the key in `overall.json`.
+        title: the name in tables.
+        value: returns the figure of a record, or None if the episode does not count.
+        is_rate: True if the figure of an episode is 1 or 0; otherwise it lies between `least` and `most`.
+        over: the episodes that count: those that say something about the agent (`rated`), or all.
+        by_group: True if the figure is also computed for each group of tasks.
+        drawn: True if the summary also draws the figures of the groups on a line from 0 to 1.
+        compared: True if `birdenv compare` compares runs by it. A rate then also has pass^k and pass@k.
+        least: the smallest possible figure.
+        most: the largest possible figure.
+        silent: says which episodes do not count, for a note; empty if no note is needed.
+        note: what a reader must know about the figure.
+        less_is_better: True if the figure is a cost.
+        headline: True if the figure is on the first screen of a summary.
     """
 
     name: str
@@ -66,12 +68,12 @@ class Measure:
 class Details:
     """Figures of a run that are not means over its episodes.
 
-    Args:
-        figures: Keys of `overall.json` in addition to those that every game has.
-        lines: Their text for people, below the table of figures.
-        notes: Sentences for the foot of the summary.
-        screen: What the first screen says below its figures: texts of one line by what they are about.
-        reference: The lines that the reference implementation prints, word for word.
+    Attributes:
+        figures: the figures, as further keys of `overall.json`.
+        lines: the text about them for people, which follows the table of figures.
+        notes: sentences for the foot of the summary.
+        screen: lines for the first screen, by topic; they follow its figures.
+        reference: the lines that the reference implementation prints, word for word.
     """
 
     figures: Mapping[str, Any] = field(default_factory=dict)
@@ -95,19 +97,20 @@ def _no_details(records: Sequence[Record], private: Sequence[Record]) -> Details
 
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
-    """Everything in a game's summary, apart from what every game has (statuses, an agent's usage).
+    """Everything in a game's summary that not every game has, unlike statuses and an agent's usage.
 
-    Args:
-        measures: The figures of every run, in the order in which they are shown.
-        optional: Gives the figures that only some runs have, from the public records.
-        groups: Gives the names of the groups of a record's task, by kind, from its public record and its
-            private one (empty if it is not there). Every record has every kind.
-        group_titles: The kinds of groups, with the words for them in tables (`By difficulty`).
-        group_order: Names of groups that have an order of their own; the others follow it by name.
-        clusters: The kind of group whose tasks resemble each other, one name a task. Further intervals
-            resample it.
-        details: Gives the figures that are no means, from the public and private records in task order.
-        settings: The fields of `config.json` that the summary repeats, because figures depend on them.
+    Attributes:
+        measures: the figures of every run, in the order in which they are shown.
+        optional: returns the figures that only some runs have, from the public records.
+        groups: returns the names of the groups that a record's task belongs to, by kind of group. The
+            arguments are the public record and the private one, which is empty if it is missing. The
+            result contains every kind.
+        group_titles: the titles of tables by kind of group, such as `By difficulty`.
+        group_order: names of groups that come first, in this order; the others are sorted by name.
+        clusters: the kind of group whose tasks resemble each other; each task belongs to one such group.
+            Further intervals resample these groups.
+        details: returns the figures that are not means, from the public and the private records.
+        settings: the fields of `config.json` that the summary repeats because figures depend on them.
     """
 
     measures: tuple[Measure, ...]
@@ -147,7 +150,7 @@ class Section:
 
     Attributes:
         title: the heading.
-        kind: whether `text` is to be read as words or as SQL, or the section is a table.
+        kind: the kind of content: words, SQL or a table.
         text: the words or the SQL.
         columns: the names of the columns of a table.
         rows: the rows of a table.
@@ -161,7 +164,7 @@ class Section:
 
 
 class Phase(NamedTuple):
-    """One step on which an episode was judged: its title, the verdict, and the reward that it earned."""
+    """One judged step of an episode: its title, the verdict, and the reward that it earned."""
 
     title: str
     verdict: str
@@ -169,14 +172,15 @@ class Phase(NamedTuple):
 
 
 class JudgedSubmission(NamedTuple):
-    """A submission whose result can be held against that of a gold.
+    """A submission whose result can be compared with that of a gold.
 
     Attributes:
-        place: the place of its event in the log, from 0.
-        sql: what was submitted.
-        database: the database that it is about.
-        golds: the golds; it is enough to agree with one. Empty where rows say nothing about the verdict.
-        verdict: how it was judged.
+        place: the index of its event in the log, from 0.
+        sql: the submitted SQL.
+        database: the database that the SQL is about.
+        golds: the golds; the submission has to agree with one of them. Empty if the verdict does not depend
+            on rows.
+        verdict: the verdict on the submission.
     """
 
     place: int
@@ -204,19 +208,19 @@ def _no_notes(record: Record, private: Record) -> Mapping[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class GameDisplay:
-    """What people see of an episode, apart from what every game has (dialogue, status, reward).
+    """What people see of an episode beside what every game has (dialogue, status, reward).
 
-    Each function reads the public record of an episode, and some its private one, too.
+    The functions take the public record of an episode; some also take its private one.
 
     Attributes:
-        request: returns what the episode began with.
-        sections: returns further parts that are public.
-        phases: returns the steps on which the episode was judged.
-        subject: returns what an answer was about in the answer's own words; empty if it does not say.
-        submissions: returns the submissions and the golds that they are held against. The golds are private:
-            readers show how many rows differ, and the rows only to those who may see them.
-        notes: returns private remarks on single events, by their places in the log.
-        secrets: returns private parts: golds, and what was meant.
+        request: returns the request with which the episode began.
+        sections: returns further public parts.
+        phases: returns the judged steps of the episode.
+        subject: returns the topic of an answer in the answer's own words, or an empty text if there is none.
+        submissions: returns the submissions with the golds that they are compared with. The golds are
+            private: pages show everybody how many rows differ, but the rows only to those who may see them.
+        notes: returns private remarks on single events, by the event's index in the log.
+        secrets: returns private parts, such as the golds and what the user meant.
     """
 
     request: Callable[[Record], str] = _request
@@ -229,7 +233,7 @@ class GameDisplay:
 
 
 def table_section(title: str, rows: Sequence[Mapping[str, Any]]) -> Section:
-    """Return a table of records; columns follow the first record that has them."""
+    """Return a section with a table of records. Columns are in the order of their first occurrence."""
     columns = tuple(dict.fromkeys(name for row in rows for name in row))
     cells = tuple(tuple(str(row.get(name, "")) for name in columns) for row in rows)
     return Section(title, "table", columns=columns, rows=cells)

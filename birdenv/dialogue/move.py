@@ -1,31 +1,38 @@
-"""Moves and what they come to: the view that a player gets to make one, the step, the event in the log."""
+"""Moves, the views that players choose them from, and the events and steps that they result in."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Final, NamedTuple, overload
+from typing import Any, Final, NamedTuple
 
 HOUSE: Final = -1
-"""The seat of the house in the log: time limits, people who leave, lost servers."""
+"""The seat of the house in the log. The house ends dialogues: time limits, people who leave, lost servers."""
 
 STOP: Final = "stop"
-"""The action of the house that ends a dialogue; its data is the status."""
+"""The action by which the house ends a dialogue; its data is the status."""
 
 DECORATIVE: Final = frozenset({"join", "leave", "typing", "eval"})
-"""Actions in files that stand beside the log: they never reach the rules. No move has such a name."""
+"""Actions of CoCoA's files that are no moves. They never reach the rules, and no action of a game may have
+one of these names."""
 
 UNKNOWN: Final = "unknown"
-"""The name in the log of a move that was called as one of those."""
+"""The name under which the log keeps a move that has one of those names."""
 
 
 class Event(NamedTuple):
-    """One thing that a seat did, in the fields of CoCoA's event files.
+    """One move of a seat, with the fields of CoCoA's event files.
 
-    `time` is unique in a dialogue and grows: a step counter from 1, or the driver's clock in seconds. `data`
-    is a JSON value, as its action declares it. `metadata` holds the house's reply to the move
-    (`{"sender": ..., "reply": ...}`) or null. `"refused": true` stands there where the move changed nothing
-    and was seen by its author only. Who sees an event: `_dialogue.seen_by`, `Rules.shown`.
+    `seen_by` and `Rules.shown` decide who sees an event.
+
+    Attributes:
+        agent: the seat.
+        time: a step counter from 1, or the driver's clock in seconds. It increases with every event.
+        action: the name of the action.
+        data: a JSON value of the form that the action declares.
+        start_time: when the player began, by the same clock.
+        metadata: the reply of the house (`{"sender": ..., "reply": ...}`), or None. It also has
+            `"refused": true` if the move had no effect; only the player who made it sees it then.
     """
 
     agent: int
@@ -60,14 +67,14 @@ class Event(NamedTuple):
 
 
 QUIT = "quit"
-"""The action by which a player leaves a dialogue; every seat has it."""
+"""The action by which a player leaves a dialogue. Every seat has it."""
 
 
 class Move(NamedTuple):
     """One move: the name of an action, its JSON data, and a private trace.
 
-    The trace says how the player came to the move (which annotation an answer draws on). It goes into the
-    private record and into no view.
+    The trace explains how the player chose the move, such as which annotation an answer draws on. It is kept
+    in the private record only; no seat sees it.
     """
 
     action: str
@@ -79,15 +86,15 @@ class Step(NamedTuple):
     """The result of one move of the caller.
 
     Attributes:
-        text: everything said to the caller since.
-        sender: the last one who spoke.
-        reward: earned by this step; the total is `Episode.reward`.
-        done: the episode is over.
-        truncated: a limit outside of the protocol ended it.
-        question: words that wait for the caller's `answer`, where another seat is played from outside.
-        malformed: the move could not be read.
-        void: something failed that is not the caller's, the machine or another seat's player, and ended the
-            episode. It says nothing about the policy: leave it out of training and of every rate.
+        text: everything said to the caller since the move.
+        sender: who spoke last.
+        reward: the reward of this step; `Episode.reward` is the total.
+        done: True if the episode is over.
+        truncated: True if a limit outside of the protocol ended the episode.
+        question: a question that waits for `Episode.answer`, if the other seat is played from outside.
+        malformed: True if the move could not be read.
+        void: True if a fault of the machine or of another seat's player ended the episode. Such an episode
+            says nothing about the policy: leave it out of training and of every rate.
     """
 
     text: str
@@ -101,10 +108,10 @@ class Step(NamedTuple):
 
 
 def as_move(made: Any) -> Move | None:
-    """Return what a player made as a `Move`; None is silence.
+    """Return what a player returned as a `Move`, or None if the player said nothing.
 
     Raises:
-        TypeError: it is no move.
+        TypeError: the value is not a move.
     """
     if made is None or (type(made) is Move and isinstance(made.action, str)):
         return made
@@ -119,67 +126,27 @@ def as_move(made: Any) -> Move | None:
     return Move(action, getattr(made, "data", None), getattr(made, "trace", None))
 
 
-class Heard(Sequence[Event]):
-    """The first `count` events of a list that only grows: a value, made without copying."""
-
-    __slots__ = ("_count", "_events")
-
-    def __init__(self, events: Sequence[Event], count: int) -> None:
-        self._events = events
-        self._count = count
-
-    def __len__(self) -> int:
-        return self._count
-
-    @overload
-    def __getitem__(self, place: int) -> Event: ...
-    @overload
-    def __getitem__(self, place: slice) -> tuple[Event, ...]: ...
-    def __getitem__(self, place: int | slice) -> Event | tuple[Event, ...]:
-        if isinstance(place, slice):
-            return tuple(self._events[i] for i in range(*place.indices(self._count)))
-        return self._events[range(self._count)[place]]
-
-    def __iter__(self) -> Iterator[Event]:
-        return (self._events[i] for i in range(self._count))
-
-    def __reversed__(self) -> Iterator[Event]:
-        return iter(self._events[: self._count][::-1])
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, Sequence) and tuple(self) == tuple(other)
-
-    def __hash__(self) -> int:
-        return hash(tuple(self))
-
-    def __repr__(self) -> str:
-        return repr(tuple(self))
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return Heard, (tuple(self), self._count)
-
-
 _NOTHING: Final[Mapping[str, Any]] = MappingProxyType({})
 
 
 class View(NamedTuple):
-    """All that one seat may see now, and nothing else. Looking twice changes nothing.
+    """Everything that one seat may see now. Asking for it has no side effects.
 
-    Gauges and extras can be read as attributes, too: `view.turns_left`, `view.candidates`.
+    Gauges and extras can also be read as attributes: `view.turns_left`, `view.candidates`.
 
     Attributes:
         seat: the seat's index.
-        instruction: rules and knowledge of the seat as text; constant in an episode.
+        instruction: the rules and the knowledge of the seat as text; constant in an episode.
         message: everything said to the seat since its last move, or the opening.
-        sender: the last one who spoke.
-        legal: names of the actions that are possible now; empty while the seat may not act.
-        phase: the phase, from 1.
-        gauges: what is left of things that run out.
+        sender: who spoke last.
+        legal: the names of the actions that are possible now; empty while the seat may not act.
+        phase: the current phase, counted from 1.
+        gauges: how much is left of each limited resource, by name.
         heard: the events that this seat has seen, oldest first.
-        waits: another seat may act, too, so that silence (None) is a move.
-        kb: the seat's knowledge as JSON data; never more than `instruction` tells.
-        choices: the values of `item` fields.
-        extras: public extras of one game, such as candidate statements.
+        waits: True if another seat may act as well, so that the player may wait (return None).
+        kb: the seat's knowledge as JSON data; it never says more than `instruction`.
+        choices: the values that fields of the kind `item` may have.
+        extras: further public values of the game, such as candidate statements.
     """
 
     seat: int

@@ -1,7 +1,7 @@
-"""Words and views for people: what pages say and show to a person in a seat, not to a program.
+"""The words and panels that pages show to a person in a seat. Programs do not need them.
 
-A game declares the words with its seats (`Seat.words`). Its rules say what is left (`Rules.left_in_words`)
-and what stands beside the conversation (`Rules.panels`). Pages know no game.
+A game declares the words with its seats (`Seat.words`). Its rules say what is left of limited resources
+(`Rules.left_in_words`) and what is shown beside the conversation (`Rules.panels`). Pages know no game.
 """
 
 from __future__ import annotations
@@ -11,23 +11,25 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple, TypeAlias
 
 Place: TypeAlias = Literal["message", "editor", "panel", "more"]
-"""Where a page has an action: the text box below the conversation, the one editor of code, the rows of a
-panel (`Panel.action`), or a button of its own."""
+"""Where a page offers an action: in the text box below the conversation, in the code editor, in the rows of
+a panel (`Panel.action`), or as a button of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class ActionWords:
-    """The words by which an action is offered to a person and shown in the conversation.
+    """The words with which pages offer an action to a person and show it in the conversation.
 
     Attributes:
-        label: what its button says.
-        hint: one sentence that says what it is for.
-        place: where the page has it; without it, the text box for words, the editor for code, else a button.
-        done: how the conversation tells it: after the name of who did it for words and code ("ran this SQL"),
-            as a line of its own otherwise, where `{field}` stands for what was given. One who may not see
-            that reads what stands before a colon.
-        fields: the labels of its fields, by name.
-        question: asked before it is done; empty for what can be taken back or repeated.
+        label: the text on the button.
+        hint: one sentence that says what the action is for.
+        place: where the page offers the action; by default, words go to the text box and code to the editor,
+            and other actions have a button.
+        done: how the conversation reports the action. For words and code, this follows the person's name
+            ("ran this SQL"). Otherwise it is a line of its own, in which `{field}` is replaced by the value
+            of the field; people who may not see the value read only the part before the colon.
+        fields: the labels of the fields, by name.
+        question: the question that the person must confirm first; empty if the action can be undone or
+            repeated.
     """
 
     label: str
@@ -40,14 +42,15 @@ class ActionWords:
 
 @dataclass(frozen=True, slots=True)
 class SeatWords:
-    """The words of a seat's pages.
+    """The words on the pages of a seat.
 
     Attributes:
-        actions: by the name of the action.
-        voices: what those who speak are called, by voice.
+        actions: the words for each action, by the action's name.
+        voices: the names that people read for the voices, by voice.
         ends: sentences that say how the conversation ended, by status.
-        points: tells the reward, which stands for `{points}`; empty where it says nothing to people.
-        replies: words for programs in the house's replies, each with what people read instead.
+        points: a sentence about the reward, with `{points}` in place of the number; empty if the reward means
+            nothing to people.
+        replies: pairs of phrases: one for programs in the replies of the house, and what people read instead.
     """
 
     actions: Mapping[str, ActionWords] = field(default_factory=dict)
@@ -57,7 +60,7 @@ class SeatWords:
     replies: tuple[tuple[str, str], ...] = ()
 
     def reply(self, text: str) -> str:
-        """Return a reply of the house in words for people."""
+        """Return a reply of the house, rewritten for people."""
         for programs, people in self.replies:
             text = text.replace(programs, people)
         return text
@@ -73,7 +76,7 @@ class ColumnNote(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TableNote:
-    """A table of a database: its name, its columns, and its first rows as text."""
+    """A table of a database: its name, its columns, and a sample of its rows as text."""
 
     name: str
     columns: tuple[ColumnNote, ...]
@@ -82,18 +85,18 @@ class TableNote:
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """A part of the page beside the conversation. It never tells more than the seat may know.
+    """A part of the page beside the conversation. It shows only what the seat may know.
 
     Attributes:
-        title: its heading, in a word or two: it is the name of a tab on a phone.
-        text: words.
+        title: the heading, one or two words: on a phone it is the name of a tab.
+        text: a text.
         columns: the names of the columns of a table.
-        rows: its rows.
-        action: an action whose only field is an item: each row is one of the seat's choices, in their order,
-            and has a button for it.
-        actions: further actions whose buttons stand in this panel.
-        tables: the tables of a database, to browse and to search.
-        entries: texts with a name each, to browse and to search.
+        rows: the rows of the table.
+        action: an action whose only field is an item. Each row then is one of the seat's choices, in their
+            order, and has a button for the action.
+        actions: further actions whose buttons are in this panel.
+        tables: the tables of a database, for browsing and searching.
+        entries: pairs of a name and a text, for browsing and searching.
     """
 
     title: str
@@ -107,11 +110,11 @@ class Panel:
 
 
 def table_panel(title: str, records: list[dict[str, Any]], action: str = "") -> Panel:
-    """Return a table of records; columns follow the first record that has them."""
+    """Return a panel with a table of records. Columns are in the order of their first occurrence."""
     columns = tuple(dict.fromkeys(name for record in records for name in record))
     rows = tuple(tuple(str(record.get(name, "")) for name in columns) for record in records)
     return Panel(title, columns=columns, rows=rows, action=action)
 
 
 NO_WORDS: Final = SeatWords()
-"""The words of a seat that declares none: pages make do with names."""
+"""The words of a seat that declares none. Pages then show the names of actions and voices."""

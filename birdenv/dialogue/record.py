@@ -1,8 +1,7 @@
-"""The transcript of one dialogue, and the records of an episode as run folders hold them.
+"""The transcript of a dialogue (`Example`), and the records of an episode in run folders.
 
-`Example` is the transcript, in the form of CoCoA's files. An episode has a public record, a private one, and
-its durations, which say what broke it off, too. A fault that breaks an episode off is the machine's, or that
-of another seat's player, and never the policy's.
+An episode has a public record, a private one, and one of its durations. An episode breaks off if the machine
+or the player of another seat fails, and never because of something that the policy did.
 """
 
 from __future__ import annotations
@@ -25,10 +24,16 @@ from birdenv.errors import InfrastructureError, describe_error
 
 @dataclass(frozen=True, slots=True)
 class Example:
-    """One finished dialogue with the seven keys of CoCoA's `examples.json`.
+    """A finished dialogue in the format of CoCoA's `examples.json`, with the same seven keys.
 
-    `agents` maps the seat ("0", "1") to the name of the system that sat in it. `scenario` is the public
-    description of the task; what only the user's side may know is never part of an example.
+    Attributes:
+        uuid: the id of the dialogue.
+        scenario_uuid: the id of the task.
+        scenario: the public description of the task. It contains nothing that only the user may know.
+        agents: the name of the system in each seat, by the seat's index as text ("0", "1").
+        outcome: the public result.
+        events: the log.
+        agents_info: CoCoA's field of this name; None in our own records.
     """
 
     uuid: str
@@ -40,6 +45,7 @@ class Example:
     agents_info: Mapping[str, Any] | None = field(default=None)
 
     def to_json(self) -> dict[str, Any]:
+        """Return the example as a JSON object."""
         return {
             "uuid": self.uuid,
             "scenario_uuid": self.scenario_uuid,
@@ -51,13 +57,13 @@ class Example:
         }
 
     def annotation_item(self, seats: Sequence[str], name: str | None = None) -> dict[str, Any]:
-        """Return an item for annotation tools (Potato): the words of all seats, as turns and as one text.
+        """Return an item for annotation tools such as Potato: the dialogue as turns and as one text.
 
-        What the house did and moves that were refused are left out.
+        Moves of the house and moves that were refused are left out.
 
         Args:
-            seats: names of the seats.
-            name: the item's id; default: that of the dialogue.
+            seats: the names of the seats.
+            name: the id of the item; by default, that of the dialogue.
         """
         turns = []
         for event in self.events:
@@ -77,6 +83,7 @@ class Example:
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Example:
+        """Read an example from a JSON object."""
         return cls(
             uuid=record["uuid"],
             scenario_uuid=record["scenario_uuid"],
@@ -89,12 +96,18 @@ class Example:
 
 
 INFRA_ERROR: Final = "infra_error"
-"""Status of an episode in which something was lost that it needs; it says nothing about anybody."""
+"""The status of an episode that lost something that it needs. It says nothing about any player."""
 
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why an episode broke off: the status it gets, one line for people, and whose player it was."""
+    """The reason why an episode broke off.
+
+    Attributes:
+        status: the status of the episode.
+        error: one line for people.
+        seat: the seat whose player failed, if one did.
+    """
 
     status: str
     error: str
@@ -102,7 +115,7 @@ class Failure:
 
 
 def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> Failure:
-    """End a dialogue because of a fault, and return the fault."""
+    """End a dialogue because of an error, and return the failure."""
     if isinstance(error, SeatError):
         found = Failure(PARTNER_ERROR, describe_error(error.cause), error.seat)
     else:
@@ -112,14 +125,14 @@ def end_by_fault(dialogue: Dialogue, error: InfrastructureError | SeatError) -> 
 
 
 def fault_words(failure: Failure) -> str:
-    """Return what a policy reads of a fault. The cause may tell of the solution, so it is not said."""
+    """Return the message about a failure to a policy, without the cause, which may reveal the solution."""
     return f"The dialogue was ended: {failure.status}."
 
 
-_MOST_FAULTS: Final = 100  # kinds, and characters of one
+_MOST_FAULTS: Final = 100  # the largest number of kinds, and of characters in the name of a kind
 
 Records = dict[str, dict[str, Any]]
-"""A record for each stream of the run directory."""
+"""One record for each stream of the run folder: `runs`, `private`, `timings`."""
 
 
 def record_episode(
@@ -139,12 +152,12 @@ def record_episode(
         game: the game.
         tasks: its tasks.
         name: the id of the task.
-        dialogue: its log.
-        players: who played, by seat; None for a seat that was played from outside.
-        names: their specs, by seat.
-        used: what they took, by seat.
-        broken: why it broke off, if it did.
-        started: `time.perf_counter()` at its start.
+        dialogue: the dialogue.
+        players: the players, by seat; None for a seat that was played from outside.
+        names: the names of the players, by seat.
+        used: the usage of the players, by seat.
+        broken: why the episode broke off, if it did.
+        started: `time.perf_counter()` at the start of the episode.
     """
     rules = dialogue.rules
     status = dialogue.status if tasks.is_graded(name) else "ungraded"
@@ -172,14 +185,14 @@ def record_episode(
 
 
 def skipped_record(tasks: TaskList, name: str, why: Failure) -> Records:
-    """Return the records of an episode that was skipped, or that could not even begin."""
+    """Return the records of an episode that was skipped or could not begin."""
     public = {**tasks.fields(name), "status": why.status, "reward": 0.0, **tasks.skipped(name)}
     public |= {"error": why.error} if why.error else {}
     return _bundle(name, public, dict(tasks.skipped_private(name)), time.perf_counter(), {})
 
 
 def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
-    """Return the records of one of several episodes of a task, marked with which one it is."""
+    """Return the records of one of several episodes of a task, with the number of the episode."""
     marked = {
         stream: {"instance_id": record["instance_id"], "repeat": repeat, **record}
         for stream, record in records.items()
@@ -191,9 +204,9 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
 
 
 def model_faults(player: Player | None) -> dict[str, int]:
-    """Return what a player's model did wrong, by kind; a player without a model has no such method.
+    """Return how often a player's model made each kind of mistake, as the player's `faults()` counts them.
 
-    Somebody's player may have one of this name that means something else.
+    The mapping is empty if the player has no such method, or one that means something else.
     """
     count = getattr(player, "faults", None)
     try:
@@ -230,7 +243,7 @@ def _bundle(
     started: float,
     durations: Mapping[str, float],
 ) -> Records:
-    """Return an episode's records; times go to their own stream, so that the others repeat byte for byte."""
+    """Return an episode's records. Times have a stream of their own, so that the others are reproducible."""
     key = {"instance_id": instance_id}
     stamp = {"timestamp": int(time.time() * 1000), "str": datetime.now().strftime("%Y-%m-%d %H:%M:%S")}
     timings = {**key, "time": stamp, "wall_s": round(time.perf_counter() - started, 6), **durations}

@@ -1,4 +1,4 @@
-"""Rules: one episode of one game. No clock, no log, no driver."""
+"""The rules of one episode of a game. They know no clock, no log and no driver."""
 
 from __future__ import annotations
 
@@ -13,26 +13,29 @@ from birdenv.dialogue.seat import Fault, Seat
 
 
 class _AsMade:
-    """The data of a move goes into the log as it was made."""
+    """The type of `AS_MADE`."""
 
     def __repr__(self) -> str:
         return "AS_MADE"
 
 
 AS_MADE: Final = _AsMade()
+"""As `Reply.data`: log the data of the move unchanged."""
 
 HOUSE_VOICE: Final = "judge"
 
 
 @dataclass(slots=True)
 class Reply:
-    """The result of a move; not frozen only because that triples the cost of making one.
+    """The result of a move.
+
+    It is not frozen, because a frozen dataclass takes three times as long to create.
 
     Attributes:
-        text: the house's words to the one who moved; None says nothing.
-        sender: the voice that says them.
-        data: replaces the move's data in the log (a guarded answer, defaults filled in).
-        refused: the move changed nothing for others and is seen by its author only.
+        text: what the house tells the player who moved; None says nothing.
+        sender: the voice in which the house says it.
+        data: replaces the move's data in the log, such as a guarded answer or filled-in defaults.
+        refused: True if the move had no effect on the other seats; only the player who made it sees it.
     """
 
     text: str | None = None
@@ -42,21 +45,23 @@ class Reply:
 
 
 class Rules(ABC):
-    """One episode of one game: a state machine that is stepped by moves.
+    """One episode of one game: a state machine that moves drive.
 
-    Rules use no randomness but what they were made with, no threads and no clock. Drivers never call them:
-    a `Dialogue` does, which keeps the log.
+    Rules use no threads, no clock, and no randomness except what they are created with. Only a `Dialogue`,
+    which keeps the log, calls them; drivers never do.
 
     Attributes:
         seats: the game's seats, one or more.
-        rewards: earned so far, by seat.
+        rewards: the rewards earned so far, by seat.
         status: why the episode is over; empty while it is running.
-        truncated: True if a limit outside of the protocol ended it.
-        replaying: True while recorded moves are played again: words that were filtered stay as they are.
-        noted: what a database or a grader said to the last move, as a JSON value; None if none was asked. It
-            may tell more than the reply, and is nobody's to see. A driver that keeps it sets it back to None.
-        recalled: what was noted of the move that is being replayed: so no SQL runs again. None if nothing is
-            known.
+        truncated: True if a limit outside of the protocol ended the episode.
+        replaying: True while recorded moves are played again. Answers that were filtered are then kept as
+            they are.
+        noted: the answer of a database or a grader to the last move, as a JSON value; None if neither was
+            asked. It may say more than the reply, so no seat may see it. A driver that stores it resets it
+            to None.
+        recalled: the stored `noted` value of the move that is being replayed, so that no SQL has to run
+            again; None if there is no stored value.
     """
 
     seats: tuple[Seat, ...]
@@ -69,32 +74,32 @@ class Rules(ABC):
 
     @abstractmethod
     def open(self) -> Collection[int]:
-        """Return the seats that may act now; none when the episode is over."""
+        """Return the seats that may act now, or an empty collection if the episode is over."""
 
     @abstractmethod
     def legal(self, seat: int) -> tuple[str, ...]:
         """Return the names of the actions of an open seat that are possible now."""
 
     def offered(self, seat: int) -> tuple[str, ...]:
-        """Return the names of the actions of a seat that may become possible in this episode."""
+        """Return the names of all actions that may become possible for a seat during this episode."""
         return self.seats[seat].kinds
 
     @abstractmethod
     def play(self, seat: int, move: Move) -> Reply:
-        """Play a move that is open, legal and well-formed."""
+        """Play a legal and well-formed move of an open seat, and return the reply to it."""
 
     @abstractmethod
     def instruction(self, seat: int) -> str:
-        """Return the rules and the knowledge of a seat as text; constant in an episode."""
+        """Return the rules and the knowledge of a seat as text. It does not change during an episode."""
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result, in the shape of the game's files."""
+        """Return the public result, in the format of the game's files."""
         return {"reward": self.rewards[0]}
 
     def refuse(self, seat: int, move: Move, why: Fault) -> Reply:
-        """Refuse a move of an open seat that is illegal or malformed, at the price that the protocol asks.
+        """Refuse an illegal or malformed move of an open seat, and charge what the protocol asks for it.
 
-        A seat that is not open never gets here: to speak out of turn costs nothing in any game.
+        This is not called for a seat that is not open: speaking out of turn is free in every game.
         """
         action = self.seats[seat].by_name.get(move.action)
         if action is None:
@@ -103,7 +108,7 @@ class Rules(ABC):
             said = f"{action.name} is not possible now"
         else:
             said = action.needed(self.choices(seat))
-        return Reply(f"Not done: {said}. Possible: {', '.join(self.legal(seat))}.", refused=True)
+        return Reply(f"Not done: {said}. Possible actions: {', '.join(self.legal(seat))}.", refused=True)
 
     def leave(self, seat: int) -> Reply:
         """Let a seat leave for good (`quit`)."""
@@ -111,77 +116,82 @@ class Rules(ABC):
         return Reply("You left.")
 
     def stop(self, status: str) -> None:
-        """End the episode by the house; `status` says why and is kept."""
+        """End the episode on behalf of the house, and keep `status`, which says why."""
         self.status, self.truncated = status, True
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return the event as this seat sees it; None if it does not see it."""
+        """Return the event as this seat sees it, or None if the seat does not see it."""
         return event
 
     def opening(self, seat: int) -> tuple[str, str]:
-        """Return the words before the first event, and who says them."""
+        """Return the message before the first event, and its sender."""
         return "", HOUSE_VOICE
 
     def phase(self) -> int:
-        """Return the phase, from 1."""
+        """Return the current phase, counted from 1."""
         return 1
 
     def gauges(self, seat: int) -> Mapping[str, float]:
-        """Return what is left of everything that can run out, such as turns, by name."""
+        """Return how much is left of each limited resource, such as turns, by name."""
         return {}
 
     def choices(self, seat: int) -> Sequence[Any]:
-        """Return the values that `item` fields may have."""
+        """Return the values that fields of the kind `item` may have."""
         return ()
 
     def scale(self, seat: int) -> Mapping[str, float]:
-        """Return the largest number that makes sense in this episode, by field; action spaces end there."""
+        """Return the largest sensible number for each field in this episode: the upper bounds of action
+        spaces."""
         return {}
 
     def extras(self, seat: int) -> Mapping[str, Any]:
-        """Return public extras of the game."""
+        """Return further public values of this game, by name."""
         return {}
 
     def knowledge(self, seat: int) -> Any:
-        """Return the seat's knowledge as JSON data: constant, and never more than its instruction tells."""
+        """Return the seat's knowledge as JSON data. It is constant, and never says more than the
+        instruction."""
         return None
 
     def panels(self, seat: int) -> tuple[Panel, ...]:
-        """Return what a person sees in addition to the conversation: constant, and only what the seat may
-        know.
+        """Return what a person in this seat sees beside the conversation.
 
-        Without panels pages show the knowledge and the instruction as they are.
+        Panels are constant, and show only what the seat may know. If there are none, pages show the
+        knowledge and the instruction as they are.
         """
         return ()
 
     def left_in_words(self, seat: int) -> str:
-        """Return a sentence or two for a person about what is left of the things that run out."""
+        """Return one or two sentences that tell a person how much is left of each limited resource."""
         return " ".join(
             f"{name.replace('_', ' ').capitalize()}: {value:g}." for name, value in self.gauges(seat).items()
         )
 
     def private_brief(self, seat: int) -> Any:
-        """Return what a player of this seat is told in addition to its views; None for evaluated seats."""
+        """Return what a player of this seat is told beside its views, or None for an evaluated seat."""
         return None
 
     def record(self, events: Sequence[Event]) -> dict[str, Any]:
-        """Return the game's own fields of the public record of a run, from the state and the log."""
+        """Return the game's own fields of the episode's public record, from the state and the log."""
         return {}
 
     def private_record(self) -> dict[str, Any]:
-        """Return the fields of the private record of a run; they may tell of the solution."""
+        """Return the fields of the episode's private record, which may reveal the solution."""
         return {}
 
     def durations(self) -> dict[str, float]:
-        """Return seconds by name, for the side channel of timings."""
+        """Return durations in seconds, by name, for the file of timings."""
         return {}
 
     def close(self) -> None:  # noqa: B027 (a default)
-        """Let go of databases and the like; may be called twice."""
+        """Release databases and other resources. Calling this twice is fine."""
 
 
 def method_that_raised(rules: Rules, error: Exception) -> str:
-    """Return ` in Guess.play`: the innermost method of the rules that an exception came through, if any."""
+    """Return the innermost method of the rules that an exception passed through, as ` in Guess.play`.
+
+    The text is empty if the exception passed through no method of the rules.
+    """
     method, trace = "", error.__traceback__
     while trace is not None:
         if trace.tb_frame.f_locals.get("self") is rules:

@@ -1,6 +1,6 @@
-"""Declarations of a game: its seats, their actions and the fields of these.
+"""Declarations of the seats of a game, their actions, and the fields of the actions.
 
-They are known before any episode. Action spaces, tool schemas, forms and help texts are made of them.
+They are known before any episode. Action spaces, tool schemas, forms and help texts are derived from them.
 """
 
 from __future__ import annotations
@@ -15,16 +15,16 @@ from birdenv.dialogue.move import DECORATIVE
 from birdenv.dialogue.people import NO_WORDS, SeatWords
 
 MAX_TEXT: Final = 2**16
-"""Characters of one text field; a longer one is malformed."""
+"""The largest number of characters in a text field; a move with a longer text is refused."""
 
 CUT: Final = "cut"
-"""In place of a text that is too long the log keeps `{"cut": length}`."""
+"""The log keeps `{"cut": length}` in place of a text that is too long."""
 
 SEPARATOR: Final = "|"
-"""Between the texts of an action with several text fields, where there is room for one text only."""
+"""Separates the texts of an action with several text fields where only one text can be given."""
 
 Fault: TypeAlias = Literal["unknown", "illegal", "malformed", "too_long", "empty"]
-"""Why a move is refused: no such action, not possible now, or its data does not fit."""
+"""Why a move is refused: the action does not exist, is not possible now, or its data does not fit."""
 
 FieldKind: TypeAlias = Literal["text", "code", "number", "integer", "item"]
 
@@ -38,13 +38,13 @@ class Field:
     Attributes:
         name: the argument's name.
         kind: `text` (words) and `code` are Unicode texts; `number` and `integer` lie in [low, high]; `item`
-            is one of the seat's `choices`, itself, not its index.
-        low: the least number.
+            is one of the seat's `choices` (the value, not its index).
+        low: the smallest number.
         high: the largest number.
-        max_length: characters of a text.
-        optional: the argument may be left out (null).
-        empty: a text may be blank.
-        about: one sentence for tool descriptions; without it, they say what a value must be.
+        max_length: the largest number of characters in a text.
+        optional: True if the argument may be left out (null).
+        empty: True if a text may be blank.
+        about: one sentence for tool descriptions; by default, they say what a value must be.
     """
 
     name: str
@@ -58,11 +58,14 @@ class Field:
 
     @property
     def is_text(self) -> bool:
-        """Return whether the field holds text: words or code."""
+        """Return True if the value of the field is a text: words or code."""
         return self.kind in _TEXTS
 
     def fault(self, value: Any, choices: Sequence[Any] = ()) -> Fault | None:
-        """Return why `value` does not fit this field, or None if it fits. NaN and booleans are no numbers."""
+        """Return why `value` does not fit this field, or None if it fits.
+
+        NaN and booleans do not count as numbers.
+        """
         if value is None and self.optional:
             return None
         if self.kind in _TEXTS:
@@ -81,19 +84,19 @@ class Field:
         return None if is_finite and self.low <= value <= self.high else "malformed"
 
     def wanted(self, choices: Sequence[Any] = ()) -> str:
-        """Return in words what a value must be."""
+        """Return a description of the values that fit this field."""
         if self.is_text:
             blank = "" if self.empty or self.optional else " that is not blank"
             words = f"{self.kind} of at most {self.max_length:,} characters{blank}"
         elif self.kind == "item":
-            words = f"one of your {len(choices)} choices, whole and as it is listed"
+            words = f"one of your {len(choices)} choices, complete and exactly as listed"
         else:
             kind = "a whole number" if self.kind == "integer" else "a number"
             words = f"{kind} from {self.low:,.12g} to {self.high:,.12g}"
         return f"{words}, or nothing" if self.optional else words
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of a value."""
+        """Return the JSON Schema of the field's values."""
         described = {"description": self.about or self._described()}
         if self.is_text:
             return {"type": "string"} | described
@@ -103,7 +106,7 @@ class Field:
         return {"type": kind, "minimum": self.low, "maximum": self.high} | described
 
     def _described(self) -> str:
-        words = "one of your items, whole and as it is listed" if self.kind == "item" else self.wanted()
+        words = "one of your items, complete and exactly as listed" if self.kind == "item" else self.wanted()
         return f"{words[0].upper()}{words[1:]}."
 
 
@@ -111,12 +114,12 @@ class Field:
 class Action:
     """One action of a seat.
 
-    `data` of a move is null for an action without fields, the value itself for one field, and an object by
-    field name for several.
+    The `data` of a move is None if the action has no fields, the value if it has one field, and a mapping
+    from field names to values if it has several.
 
     Attributes:
-        name: the action's name.
-        fields: its arguments, in order.
+        name: the name of the action.
+        fields: the arguments, in order.
         about: one sentence for tool descriptions, buttons and help.
     """
 
@@ -137,25 +140,25 @@ class Action:
         return next((fault for fault in faults if fault is not None), None)
 
     def needed(self, choices: Sequence[Any] = ()) -> str:
-        """Return in words what the data of this action must be."""
+        """Return a description of the data that this action needs."""
         fields = "; ".join(f"{each.name}: {each.wanted(choices)}" for each in self.fields)
         return f"{self.name} needs {fields or 'no data'}"
 
     @cached_property
     def is_text(self) -> bool:
-        """Return whether the data of a move is one text."""
+        """Return True if the data of a move is a single text."""
         return len(self.fields) == 1 and self.fields[0].is_text
 
     @cached_property
     def check(self) -> Callable[[Any, Sequence[Any]], Fault | None]:
-        """Return why data does not fit, as `fault` does, in one call for actions with one field."""
+        """Return a function like `fault`, which is faster for actions with one field."""
         return self.fields[0].fault if len(self.fields) == 1 else self.fault
 
     def data_of(self, arguments: Mapping[str, Any]) -> Any:
-        """Return the data of a move from arguments by name, as a tool call has them.
+        """Return the data of a move from the named arguments of a tool call.
 
         Raises:
-            ValueError: an argument is not known or missing.
+            ValueError: an argument is unknown or missing.
         """
         names = [each.name for each in self.fields]
         needed = {each.name for each in self.fields if not each.optional}
@@ -166,13 +169,13 @@ class Action:
         return dict(arguments) if names else None
 
     def arguments_of(self, data: Any) -> dict[str, Any]:
-        """Return the data of a move as arguments by name."""
+        """Return the data of a move as named arguments."""
         if len(self.fields) == 1:
             return {self.fields[0].name: data}
         return dict(data) if isinstance(data, Mapping) else {}
 
     def data_of_text(self, text: str) -> Any:
-        """Return the data of a move from one text, in which several fields are divided by separators."""
+        """Return the data of a move from one text, in which `SEPARATOR` separates several fields."""
         if len(self.fields) == 1:
             return text
         texts = [each.name for each in self.fields if each.is_text]
@@ -180,7 +183,7 @@ class Action:
         return dict(zip(texts, parts, strict=False)) if texts else None
 
     def text_of(self, data: Any) -> str:
-        """Return the texts in the data of a move as one text."""
+        """Return all texts in the data of a move as one text, separated by `SEPARATOR`."""
         if isinstance(data, str) and self.is_text:
             return data
         arguments = self.arguments_of(data)
@@ -188,7 +191,7 @@ class Action:
         return SEPARATOR.join(text if isinstance(text, str) else "" for text in texts)
 
     def schema(self) -> dict[str, Any]:
-        """Return the JSON Schema of the arguments."""
+        """Return the JSON Schema of the action's arguments."""
         return {
             "type": "object",
             "properties": {each.name: each.schema() for each in self.fields},
@@ -202,16 +205,17 @@ class Seat:
     """One side of a game.
 
     Attributes:
-        name: the seat's name: `system`, `user`, `buyer`.
-        actions: its actions; the position is the `kind` in action spaces, so only append.
-        voices: who may be heard here, the house last; the position is the `sender` in observations.
-        gauges: what runs out, with its largest value (`turns_left`, `budget`). Whole numbers become
-            `Discrete`, others `Box`.
+        name: the name of the seat, such as `system`, `user` or `buyer`.
+        actions: the actions. An action's index is its `kind` in action spaces, so only append to them.
+        voices: those who may speak to this seat, the house last. A voice's index is the `sender` in
+            observations.
+        gauges: the resources that are limited, such as `turns_left` or `budget`, with their largest values.
+            In spaces, an integer becomes a `Discrete`, another number a `Box`.
         phases: the number of phases.
-        waits: silence may be a move here.
-        items: the most `choices` an episode can have.
-        guide: tells a person in the seat what the game is about; models and programs read the instruction.
-        words: what pages say to a person in the seat.
+        waits: True if the player may wait, that is, say nothing.
+        items: the largest number of `choices` in an episode.
+        guide: explains the game to a person in the seat; models and programs read the instruction.
+        words: the words that pages use for a person in the seat.
     """
 
     name: str
@@ -228,7 +232,7 @@ class Seat:
         taken = DECORATIVE.intersection(self.kinds)
         if taken:
             raise ValueError(
-                f"the seat {self.name!r} has an action {min(taken)!r}: files use that name otherwise"
+                f"the seat {self.name!r} has an action {min(taken)!r}: this name is reserved for transcripts"
             )
 
     @cached_property

@@ -1,4 +1,4 @@
-"""The cost of a player: calls of a model, tokens, money (BIRD-Interact §5.2)."""
+"""The cost of a player: model calls, tokens and money (BIRD-Interact §5.2)."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ from math import isfinite
 from typing import Any, Final, Protocol, runtime_checkable
 
 _MOST: Final = 2**53
-"""Of each figure, and of a sum: what is more is no count, and no JSON number that all read alike."""
+"""The upper limit of figures and sums. Not every JSON reader can represent larger numbers exactly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """The cost of one player in one episode; None where a figure is not known.
+    """The cost of one player in one episode. A figure that is not known is None.
 
     Attributes:
-        calls: calls of a model.
-        prompt_tokens: tokens of all prompts together, as the endpoint counts them.
-        completion_tokens: tokens of all completions together.
-        cost_usd: US dollars.
+        calls: the number of model calls.
+        prompt_tokens: the tokens of all prompts together, as the endpoint counts them.
+        completion_tokens: the tokens of all completions together.
+        cost_usd: the price in US dollars.
 
     Raises:
         ValueError: a figure is not a number from 0 to 2**53.
@@ -37,7 +37,7 @@ class Usage:
                 raise ValueError(f"usage: {name} must be a number from 0 to 2**53, or None (not known)")
 
     def __add__(self, other: Usage) -> Usage:
-        """Add two costs; what only one of them knows counts as it is. A sum is at most 2**53."""
+        """Add two costs. A figure that only one of them knows is kept. A sum is at most 2**53."""
         sums = {}
         for name, mine in asdict(self).items():
             known = [value for value in (mine, getattr(other, name)) if value is not None]
@@ -45,7 +45,7 @@ class Usage:
         return Usage(**sums)
 
     def to_json(self) -> dict[str, int | float]:
-        """Return the figures that are known."""
+        """Return the known figures by name."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
 
@@ -57,10 +57,10 @@ class ReportsUsage(Protocol):
 
 
 def usage_of(player: Any) -> Usage | None:
-    """Return the usage that a player reports; None if it reports nothing.
+    """Return the usage that a player reports, or None if it reports nothing.
 
     Raises:
-        TypeError: `usage()` gives something else than a `Usage`.
+        TypeError: the player's `usage()` returned neither a `Usage` nor None.
     """
     if not isinstance(player, ReportsUsage):
         return None

@@ -1,15 +1,15 @@
-"""Engines: where the episodes of a run are played.
+"""Engines, which play the episodes of a run.
 
-`threads` plays in the process of the run, `processes` on this machine, `ray` on a cluster. Engines are found
-by the entry-point group `birdenv.engines`, so that another package can bring its own: a function of the
-number of episodes in flight and of `--address` that returns an `Engine`.
+The engine `threads` plays in the process of the run, `processes` on this machine, and `ray` on a cluster. The
+entry-point group `birdenv.engines` names engines, so other packages can provide their own: a function that
+takes the number of episodes in flight and the `--address`, and returns an `Engine`.
 
     def my_engine(parallel: int, address: str | None) -> Engine: ...
 
-An engine sends `Work` to its workers once, and a `Job` for each episode. A worker calls `work.open()`, which
+An engine sends `Work` to each worker once, and a `Job` for each episode. A worker calls `work.open()`, which
 compares its data and code with the run's and makes the players, then `work.play(job)`, from any thread, and
-`work.close()`. The run's process calls `work.lost(job, why)` for an episode that cannot be played. `Crew`
-does all this for workers that may die.
+finally `work.close()`. The run's process calls `work.lost(job, why)` for an episode that cannot be played.
+`Crew` does all this for workers that may die.
 """
 
 from birdenv.engines._crew import Crew, Worker, WorkerLostError

@@ -1,4 +1,4 @@
-"""Workers that play episodes elsewhere: one that dies costs no other episode than its own."""
+"""Workers that play episodes in other processes. An episode that kills its worker costs only itself."""
 
 from __future__ import annotations
 
@@ -11,33 +11,33 @@ from birdenv.errors import BirdenvError, RunEndedError
 from birdenv.runs.jobs import Job, JobResult, Work
 
 TRIALS: Final = 3
-"""How often an episode is begun whose worker dies; after the first time it has a worker of its own."""
+"""How often an episode is tried if its worker dies. From the second trial on, it has a worker of its own."""
 
 
 class WorkerLostError(BirdenvError):
-    """A worker has died, or cannot be reached any more; the message says how."""
+    """A worker has died or can no longer be reached; the message says how."""
 
 
 class Worker(Protocol):
     """A process somewhere that has opened the work and plays jobs, several at a time from several threads."""
 
     def play(self, job: Job) -> JobResult:
-        """Play a job. Raises `WorkerLostError`."""
+        """Play a job. Raises `WorkerLostError` if the worker is lost."""
 
     def end(self) -> None:
-        """End the process at once, with all that it has started; jobs that it plays are lost."""
+        """End the process and its children at once. Jobs that it is playing are lost."""
 
 
 class Crew:
     """Workers that share the episodes in flight.
 
-    When a worker dies, another takes its place, and each episode that it held is played again alone, in a
-    worker of its own: one that ends its worker every time costs itself only.
+    When a worker dies, another worker takes its place, and each of its episodes is played again in a worker
+    of its own. An episode that kills its worker every time therefore costs only itself.
 
     Args:
-        work: the run.
-        start: starts a worker that has opened the work. Raises `WorkerLostError` if it dies before, and
-            `InputError` if it cannot open the work.
+        work: the work of the run.
+        start: starts a worker that has opened the work. It raises a `WorkerLostError` if the worker dies
+            first, and an `InputError` if the worker cannot open the work.
         count: the number of workers.
     """
 
@@ -50,7 +50,7 @@ class Crew:
         self._is_over = False
 
     def play_all(self, jobs: Iterator[Job], parallel: int) -> Iterator[JobResult]:
-        """Play jobs, `parallel` at a time, and end the workers whatever happens."""
+        """Play jobs, `parallel` at a time, and end the workers at the end, even after an error."""
         try:
             yield from in_flight(self._play, jobs, parallel)
         finally:
@@ -112,7 +112,7 @@ class Crew:
 
 
 class _Slot:
-    """The place of a worker, which is started when the first job comes to it."""
+    """The place of a worker, which is started for the first job."""
 
     def __init__(self) -> None:
         self.worker: Worker | None = None

@@ -1,4 +1,4 @@
-"""The engine `processes`: episodes in several processes of this machine, for runs that processors limit.
+"""The engine `processes`: play episodes in several processes of this machine, if processors are the limit.
 
 This module runs on both sides: `Processes` in the run's process, `main` in each worker.
 """
@@ -18,14 +18,14 @@ from birdenv.processes.process import ChildProcess, Death, SideChannel
 from birdenv.runs.jobs import Job, JobResult, Work
 
 MOST_BYTES: Final = 2**30
-"""Of one message of a worker; one that sends more is ended."""
+"""Maximum size of a message from a worker. A worker that sends more is ended."""
 
 
 class Processes:
-    """Plays episodes in one process for each processor, several at a time in each if need be.
+    """Plays episodes in one process for each processor, several at a time in each if necessary.
 
     Args:
-        parallel: episodes at the same time, over all processes.
+        parallel: number of episodes played at the same time, over all processes.
         address: must be None.
     """
 
@@ -40,7 +40,7 @@ class Processes:
 
 
 def processors() -> int:
-    """Return how many processors this process may use."""
+    """Return the number of processors that this process may use."""
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
@@ -76,7 +76,7 @@ class _Process:
 
 
 def main(owner: Owner) -> None:
-    """Open the work that the owner sends, then play jobs until it closes, in a thread for each connection."""
+    """Open the work that the owner sends, then play jobs in a thread for each connection until it closes."""
     worker = _Opened()
     if not owner.serve_once(worker.open):
         return
@@ -99,5 +99,5 @@ class _Opened:
         return list(self._work.play(job))
 
     def close(self) -> None:
-        if self._work is not None:  # it could be opened
+        if self._work is not None:
             self._work.close()

@@ -1,6 +1,6 @@
-"""The engine `ray`: actors of a Ray cluster, each of which plays several episodes in threads.
+"""The engine `ray`: play episodes in actors of a Ray cluster, several at a time in threads of each actor.
 
-Ray's core only. Without an address, Ray is started on this machine for the run, and ended with it.
+It needs Ray's core only. Without an address, Ray is started on this machine for the run, and ended with it.
 """
 
 from __future__ import annotations
@@ -18,24 +18,26 @@ from birdenv.errors import BirdenvError, InputError, RunEndedError, describe_err
 from birdenv.runs.jobs import Job, JobResult, Work
 
 OBJECT_STORE_BYTES: Final = 100_000_000
-"""Of a cluster that is started here: episodes are small, and Ray would take a third of the memory."""
+"""Size of the object store of a cluster that is started here. Ray's default is a third of the memory, but
+episodes are small."""
 
 ANSWER_SECONDS: Final = 10.0
-"""Until somebody has to listen at the address of a cluster."""
+"""Time limit for connecting to the address of a cluster."""
 
 START_SECONDS: Final = 600.0
-"""Until a worker has opened the work; a cluster may have to start a node for it."""
+"""Time limit for a worker to open the work. It is long because a cluster may have to start a node first."""
 
 AWAY_SECONDS: Final = 60.0
-"""How long an actor may be out of reach before it counts as lost."""
+"""Time for which an actor may be unreachable before it counts as lost."""
 
 
 class RayCluster:
-    """Plays episodes in one actor for each processor of the cluster, several at a time in each if need be.
+    """Plays episodes in one actor for each processor of the cluster, several at a time in each if necessary.
 
     Args:
-        parallel: episodes at the same time, over all actors.
-        address: of a running cluster; without it, `RAY_ADDRESS`, else Ray is started on this machine.
+        parallel: number of episodes played at the same time, over all actors.
+        address: the address of a running cluster. Without it, `RAY_ADDRESS` is used, or else Ray is started
+            on this machine.
 
     Raises:
         InputError: Ray is not installed, or the cluster cannot be used.
@@ -44,10 +46,10 @@ class RayCluster:
     def __init__(self, parallel: int, address: str | None = None) -> None:
         address = address or os.environ.get("RAY_ADDRESS") or "local"
         if address == "local" and "ray" not in sys.modules and "RAY_AUTH_MODE" not in os.environ:
-            # A token of its own, which is written nowhere: Ray would keep one in the home directory.
+            # Use a fresh token, because Ray would store one in the home directory.
             os.environ.update(RAY_AUTH_MODE="token", RAY_AUTH_TOKEN=secrets.token_hex(32))
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        os.environ.setdefault("RAY_worker_niceness", "0")  # statements have deadlines by the clock, too
+        os.environ.setdefault("RAY_worker_niceness", "0")  # because statements have wall-clock deadlines
         try:
             import ray
         except ImportError as error:
@@ -68,7 +70,7 @@ class RayCluster:
         return crew.play_all(jobs, self._parallel)
 
     def close(self) -> None:
-        """End Ray if it was started for this run, or let go of the cluster."""
+        """Stop Ray if it was started for this run, or disconnect from the cluster."""
         if self._started:
             self._ray.shutdown()
 
@@ -79,17 +81,17 @@ def _connect(ray: Any, address: str) -> None:
     options: dict[str, Any] = own if address == "local" else {}
     host, colon, port = address.rpartition("://")[2].rpartition(":")
     try:
-        if colon:  # Ray itself would try for many minutes
+        if colon:  # fail early, because Ray itself would try for many minutes
             socket.create_connection((host, int(port)), ANSWER_SECONDS).close()
         ray.init(address, log_to_driver=False, logging_level="ERROR", **options)
     except Exception as error:
         where = "on this machine" if address == "local" else f"at {address}"
         why = " ".join(str(error).split())
-        raise InputError(f"there is no Ray cluster {where} that can be used: {why}") from None
+        raise InputError(f"no Ray cluster {where} can be used: {why}") from None
 
 
 class _Remote:
-    """What an actor is: the work, opened in a process of the cluster."""
+    """The actor: the work, opened in a process of the cluster."""
 
     def __init__(self, work: Work) -> None:
         self._work = work
@@ -102,9 +104,9 @@ class _Remote:
 
 
 class _Actor:
-    """An actor of the cluster, as the run's process sees it.
+    """The handle of an actor in the run's process.
 
-    It asks for no processor: one that takes the place of another must find room, whatever nodes are left.
+    Actors reserve no processor, so that a replacement finds room even if nodes are lost.
     """
 
     def __init__(self, ray: Any, work: Work, threads: int) -> None:
@@ -130,7 +132,7 @@ class _Actor:
         while True:
             try:
                 return self._ray.get(ask(), timeout=timeout)
-            except errors.ActorUnavailableError as error:  # a subclass of what is caught below
+            except errors.ActorUnavailableError as error:  # a subclass of RayActorError, caught below
                 away_since = away_since or time.monotonic()
                 if time.monotonic() - away_since > AWAY_SECONDS:
                     raise WorkerLostError(f"a Ray actor: {_first_line(error)}") from None

@@ -1,4 +1,4 @@
-"""Episodes in flight, and the engine `threads`, which plays them in the run's own process."""
+"""The engine `threads`, which plays episodes in the run's own process."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from birdenv.runs.jobs import Job, JobResult, Work
 
 
 def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int) -> Iterator[JobResult]:
-    """Play jobs in `count` threads, and yield what became of each as it is known.
+    """Play jobs in `count` threads, and yield each result as soon as it is known.
 
-    A job is taken from the iterator, in the thread of the caller, when the caller has dealt with the result
-    before. The threads are daemons, so that Ctrl-C never waits for the slowest statement.
+    Jobs are taken from the iterator in the caller's thread, after the caller has handled the previous result.
+    The threads are daemons, so Ctrl-C never waits for the slowest statement.
     """
     if count <= 1:
         yield from map(play, jobs)
@@ -53,10 +53,10 @@ def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int)
 
 
 class Threads:
-    """Plays so many episodes at the same time, in threads; players may be objects.
+    """Plays episodes in threads of the run's process, so that players may be objects.
 
     Args:
-        parallel: episodes at the same time.
+        parallel: number of episodes played at the same time.
         address: must be None.
     """
 
@@ -73,6 +73,6 @@ class Threads:
 
 
 def refuse_address(address: str | None, engine: str) -> None:
-    """Raise `InputError` if an address is given to an engine that has none."""
+    """Raise an `InputError` if an address is given to an engine that does not use one."""
     if address is not None:
-        raise InputError(f"an address says nothing to the engine {engine}: give --engine ray, too")
+        raise InputError(f"the engine {engine} does not use an address: add --engine ray, or leave it out")

@@ -1,11 +1,13 @@
-"""Gymnasium and PettingZoo environments: thin drivers of any registered game.
+"""Gymnasium and PettingZoo environments for any registered game.
 
-`CInteractEnv`, `AInteractEnv` and `BirdSqlEnv` are registered with Gymnasium by `import birdenv`;
-`DialogueEnv` takes any game and seat, `DialogueVectorEnv` a batch of them (`gymnasium.make_vec`). Wrappers
-for LLM policies and for shaping are in `birdenv.envs.wrappers`. The PettingZoo game, where the user's seat is
-a learner, too, is the module `birdenv.envs.c_interact_v0`; `DialogueAEC` and `DialogueParallel` are any game
-in PettingZoo's two forms. `birdenv.envs.candidates` is the setting for learning when to ask, and
-`birdenv.envs.sb3` its batch for Stable-Baselines3.
+* `CInteractEnv`, `AInteractEnv`, `BirdSqlEnv`: environments that `import birdenv` registers with Gymnasium
+* `DialogueEnv`: an environment for any game and seat
+* `DialogueVectorEnv`: a batch of environments (`gymnasium.make_vec`)
+* `DialogueAEC`, `DialogueParallel`: any game in PettingZoo's two forms
+* `birdenv.envs.c_interact_v0`: the PettingZoo module of c-Interact, in which the user's seat is an agent, too
+* `birdenv.envs.wrappers`: wrappers for language models and for reward shaping
+* `birdenv.envs.candidates`: the setting for learning when to ask
+* `birdenv.envs.sb3`: a batch of that setting for Stable-Baselines3
 """
 
 from typing import TYPE_CHECKING, Any
@@ -35,7 +37,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load PettingZoo, and the candidate setting, only for those who use them."""
+    """Import PettingZoo and the candidate setting only when they are used."""
     if name in ("DialogueAEC", "DialogueParallel"):
         from birdenv.envs import pettingzoo
 

@@ -1,4 +1,4 @@
-"""The Gymnasium driver: one seat of a game is the agent, the others are played inside `step`."""
+"""The Gymnasium environment of one seat of a game; the other seats are played inside `step`."""
 
 from __future__ import annotations
 
@@ -20,31 +20,33 @@ from birdenv.errors import InfrastructureError, InputError
 
 
 class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
-    """One seat of any registered game.
+    """An environment for one seat of any registered game.
 
     Observation: `instruction` (constant in an episode), `message` (everything said since the last action),
-    `sender` (place among the seat's voices), `phase`, `action_mask` (legal kinds), and the seat's gauges.
-    Action: `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward is what the step earned.
+    `sender` (the index of the speaker among the seat's voices), `phase`, `action_mask` (the legal kinds), and
+    the seat's gauges. Action: `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is the
+    reward that the seat earned in it.
 
-    `info` holds `instance_id`, the game's public extras, after a refused action `refused` (`illegal`,
-    `too_long`, `empty`, `malformed`, `unknown`, or `rules` where the game's own rules refused it) and, at the
-    end, the public outcome.
+    `info` holds `instance_id` and the game's public extras. After a refused action it also holds `refused`
+    (`illegal`, `too_long`, `empty`, `malformed`, `unknown`, or `rules` if the game's rules refused it), and
+    at the end of an episode the public outcome.
 
-    Nothing of the private half of a task stands in an observation, in `info`, in the `spec` or in a public
-    attribute. It is in the memory of the same process, though: code that searches it will find it. Let agents
-    that you do not trust run in a process of their own.
+    Observations, `info`, the `spec` and public attributes never contain the private half of a task. It is in
+    the memory of the same process, however, where code that searches for it will find it. Run agents that you
+    do not trust in a process of their own.
+
+    A pickled copy is made from the same settings, without the running episode.
 
     Args:
         game: the game's name.
-        seat: the agent's seat, by name; without it, the evaluated one.
-        render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints what is new of it
-            after every reset and step.
-        sampling: which tasks are drawn, and how often, by a reset that names none: see `sample_tasks`.
+        seat: the name of the agent's seat; by default, the evaluated seat.
+        render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the new part after
+            every reset and step.
+        sampling: which tasks a reset draws if it names no task, and how often; see `sample_tasks`.
         **settings: settings of the game, and players of the other seats by the seats' names.
 
     Raises:
-        InputError: settings, files or names cannot be used. A pickled copy is made anew from the same
-            settings; the running episode does not travel with it.
+        InputError: settings, files or names cannot be used.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["human", "ansi"], "render_fps": 1}  # noqa: RUF012
@@ -80,31 +82,33 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """Return the tasks of this environment, in the order that the reset option `index` counts."""
+        """The ids of the tasks. The reset option `index` is an index into them."""
         return self._arena.ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
-        """Set which tasks are drawn from now on by resets that name none, and how often: a curriculum.
+        """Set which tasks later resets draw, and how often. Use this for a curriculum.
 
         Args:
             sampling: `instance_id`, `database` and `difficulty`, each a name, a list of names, or weights by
-                name. What is not named is not drawn, and a task's weights multiply. None draws all tasks
-                evenly.
+                name. Tasks that are not named are not drawn, and the weights of a task multiply. None draws
+                all tasks with the same probability.
 
         Raises:
-            InputError: a name or a weight cannot be used, or nothing is left to draw.
+            InputError: a name or a weight cannot be used, or no task is left to draw.
         """
         self._sampler = Sampler(self._arena, sampling)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode of a random task, or of one that `options` allow.
+        """Start an episode with a random task, or with a task that `options` select.
 
-        Where a partner speaks first and ends the dialogue with it, it starts again and the agent begins:
-        there is no episode that is over before its first step.
+        If another player speaks first and ends the dialogue at once, the dialogue starts again and the agent
+        begins, so that no episode is over before its first step.
 
-        Options are those of `sample_tasks`, or `index`, the place of a task in `instance_ids`.
+        Args:
+            seed: seeds the choice of tasks and the players of the other seats.
+            options: the keys of `sample_tasks`, or `index`, the index of a task in `instance_ids`.
 
         Raises:
             InputError: an option or a task is not known.
@@ -113,14 +117,15 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._spaces.observation(view), info
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Apply one action.
+        """Apply an action.
 
-        A move that is refused (not legal now, its text too long or empty) costs what the protocol says, and
-        `info["refused"]` tells why. A fault of the machine (`infra_error`) or of another seat's player
-        (`partner error`) truncates the episode, and `info["void"]` is true: leave it out of training.
+        A refused move (not legal now, or its text too long or empty) costs what the protocol says, and
+        `info["refused"]` says why. A fault of the machine (`infra_error`) or of another seat's player
+        (`partner error`) truncates the episode and sets `info["void"]`; leave such episodes out of training.
 
         Raises:
-            InvalidAction: no policy could mean it: a wrong type, a key that is missing, a kind out of range.
+            InvalidAction: the action is not in the action space: a wrong type, a missing key, or a kind out
+                of range.
             ResetNeeded: no episode is running.
         """
         view, reward, terminated, truncated, info = self._play(action)
@@ -145,7 +150,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return view, self._info(dialogue, view)
 
     def _start(self, name: str) -> Dialogue:
-        """Seat the players of a new dialogue about a task."""
+        """Start a dialogue about a task, with its players."""
         self._close_episode()
         dialogue = self._dialogue = self._arena.start(name)
         players = self._arena.seat_players(
@@ -193,11 +198,11 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that the seat has seen, from a cursor on; wrappers use it."""
+        """Return the events that the seat has seen, from the index `after`. Wrappers use this."""
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:
-        """Return the dialogue so far (`ansi`), or print what is new (`human`)."""
+        """Return the dialogue so far (`ansi`), or print its new part (`human`)."""
         if self.render_mode is None:
             return None
         text = transcript_text(self._title, self._dialogue, self._index)
@@ -209,7 +214,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return None
 
     def close(self) -> None:
-        """End the episode, and let go of the game."""
+        """End the episode and release the game's databases."""
         self._close_episode()
         self._arena.close()
 
@@ -236,11 +241,11 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
 
 class CInteractEnv(DialogueEnv):
-    """c-Interact: an ambiguous request, clarified with a user, answered in SQL; then a follow-up request.
+    """c-Interact: clarify an ambiguous request with a user, answer it in SQL, then answer a follow-up.
 
     Actions: `birdenv.clarify`, `birdenv.submit_sql` and, with `execute_sql=True`, `birdenv.execute_sql`.
-    Rewards: 0.7 for the request, 0.5 in the debug attempt; 0.3 and 0.2 for the follow-up.
-    `info["candidates"]` are public candidate statements, where a benchmark has them.
+    Rewards: 0.7 for the request, or 0.5 in the debug attempt; 0.3 or 0.2 for the follow-up.
+    `info["candidates"]` holds public candidate statements, if the benchmark has them.
 
     Settings: `data_dir`, `data`, `profile` (`strict`, `shell`, `adk`), `patience`, `execute_sql`, `user`,
     `user_sees`, `instances`, `databases`, `leave_out`, `ungraded`, `strict_data`, `today`,
@@ -253,13 +258,13 @@ class CInteractEnv(DialogueEnv):
 
 
 class AInteractEnv(DialogueEnv):
-    """a-Interact: the tasks of c-Interact with nine tools that cost `budget`.
+    """a-Interact: the tasks of c-Interact with nine tools, each of which costs a part of the budget.
 
-    Actions: those of `CInteractEnv` and `birdenv.get_schema`, `get_all_column_meanings`,
-    `get_column_meaning`, `get_all_external_knowledge_names`, `get_knowledge_definition`,
-    `get_all_knowledge_definitions`. Rewards: 0.7 for the request, 0.3 for the follow-up, at any attempt.
+    Actions: the actions of `CInteractEnv`, and `birdenv.get_schema`, `get_all_column_meanings`,
+    `get_column_meaning`, `get_all_external_knowledge_names`, `get_knowledge_definition` and
+    `get_all_knowledge_definitions`. Rewards: 0.7 for the request and 0.3 for the follow-up, at any attempt.
 
-    Settings: those of `CInteractEnv` without `execute_sql`.
+    Settings: the settings of `CInteractEnv` without `execute_sql`.
     """
 
     def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
@@ -270,8 +275,8 @@ class AInteractEnv(DialogueEnv):
 class BirdSqlEnv(DialogueEnv):
     """BIRD: a question about a database, explored with `execute_sql` and answered once with `submit_sql`.
 
-    There is one phase, `turns_left` counts actions, and `clarify` is never legal. The reward is execution
-    accuracy: 1 or 0, at the submission.
+    There is one phase, `turns_left` counts actions, and `clarify` is never legal. The reward is the execution
+    accuracy of the submission, 1 or 0.
 
     Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
     `leave_out`, `ungraded`, `strict_data`, `today`, `fail_doubtful`, `dialect`, `dsn`.
@@ -283,7 +288,7 @@ class BirdSqlEnv(DialogueEnv):
 
 
 def transcript_text(title: Mapping[str, Any], dialogue: Dialogue | None, index: int) -> str:
-    """Return a dialogue as text: the title, the opening, then who did or said what."""
+    """Return a dialogue as text: the title, the opening, and every action and message with its speaker."""
     lines = [" ".join(str(value) for value in title.values())]
     if dialogue is None:
         return lines[0]

@@ -1,4 +1,4 @@
-"""Drawing the task of an episode: evenly, among some of the tasks, or by weights."""
+"""Draw the task of an episode, with equal probabilities or by weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from birdenv.errors import InputError
 _WEIGHED: Final = ("instance_id", "database", "difficulty")
 
 RESET_OPTIONS: Final = (*_WEIGHED, "index")
-"""The options that say which task an episode plays."""
+"""The reset options that select the task of an episode."""
 
 
 class Sampler:
@@ -25,11 +25,10 @@ class Sampler:
 
     Args:
         arena: the game.
-        sampling: a name, a list of names or weights by name, under `instance_id`, `database` and
-            `difficulty`. What is not named is not drawn; a task's weights multiply. None draws evenly.
+        sampling: as in `DialogueEnv.sample_tasks`.
 
     Raises:
-        InputError: a name or a weight cannot be used, or nothing is left to draw.
+        InputError: a name or a weight cannot be used, or no task is left to draw.
     """
 
     def __init__(self, arena: Arena, sampling: Mapping[str, Any] | None = None) -> None:
@@ -37,11 +36,13 @@ class Sampler:
         self._known: dict[str, Sequence[Any]] = {"instance_id": arena.ids}
         self._usual = _given(sampling)
         if "index" in self._usual:
-            raise InputError("sampling takes instance_id, database and difficulty; index is a reset option")
+            raise InputError(
+                "sampling accepts instance_id, database and difficulty; index is only a reset option"
+            )
         self._ids, self._sums = self._choice(self._usual)
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any] | None = None) -> str:
-        """Return a task: one that `options` allow, or without options one that `sampling` allows.
+        """Return a random task that `options` select or, without options, that `sampling` selects.
 
         Raises:
             InputError: an option or a task is not known, or `index` is out of range.
@@ -56,7 +57,7 @@ class Sampler:
         return ids[bisect_right(sums, rng.random() * sums[-1], hi=len(ids) - 1)]
 
     def _choice(self, given: Mapping[str, Any]) -> tuple[Sequence[str], Sequence[float]]:
-        """Return the tasks that may be drawn, and the running sums of their weights, if these differ."""
+        """Return the tasks that may be drawn and, if their weights differ, the cumulative weights."""
         ids = self._arena.ids
         if "index" in given:
             return (self._at(given),), ()
@@ -81,7 +82,9 @@ class Sampler:
         for name, weight in by_name.items():
             number = isinstance(weight, int | float | np.number) and not isinstance(weight, bool)
             if not number or not isfinite(weight) or weight < 0:
-                raise InputError(f"the weight of {field} {name!r} must be a number from 0, got {weight!r}")
+                raise InputError(
+                    f"the weight of {field} {name!r} must be a number, 0 or more, got {weight!r}"
+                )
         return {name: float(weight) for name, weight in by_name.items()}
 
     def _check(self, field: str, names: Any) -> None:
@@ -93,7 +96,7 @@ class Sampler:
                 raise InputError(f"no {what} {name!r}; this environment has {have}")
 
     def _names(self, field: str) -> Sequence[Any]:
-        """Return what a field says of each task."""
+        """Return the value of a field for each task."""
         if field not in self._known:
             public = [self._arena._tasks.public(name) for name in self._arena.ids]
             if not all(hasattr(task, field) for task in public):
@@ -106,14 +109,23 @@ class Sampler:
         if len(given) > 1:
             other = next(name for name in given if name != "index")
             raise InputError(f"give the reset option {other} or index, not both")
-        whole = isinstance(index, (int, np.integer)) and not isinstance(index, bool)
-        if not whole or not 0 <= index < len(ids):
-            raise InputError(f"no task at index {index!r}; this environment has 0 to {len(ids) - 1}")
-        return ids[int(index)]
+        return ids[checked_index(index, len(ids))]
+
+
+def checked_index(index: Any, count: int) -> int:
+    """Return the index of one of `count` tasks.
+
+    Raises:
+        InputError: the index is not a whole number, or out of range.
+    """
+    is_whole = isinstance(index, int | np.integer) and not isinstance(index, bool)
+    if not is_whole or not 0 <= index < count:
+        raise InputError(f"no task at index {index!r}; this environment has 0 to {count - 1}")
+    return int(index)
 
 
 def _given(options: Mapping[str, Any] | None) -> dict[str, Any]:
-    """Return the options that have a value."""
+    """Return the options that are not None."""
     unknown = [name for name in options or {} if name not in RESET_OPTIONS]
     if unknown:
         raise InputError(f"unknown reset option {unknown[0]!r}; known options: {', '.join(RESET_OPTIONS)}")

@@ -1,4 +1,4 @@
-"""A seat in Gymnasium terms: its spaces, its view as an observation, its action as a move."""
+"""Convert between a seat and Gymnasium: its spaces, views to observations, and actions to moves."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ from birdenv.envs._text_space import UnicodeText
 from birdenv.errors import BenchmarkError
 
 INSTRUCTION_LENGTH: Final = 2**18
-"""Characters of an instruction; those of a message, in either direction, are `MAX_TEXT`."""
+"""Maximum number of characters of an instruction. For a message, in both directions, it is `MAX_TEXT`."""
 
 _MASKS_AT_ONCE: Final = 16
-"""New arrays are made in stock: one at a time, after a statement, costs five times as much."""
+"""Masks are made in batches, because making a single array after a statement costs five times as much."""
 
-_move = partial(tuple.__new__, Move)  # of all fields: half the time of `Move(...)`
+_move = partial(tuple.__new__, Move)  # takes all fields in half the time of `Move(...)`
 
 
 class SeatSpaces:
-    """The spaces of a seat, and the ways through them: views become observations, actions become moves.
+    """The observation and action spaces of a seat, with the conversions to and from them.
 
     Args:
         seat: the seat.
-        mask: the field of observations that tells the legal actions.
+        mask: the name of the observation's field with the legal actions.
 
     Attributes:
-        observations: the space of the seat's observations. Each gauge is a field of its own: `Discrete` if
-            its largest value is whole, else a `Box` of shape (1,).
-        actions: the space of the seat's actions. `kind` is the position in `seat.actions`; one more means to
-            wait, where the seat may. One field `text` holds the texts of all actions, `item` the place of a
-            choice, and each number has a field of its name, shape (1,), from 0 to 1 between its bounds (see
+        observations: the space of the seat's observations. Each gauge is a field: `Discrete` if its maximum
+            is a whole number, else a `Box` of shape (1,).
+        actions: the space of the seat's actions. `kind` is the index in `seat.actions`; the next number means
+            to wait, if the seat may wait. The field `text` holds the text of any action, `item` the index of
+            a choice. Each number has a field of shape (1,), scaled so that 0 and 1 are its bounds (see
             `Rules.scale`).
-        has_text_only: True if an action is a `kind` and a `text`; then `move` needs nothing else.
+        has_text_only: True if an action has only `kind` and `text`; then `move` needs no other arguments.
     """
 
     def __init__(self, seat: Seat, mask: str = "action_mask") -> None:
@@ -57,10 +57,10 @@ class SeatSpaces:
         self._declared = dict(enumerate(seat.actions))
 
     def observation(self, view: View) -> dict[str, Any]:
-        """Return a new observation. A message that is too long is cut and says so.
+        """Return the observation of a view. A message that is too long is cut and says so.
 
         Raises:
-            BenchmarkError: the instruction is too long; a schema must not be cut.
+            BenchmarkError: the instruction is too long; it is not cut, because it contains the schema.
         """
         instruction, message, legal, gauges = view.instruction, view.message, view.legal, view.gauges
         if len(instruction) > INSTRUCTION_LENGTH:
@@ -89,18 +89,18 @@ class SeatSpaces:
     def move(
         self, action: Any, choices: Sequence[Any] = (), scale: Mapping[str, float] = MappingProxyType({})
     ) -> Move | None:
-        """Return an action as a move; None is to wait.
+        """Return the move of an action, or None to wait.
 
-        A text that is too long, or a number out of bounds, makes a move, which the dialogue refuses.
+        A text that is too long or a number out of bounds still becomes a move, which the dialogue refuses.
 
         Args:
-            action: a member of `actions`, but for that, or a `Move`.
-            choices: the values of `item`.
-            scale: the largest numbers, by field; else those of the fields. An action's lie from 0 to 1.
+            action: a member of `actions` or a `Move`.
+            choices: the values that `item` selects from.
+            scale: the maximum of each number, by field, if it is not the one of the field.
 
         Raises:
-            InvalidAction: no policy could mean it: a wrong type or shape, a key too few or too many, a kind
-                or a place that there is not.
+            InvalidAction: the action has a wrong type or shape, a missing or unknown key, or a kind or an
+                item out of range.
         """
         if type(action) is Move:
             if not isinstance(action.action, str):
@@ -109,8 +109,7 @@ class SeatSpaces:
                 )
             return action
         if self.has_text_only and isinstance(action, dict) and len(action) == 2:
-            # An action such as `birdenv.submit_sql` gives: Gymnasium's check says the same at ten times the
-            # cost.
+            # The usual action, as `birdenv.submit_sql` makes it. The complete check costs ten times as much.
             kind, text = action.get("kind"), action.get("text")
             declared = self._declared.get(kind) if type(kind) is int else None
             if declared is not None and type(text) is str:
@@ -193,7 +192,7 @@ def _action_space(seat: Seat) -> spaces.Dict:
 
 
 def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, Any]:
-    """Return observations as one member of the batched space: arrays, and tuples of texts."""
+    """Return observations as a member of the batched space, with arrays and tuples of texts."""
     columns = {name: [each[name] for each in made] for name in space.spaces}
     return {
         name: tuple(column) if isinstance(field, UnicodeText) else np.array(column, dtype=field.dtype)

@@ -1,9 +1,9 @@
-"""The space of Unicode texts, and carrying its members between processes.
+"""The space of Unicode texts, whose members can be shared between processes.
 
-`AsyncVectorEnv` reads observations once from shared memory, when it is made, and afterwards hands out deep
-copies of what it read then. For arrays that works, since they look into the shared memory; the strings that
-Gymnasium reads for its own `Text` never change again. Here reading gives `SharedTexts`, a look into the
-shared memory whose deep copy is a tuple of what stands there at that moment.
+`AsyncVectorEnv` reads observations from shared memory once, when it is made, and later returns deep copies of
+what it read. This works for arrays, which are views of the shared memory, but not for the strings of
+Gymnasium's own `Text`, which never change again. This space reads `SharedTexts` instead: a view whose deep
+copy is a tuple of the current texts.
 """
 
 from __future__ import annotations
@@ -26,11 +26,10 @@ from gymnasium.wrappers.utils import create_zero_array
 
 T = TypeVar("T")
 SHARED_BYTES = 2**20
-"""Bytes of shared memory for one text of one environment, at most."""
+"""Maximum size in bytes of a text in shared memory, for each environment."""
 
 _LENGTH_BYTES = 8
-_LONGEST_CHARACTER = 4
-"""Bytes of UTF-8."""
+_LONGEST_CHARACTER = 4  # bytes in UTF-8
 
 
 class SpaceAsText(Space[T], Generic[T]):
@@ -48,7 +47,7 @@ class SpaceAsText(Space[T], Generic[T]):
         super().__init__(shape=None, dtype=dtype, seed=seed)
 
     def __init_subclass__(cls) -> None:
-        batch_differing_spaces.register(cls)(_batch_differing)  # it is looked up by the exact class
+        batch_differing_spaces.register(cls)(_batch_differing)  # Gymnasium looks up the exact class
 
     def encode(self, value: T) -> str:
         """Return the member as text."""
@@ -64,7 +63,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
     @property
     def shared_bytes(self) -> int:
-        """Return the number of bytes that one member may need in shared memory."""
+        """The maximum number of bytes that a member may need in shared memory."""
         return min(_LONGEST_CHARACTER * self.max_length, SHARED_BYTES)
 
     def __eq__(self, other: object) -> bool:
@@ -75,10 +74,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
 
 class SharedTexts(Sequence[T]):
-    """The members that stand in shared memory now, one for each environment.
-
-    A deep copy is a tuple that no longer changes.
-    """
+    """A view of the members in shared memory, one for each environment. A deep copy is a fixed tuple."""
 
     def __init__(self, space: SpaceAsText[T], rows: npt.NDArray[np.uint8]) -> None:
         self._space = space
@@ -135,7 +131,7 @@ def _write(space: SpaceAsText[T], index: int, value: T, shared_memory: Any) -> N
     if len(written) > space.shared_bytes:
         raise ValueError(
             f"a text of {len(written)} bytes does not fit into the {space.shared_bytes} bytes of shared"
-            " memory that AsyncVectorEnv has for it; make the vector environment with shared_memory=False"
+            " memory that AsyncVectorEnv reserves; make the vector environment with shared_memory=False"
         )
     row = _rows(space, shared_memory)[index]
     end = _LENGTH_BYTES + len(written)
@@ -149,12 +145,14 @@ def _equivalent(space_1: SpaceAsText[Any], space_2: Space[Any]) -> bool:
 
 @flatdim.register(SpaceAsText)
 def _flatdim(space: SpaceAsText[Any]) -> int:
-    raise ValueError(f"{space} has no number of dimensions: a text is no vector; make features of it first")
+    raise ValueError(f"{space} cannot be flattened: a text is not a vector; compute features of it first")
 
 
 @flatten_space.register(SpaceAsText)
 def _flatten_space(space: SpaceAsText[T]) -> SpaceAsText[T]:
-    return space  # as Gymnasium does with its graphs and sequences: the arrays around it are flattened
+    return (
+        space  # unchanged, as Gymnasium's graphs and sequences are; only the arrays around it are flattened
+    )
 
 
 @flatten.register(SpaceAsText)
@@ -169,7 +167,7 @@ def _unflatten(space: SpaceAsText[T], x: T) -> T:
 
 @create_zero_array.register(SpaceAsText)
 def _zero(space: SpaceAsText[T]) -> T:
-    """Return what pads a stack of frames before the first."""
+    """Return the text with which a stack of frames is padded at the start."""
     return space.decode("")
 
 
@@ -187,11 +185,11 @@ _LONGEST_SAMPLE = 32
 
 
 class UnicodeText(SpaceAsText[str]):
-    """All strings of at most `max_length` characters, with any Unicode in them.
+    """All strings of at most `max_length` characters, with any Unicode characters.
 
-    Gymnasium's `Text` looks at every character of a string to tell whether it is a member, and has an
-    alphabet that results from a database leave at once. Samples are short (up to 32 characters), mix
-    several scripts, punctuation and line breaks, and hold no surrogates.
+    Gymnasium's `Text` allows only the characters of a given alphabet and checks each of them. Results from a
+    database need any character. Samples are short (up to 32 characters), mix several scripts, punctuation and
+    line breaks, and contain no surrogates.
 
     >>> space = UnicodeText(max_length=1000)
     >>> "Größe\\n查询" in space, "x" * 1001 in space, b"bytes" in space
@@ -205,9 +203,9 @@ class UnicodeText(SpaceAsText[str]):
         return isinstance(x, str) and len(x) <= self.max_length
 
     def sample(self, mask: None = None, probability: None = None) -> str:
-        """Return a random short text; this space has no masks."""
+        """Return a random short text. Masks and probabilities are not supported."""
         if mask is not None or probability is not None:
-            raise ValueError("UnicodeText takes neither a mask nor a probability")
+            raise ValueError("UnicodeText supports neither a mask nor a probability")
         rng = self.np_random
         length = int(rng.integers(0, min(self.max_length, _LONGEST_SAMPLE) + 1))
         alphabets = [_ALPHABETS[i] for i in rng.integers(0, len(_ALPHABETS), size=length)]

@@ -1,4 +1,4 @@
-"""The vector environment: a batch of dialogues in one process."""
+"""The vector environment, which steps a batch of dialogues in one process."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ _Bools = npt.NDArray[np.bool_]
 
 
 class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
-    """`num_envs` dialogues of one game, stepped in this process; what each says is what `DialogueEnv` says.
+    """A batch of `DialogueEnv` of one game, stepped in this process.
 
-    Observations are members of the batched space: arrays, and tuples of texts. Actions are, too, or a list
-    with one action for each environment (`birdenv.clarify("..")`, a `Move`). Infos and autoreset are those of
-    Gymnasium's own vector environments: `final_obs` and `final_info` hold the end of an episode.
+    Observations are members of the batched space, with arrays and tuples of texts. Actions are members of the
+    batched space, or a list with an action for each environment (`birdenv.clarify("..")`, a `Move`). Infos
+    and autoreset follow Gymnasium's own vector environments: `final_obs` and `final_info` hold the end of an
+    episode.
 
     Args:
         game: the game's name.
-        num_envs: the number of dialogues.
-        seat: the agent's seat, by name; without it, the evaluated one.
+        num_envs: the number of environments.
+        seat: the name of the agent's seat; by default, the evaluated seat.
         render_mode: `ansi` makes `render()` return the dialogues as texts.
-        autoreset_mode: `SAME_STEP` (`SameStep`) starts the next episode in the step that ends one; with
-            `DISABLED` (`Disabled`) `reset(options={"reset_mask": ..})` does. `NEXT_STEP` would throw one
-            action of each episode away, and is left to `vectorization_mode="sync"`.
-        sampling: which tasks are drawn: see `DialogueEnv.sample_tasks`.
+        autoreset_mode: `SAME_STEP` (`SameStep`) starts the next episode in the step that ends one. With
+            `DISABLED` (`Disabled`), call `reset(options={"reset_mask": ..})`. `NEXT_STEP` would discard an
+            action of each episode, so it is only available with `vectorization_mode="sync"`.
+        sampling: which tasks are drawn; see `DialogueEnv.sample_tasks`.
         **settings: settings of the game, and players of the other seats by the seats' names.
 
     Raises:
@@ -72,22 +73,23 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """Return the tasks, in the order that the reset option `index` counts."""
+        """The ids of the tasks. The reset option `index` is an index into them."""
         return self.envs[0].instance_ids
 
     def sample_tasks(self, sampling: Mapping[str, Any] | None) -> None:
-        """Set which tasks are drawn from now on, and how often: see `DialogueEnv.sample_tasks`."""
+        """Set which tasks later resets draw, and how often; see `DialogueEnv.sample_tasks`."""
         for env in self.envs:
             env.sample_tasks(sampling)
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Start an episode in every environment, or in those that the option `reset_mask` says.
+        """Start an episode in every environment, or in those that the option `reset_mask` selects.
 
         Args:
-            seed: one for each environment; of a single number i, environment k has i + k.
-            options: those of `DialogueEnv.reset`, for all environments, and `reset_mask`.
+            seed: a list with a seed for each environment, or a number i, which gives environment k the seed
+                i + k.
+            options: the options of `DialogueEnv.reset`, for all environments, and `reset_mask`.
 
         Raises:
             InputError: an option, a task or the number of seeds cannot be used.
@@ -110,11 +112,11 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
     def step(
         self, actions: Any
     ) -> tuple[dict[str, Any], npt.NDArray[np.float64], _Bools, _Bools, dict[str, Any]]:
-        """Apply one action in each environment.
+        """Apply an action in each environment.
 
         Raises:
             ResetNeeded: autoreset is disabled, and an environment has no running episode.
-            InvalidAction: there are not as many actions as environments, or one of them is not an action.
+            InvalidAction: the number of actions is wrong, or an action is not in the action space.
         """
         try:
             listed = isinstance(actions, list | tuple)
@@ -139,12 +141,12 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         return self._batched(), rewards, terminations, truncations, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return (`ansi`) the dialogues so far; `human` prints what is new after every step."""
+        """Return the dialogues so far (`ansi`), or print their new parts (`human`)."""
         return tuple(env.render() for env in self.envs)
 
     def close_extras(self, **kwargs: Any) -> None:
-        """End the episodes, and let go of the game."""
-        for env in self.envs:
+        """End the episodes and release the game's databases."""
+        for env in getattr(self, "envs", ()):  # an old Gymnasium closes one that could not be made
             env.close()
 
     def _mask(self, mask: Any) -> _Bools:

@@ -1,7 +1,7 @@
-"""c-Interact as a PettingZoo game of two learners: `system_0` asks and answers in SQL, `user_0` explains.
+"""c-Interact as a PettingZoo game of two agents: `system_0` asks and submits SQL, `user_0` answers.
 
-The user's seat is told what it means in words, and answers in text. Whatever it says passes the leak guard.
-Both seats earn the same: what the SQL earned. The seats take turns:
+The user's seat is told in words what is meant, and answers in text, which passes the leak guard. Both seats
+earn the reward of the SQL. The seats take turns:
 
     env = c_interact_v0.env()
     env.reset(seed=1)
@@ -23,14 +23,14 @@ __all__ = ["env", "parallel_env", "raw_env"]
 
 
 def env(**settings: Any) -> Any:
-    """Return the game with PettingZoo's checks of the order of calls; it takes what `raw_env` takes."""
+    """Return the game with PettingZoo's checks of the order of calls. It has the arguments of `raw_env`."""
     return OrderEnforcingWrapper(raw_env(**settings))
 
 
 class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
-    """The game in PettingZoo's parallel form: of both actions, that of the seat to move counts.
+    """The game in PettingZoo's parallel form, where only the action of the seat to move counts.
 
-    It takes what `raw_env` takes.
+    The arguments are those of `raw_env`.
     """
 
     metadata: ClassVar[dict[str, Any]] = DialogueParallel.metadata | {"name": "c_interact_v0"}
@@ -41,7 +41,7 @@ class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
 
 
 class raw_env(DialogueAEC):  # noqa: N801 (PettingZoo's name for it)
-    """Return the game itself. The arguments are those of `CInteractEnv` without `user`."""
+    """The game itself, without such checks. The arguments are those of `CInteractEnv` without `user`."""
 
     metadata: ClassVar[dict[str, Any]] = DialogueAEC.metadata | {"name": "c_interact_v0"}
 

@@ -1,4 +1,4 @@
-"""The PettingZoo drivers: every seat of a game is an agent; one move at a time, or all at once."""
+"""The PettingZoo environments, in which every seat of a game is an agent."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from birdenv.envs._seat_spaces import SeatSpaces
 from birdenv.errors import InfrastructureError, InputError
 
 MASK = "legal_kinds"
-"""Not `action_mask`: PettingZoo's convention is to sample with anything of that name."""
+"""The name of the mask in observations. PettingZoo's tests sample with anything called `action_mask`."""
 
 _NUMBERED: Final = re.compile(r"_\d+$")
-"""PettingZoo's names of agents have a number; a seat may have brought its own."""
+"""Matches the number at the end of a seat's name. PettingZoo's names of agents have such a number."""
 
 _METADATA: Final[dict[str, Any]] = {
     "name": "dialogue_v0",
@@ -33,7 +33,7 @@ _METADATA: Final[dict[str, Any]] = {
 
 
 class _AllSeats(EzPickle):
-    """A game with an agent in every seat: spaces, the running dialogue, and what agents see of it."""
+    """A game with an agent in every seat: the spaces, the running dialogue, and the agents' observations."""
 
     metadata: ClassVar[dict[str, Any]]
 
@@ -65,7 +65,7 @@ class _AllSeats(EzPickle):
         return self._spaces[agent].actions
 
     def observe(self, agent: str) -> dict[str, Any]:
-        """Return what an agent sees now."""
+        """Return the current observation of an agent."""
         index = self.possible_agents.index(agent)
         return self._spaces[agent].observation(self._running().view(index))
 
@@ -80,7 +80,7 @@ class _AllSeats(EzPickle):
         return None
 
     def close(self) -> None:
-        """End the episode, and let go of the game."""
+        """End the episode and release the game's databases."""
         self._close_episode()
         self._arena.close()
 
@@ -97,7 +97,7 @@ class _AllSeats(EzPickle):
         self._dialogue = self._arena.start(name)
         self._title = dict(self._arena._tasks.info(name))
         self._silent = 0
-        self._refused: dict[int, str] = {}  # why, by seat, in this step
+        self._refused: dict[int, str] = {}  # reasons of this step by seat
         self.agents = list(self.possible_agents)
         return self._dialogue
 
@@ -107,7 +107,7 @@ class _AllSeats(EzPickle):
         return self._spaces[self.possible_agents[index]].move(action, choices, scale)
 
     def _play(self, index: int, made: Move | None) -> None:
-        """Play a move, or silence."""
+        """Apply a move, or count a silent turn for None."""
         dialogue = self._running()
         if made is None:
             self._silent += 1
@@ -145,11 +145,11 @@ class _AllSeats(EzPickle):
 
 
 class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
-    """All seats of any registered game, one move at a time.
+    """All seats of any registered game as agents that move one at a time.
 
-    The agents are named after the seats: `system_0`, `user_0`. Each observes and acts as in `DialogueEnv`,
-    with the mask under the name `legal_kinds`. `reset` takes the options `instance_id` and `index`; as
-    PettingZoo's tests ask, it overlooks others. `infos` hold what is public, at the end the outcome.
+    The agents are named after the seats: `system_0`, `user_0`. They observe and act as in `DialogueEnv`, with
+    the mask called `legal_kinds`. `reset` accepts the options `instance_id` and `index`; it ignores other
+    options, as PettingZoo's tests require. `infos` hold public values, and at the end the outcome.
 
     Args:
         game: the game's name.
@@ -160,7 +160,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
     metadata: ClassVar[dict[str, Any]] = _METADATA | {"is_parallelizable": True}
 
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
-        """Start an episode."""
+        """Start an episode. The options are those of `DialogueEnv.reset`; unknown options are ignored."""
         dialogue = self._start(seed, options)
         self.rewards = dict.fromkeys(self.agents, 0.0)
         self._cumulative_rewards = dict.fromkeys(self.agents, 0.0)
@@ -168,10 +168,10 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         self._look(dialogue)
 
     def step(self, action: Any) -> None:
-        """Apply the action of the agent that is selected.
+        """Apply the action of the selected agent. The agent's info names a refused move.
 
         Raises:
-            InvalidAction: as `DialogueEnv.step` does; a refused move is named in the agent's info alike.
+            InvalidAction: the action is not in the agent's action space.
         """
         agent = self.agent_selection
         if self.terminations[agent] or self.truncations[agent]:
@@ -192,7 +192,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
             self.render()
 
     def _next(self, dialogue: Dialogue, after: int) -> str:
-        """Return the next open seat after one."""
+        """Return the next agent whose seat may act."""
         count = len(self._seats)
         return next(
             self.possible_agents[(after + i) % count]
@@ -201,7 +201,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         )
 
     def _look(self, dialogue: Dialogue) -> None:
-        """Bring PettingZoo's dictionaries up to date with the dialogue."""
+        """Update PettingZoo's dictionaries from the dialogue."""
         self.terminations = dict.fromkeys(self.possible_agents, dialogue.terminated)
         self.truncations = dict.fromkeys(self.possible_agents, dialogue.truncated)
         self.infos = self._infos()
@@ -211,10 +211,10 @@ _ByAgent = dict[str, Any]
 
 
 class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
-    """All seats of any registered game, all actions at once; several seats may be open in a step.
+    """All seats of any registered game as agents that act at the same time.
 
-    The seats that may act when a step begins act in the order of their indices. The actions of other seats
-    are left out, and so are those that an earlier seat of the same step made impossible. Names, spaces,
+    The seats that may act at the start of a step act in the order of their indices. Actions of other seats
+    are ignored, and so are actions that an earlier seat makes impossible in the same step. Names, spaces,
     options and infos are those of `DialogueAEC`.
 
     Args:
@@ -235,13 +235,13 @@ class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
     def step(
         self, actions: Mapping[str, Any]
     ) -> tuple[_ByAgent, dict[str, float], dict[str, bool], dict[str, bool], _ByAgent]:
-        """Apply one action of each agent.
+        """Apply an action of each agent.
 
         Returns:
             observations, rewards, terminations, truncations and infos, by agent.
 
         Raises:
-            InvalidAction: there is no such agent, or as `DialogueEnv.step` does.
+            InvalidAction: an agent is unknown, or an action is not in the agent's action space.
         """
         dialogue, acting = self._running(), self.agents
         if unknown := [name for name in actions if name not in self.possible_agents]:

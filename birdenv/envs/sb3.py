@@ -1,6 +1,6 @@
-"""The candidate setting for Stable-Baselines3: a batch of episodes as its `VecEnv`.
+"""A batch of the candidate setting as a `VecEnv` of Stable-Baselines3.
 
-Importing this module needs the extra `rl` (`pip install 'birdenv[rl]'`).
+This module needs the extra `rl` (`pip install 'birdenv[rl]'`).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ __all__ = ["CandidatesVecEnv"]
 
 
 class CandidatesVecEnv(VecEnv):
-    """A batch of candidate episodes, as algorithms of Stable-Baselines3 and sb3-contrib take it.
+    """A batch of candidate episodes for the algorithms of Stable-Baselines3 and sb3-contrib.
 
-    Each step plays one action in every episode, and the next episode begins in the step that ends one. The
-    `info` of an end has `instance_id`, `terminal_observation`, and `episode` as `Monitor` writes it: return
-    `r` and length `l`. `MaskablePPO` finds the masks by itself.
+    Each step plays an action in every episode, and the next episode begins in the step that ends one. The
+    `info` at the end of an episode has `instance_id`, `terminal_observation`, and `episode` with the return
+    `r` and the length `l`, as `Monitor` writes them. `MaskablePPO` finds the masks by itself.
 
     Args:
         batch: the episodes, from `gymnasium.make_vec("birdenv/CInteractCandidates-v0", num_envs=...)`.
@@ -42,10 +42,10 @@ class CandidatesVecEnv(VecEnv):
     def __init__(self, batch: CInteractCandidatesVectorEnv) -> None:
         if not isinstance(batch, CInteractCandidatesVectorEnv):
             raise InputError(
-                "CandidatesVecEnv takes a batch: gymnasium.make_vec('birdenv/CInteractCandidates-v0', ...)"
+                "CandidatesVecEnv needs a batch: gymnasium.make_vec('birdenv/CInteractCandidates-v0', ...)"
             )
         if batch.metadata["autoreset_mode"] is not AutoresetMode.SAME_STEP:
-            raise InputError("CandidatesVecEnv takes a batch with autoreset_mode='SameStep', the default")
+            raise InputError("CandidatesVecEnv needs a batch with autoreset_mode='SameStep', the default")
         self.batch = batch
         super().__init__(batch.num_envs, batch.single_observation_space, batch.single_action_space)
         self._actions: npt.NDArray[np.intp] = np.zeros(self.num_envs, np.intp)
@@ -53,13 +53,13 @@ class CandidatesVecEnv(VecEnv):
         self._lengths = np.zeros(self.num_envs, np.intp)
 
     def reset(self) -> Any:
-        """Start an episode in every place, with the seeds given to `seed`, and return the observations.
+        """Start an episode in every environment, with the seeds given to `seed`; return the observations.
 
         Raises:
-            InputError: options were set; a batch has none.
+            InputError: options were set, which a batch does not have.
         """
         if any(self._options):
-            raise InputError("a batch has no reset options: name tasks and prices when you make it")
+            raise InputError("a batch has no reset options: choose tasks and prices when you make it")
         seeds = [seed if seed is None else int(seed) for seed in self._seeds]
         observation, infos = self.batch.reset(seed=seeds)
         self._reset_seeds()
@@ -68,11 +68,11 @@ class CandidatesVecEnv(VecEnv):
         return observation
 
     def step_async(self, actions: npt.NDArray[Any]) -> None:
-        """Keep the actions for `step_wait`."""
+        """Store the actions for `step_wait`."""
         self._actions = np.asarray(actions)
 
     def step_wait(self) -> tuple[Any, npt.NDArray[np.float32], npt.NDArray[np.bool_], list[dict[str, Any]]]:
-        """Play the actions; return observations, rewards, ends and infos."""
+        """Play the stored actions; return observations, rewards, dones and infos."""
         observation, rewards, ends, _, infos = self.batch.step(self._actions)
         self._returns += rewards
         self._lengths += 1
@@ -87,22 +87,22 @@ class CandidatesVecEnv(VecEnv):
         return observation, rewards.astype(np.float32), ends, made
 
     def close(self) -> None:
-        """Let go of the batch."""
+        """Close the batch."""
         self.batch.close()
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Return the action masks of each episode: the only method that the episodes have.
+        """Return the action masks of each episode. The episodes have no method except `action_masks`.
 
         Raises:
-            AttributeError: another method is asked for.
+            AttributeError: another method is called.
         """
         if method_name != "action_masks":
-            raise AttributeError(f"the episodes of a batch have action_masks, and no method {method_name!r}")
+            raise AttributeError(f"the episodes of a batch have no method {method_name!r}, only action_masks")
         masks = self.batch.action_masks()
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return an attribute of the batch, once for each episode."""
+        """Return a list with an attribute of the batch for each episode."""
         return [getattr(self.batch, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -110,5 +110,5 @@ class CandidatesVecEnv(VecEnv):
         raise NotImplementedError("the episodes of a batch share their attributes")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return for each episode whether it is wrapped: only in `Monitor`, whose infos it has."""
+        """Return True for `Monitor`, whose infos the episodes have, and False for other wrappers."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

@@ -1,11 +1,10 @@
-"""Other forms of the same observations and actions, and other rewards.
+"""Wrappers that change the form of observations and actions, or the rewards.
 
-* `ChatMessages`: an environment as a chat with tools, for policies that are chat models: spaces of messages,
-  and an action read out of an assistant's message.
-* `Markup`: the prompt and the tags of the published c-Interact scripts.
-* `TurnCost`, `PotentialShaping` (with `resolved_points`): rewards added to those of an environment, to make
-  it easier to learn or to price turns.
-* `HiddenPrice`: a candidate environment whose price of a question is paid but not shown.
+* `ChatMessages`: chat messages and tools, for chat models
+* `Markup`: the prompt and the tags of the published c-Interact scripts
+* `TurnCost`: a cost for each step
+* `PotentialShaping` (with `resolved_points`): shaped rewards, which make an environment easier to learn
+* `HiddenPrice`: a candidate environment that does not show the price of a question
 """
 
 from __future__ import annotations
@@ -44,7 +43,7 @@ Json = dict[str, Any]
 
 
 class _ChatSpace(SpaceAsText[Json]):
-    """JSON objects; `max_length` bounds their text, and membership looks at the outermost layer only."""
+    """JSON objects whose text is at most `max_length` long. Only the outermost layer is checked."""
 
     def __init__(self, max_length: int = 2**22, *, seed: int | None = None) -> None:
         super().__init__(max_length, seed=seed)
@@ -80,7 +79,7 @@ class ChatPrompts(_ChatSpace):
 
 
 class ChatReplies(_ChatSpace):
-    """The answer of a chat model: an assistant message, with or without tool calls, or a bare tool call.
+    """Answers of a chat model: assistant messages, with or without tool calls, or bare tool calls.
 
     Samples call the seat's tools.
     """
@@ -101,12 +100,15 @@ class ChatReplies(_ChatSpace):
 
 
 class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Observation: `{"messages": [...], "tools": [...]}`, the arguments of an OpenAI-style chat call.
+    """Converts observations to the arguments of a chat call, and reads actions from the model's message.
 
-    `messages` is the whole dialogue so far, as `birdenv.dialogue.chat_messages` writes it; `tools` are the
-    schemas of the actions that are legal now. Action: the assistant's message with one tool call in it, or
-    the tool call alone. A reply without exactly one valid tool call is played as an illegal action, and
-    stands in `messages` by its words, with the environment's reply as a user's message after it.
+    Observation: `{"messages": [...], "tools": [...]}`, the arguments of an OpenAI-style chat call. `messages`
+    is the whole dialogue so far, as `birdenv.dialogue.chat_messages` writes it; `tools` are the schemas of
+    the actions that are legal now.
+
+    Action: the assistant's message with one tool call in it, or only the tool call. A reply without exactly
+    one valid tool call is an illegal action. `messages` then has its words, and the environment's reply as a
+    user message after it.
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
@@ -149,15 +151,14 @@ _SPEAKERS = {"user": "User", "database": "Database", "judge": "Judge"}
 
 
 class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Observation: one prompt that grows from turn to turn. Action: a model's output, read by its tags.
+    """Converts observations to one growing prompt, and reads actions from the tags in a model's output.
 
-    `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL, or `postgresql` where the databases are
-    PostgreSQL's. Other names of SQL are read too, and a single statement without a fence; what holds no SQL
-    submits `ERROR!`, as the published scripts do. An output without tags goes to the user as it is. Where no
-    question is possible the prompt ends with an opened `<t>`, and the output is searched for SQL whatever its
-    tags.
+    `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL (`postgresql` for PostgreSQL databases).
+    Other names of SQL and a single statement without a fence are accepted, too. A submission without SQL
+    submits `ERROR!`, as in the published scripts. An output without tags goes to the user unchanged. If no
+    question is possible, the prompt ends with an opening `<t>`, and any output is searched for SQL.
 
-    The published markup has these two tags only. Where a game has other actions, their names are tags, too:
+    The published markup has only these two tags. The names of a game's other actions are tags, too:
     `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
     """
 
@@ -198,7 +199,7 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
         return self._prompt, reward, terminated, truncated, info
 
     def _read(self, action: Any) -> tuple[str, Any]:
-        """Return what the output adds to the prompt, and the action that it is."""
+        """Return the text that the output adds to the prompt, and its action."""
         if not self.action_space.contains(action):
             return "", Move("malformed")
         call = read_tool(action, self._legal)
@@ -226,26 +227,26 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 
 
 Potential: TypeAlias = Callable[[Any, gymnasium.Env[Any, Any]], float]
-"""A function of the observation and the environment that gave it."""
+"""A function of an observation and its environment."""
 
-_DIGITS = 10  # of sums of rewards
+_DIGITS = 10  # to which rewards are rounded
 
 
 class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Takes `cost` from the reward of every step.
+    """Subtracts `cost` from the reward of every step.
 
-    This changes the task: with a high cost the best policy asks less.
+    This changes the task: with a high cost, the best policy asks fewer questions.
 
     Args:
         env: any environment.
-        cost: the price of a step, from 0.
+        cost: the cost of a step, 0 or more.
     """
 
     def __init__(self, env: gymnasium.Env[Any, Any], cost: float) -> None:
         RecordConstructorArgs.__init__(self, cost=cost)
         gymnasium.Wrapper.__init__(self, env)
         if not cost >= 0:
-            raise InputError(f"the cost of a turn must be a number from 0, got {cost!r}")
+            raise InputError(f"the cost of a turn must be a number, 0 or more, got {cost!r}")
         self._cost = cost
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
@@ -256,15 +257,15 @@ class TurnCost(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
 class PotentialShaping(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Adds `discount * potential(after) - potential(before)` to the reward of every step.
 
-    The potential of an end is 0, so that every policy's return changes by the same constant, and the best
-    policy stays the best (Ng, Harada and Russell 1999). A truncated episode keeps the potential of its last
-    state, because learners bootstrap from there.
+    The potential of a terminal state is 0, so every policy's return changes by the same constant, and the
+    best policy stays the best (Ng, Harada and Russell 1999). A truncated episode keeps the potential of its
+    last state, because learners bootstrap from there.
 
     Args:
         env: any environment.
         potential: a function of the observation and the environment, such as `resolved_points`.
-        discount: the discount of the learner.
-        scale: factor of the potential.
+        discount: the learner's discount factor.
+        scale: a factor for the potential.
     """
 
     def __init__(
@@ -293,9 +294,10 @@ class PotentialShaping(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorA
 
 
 def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
-    """Return the share of a task's annotated points that the user has settled in this episode, 0 to 1.
+    """Return the share of a task's annotated points that the user has clarified in this episode, from 0 to 1.
 
-    The annotations are the private half of a task: use this to train, and never as an observation.
+    The annotations belong to the private half of a task. Use this function for training only, never as an
+    observation.
 
     Args:
         observation: not used.
@@ -314,7 +316,7 @@ def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
 
 
 class HiddenPrice(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
-    """Sets the price in a candidate environment's observations to 0: how much is it worth to see it?"""
+    """Sets the price in the observations of a candidate environment to 0, to measure what it is worth."""
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
         """Return the observation without the price."""
@@ -323,5 +325,5 @@ class HiddenPrice(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, An
         return {**observation, "episode": episode}
 
     def action_masks(self) -> Any:
-        """Return which actions are possible now."""
+        """Return a mask of the actions that are possible now."""
         return self.env.get_wrapper_attr("action_masks")()

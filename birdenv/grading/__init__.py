@@ -1,17 +1,17 @@
-"""Grading: a pure function of (gold, SQL submitted, rules) on pristine databases.
+"""Grading: a pure function of the gold SQL, the submitted SQL and the rules, on pristine databases.
 
     grader = ExGrader(SqliteSource("dev_databases"))
     verdict = grader.grade("superhero", ["SELECT count(*) FROM superhero"], "SELECT 750")
 
-Grading runs in worker processes: there the SQL runs, and the rows that it finds are compared, under limits.
-It knows nothing of dialogues or tasks. Every verdict says why in one line, which quotes the gold: it is for
-reports and never for an agent. A change that can move a score is a new `GRADER_VERSION`.
+The SQL runs in worker processes, where its rows are also compared, under limits. Grading knows nothing about
+dialogues and tasks. Every verdict includes a reason, which may quote gold rows: show it in reports, but never
+to an agent. Any change that can affect a score increases `GRADER_VERSION`.
 """
 
 from __future__ import annotations
 
 from birdenv.grading._answer_cleaning import clean_sql
-from birdenv.grading._ex import GRADER_VERSION, ExStatus, ExVerdict
+from birdenv.grading._ex import GRADER_VERSION, ExVerdict
 from birdenv.grading._gold_check import GoldCheck
 from birdenv.grading._r_ves import R_VES_RUNS, SpeedMeasurement, measure_speed, r_ves, time_ratio
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL, reads_no_table
@@ -34,7 +34,6 @@ __all__ = [
     "METRICS",
     "R_VES_RUNS",
     "ExGrader",
-    "ExStatus",
     "ExVerdict",
     "GoldCheck",
     "InteractGrader",

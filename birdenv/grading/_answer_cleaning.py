@@ -1,8 +1,8 @@
-"""Take away what surrounds a SQL answer without touching a token of the SQL itself.
+"""Remove everything around the SQL in an answer, without changing any token of the SQL.
 
-What goes: a byte order mark, outer white space, one code fence around the text (with any language tag; half
-a fence counts, where the other half was cut off or stood in the prompt), chat tags at the ends, and trailing
-semicolons and comments.
+This removes a byte order mark, outer white space, a code fence with any language tag, chat tags at either
+end, and trailing semicolons and comments. The code fence may lack one end, because that was cut off or is
+part of the prompt.
 """
 
 from __future__ import annotations
@@ -17,8 +17,13 @@ from birdenv.sql import LONGEST_SQL, Stretch, stretches
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """The SQL, and what was taken away: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon`,
-    `comment`, each at most once, in the order in which it first happened."""
+    """The cleaned SQL.
+
+    Attributes:
+        sql: the SQL.
+        steps: what was removed: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon` or `comment`, each
+            at most once, in the order of the first removal.
+    """
 
     sql: str
     steps: tuple[str, ...]
@@ -45,16 +50,17 @@ _LANGUAGES: Final = frozenset(
 )
 
 _LONGEST_TAG: Final = 24
-_MOST_ROUNDS: Final = 16  # each takes away everything at the ends that needs no other step first
+_MOST_ROUNDS: Final = 16  # each round applies every step once
 
 _Change: TypeAlias = tuple[str, tuple[str, ...]]
-"""The text after a change, and the steps that it took."""
+"""The text after a change, and the names of the steps."""
 
 
 def clean_sql(text: str) -> Cleaned:
-    """Return an answer without what surrounds the SQL (see the module's docstring). Clean SQL is not changed.
+    """Remove everything around the SQL in an answer (see the module's docstring).
 
-    So does text longer than `LONGEST_SQL`, which no database runs.
+    SQL without surroundings is returned unchanged, and so is text longer than `LONGEST_SQL`, which no
+    database runs.
     """
     if len(text) > LONGEST_SQL:
         return Cleaned(text, ())
@@ -110,10 +116,10 @@ def _without_fence(text: str) -> _Change:
 
 
 def _after_opening(text: str) -> int:
-    """Return where the SQL begins behind an opening fence and its language tag.
+    """Return the position of the SQL after an opening fence and its language tag.
 
-    A word with text behind it on its line is a tag only if it names a language of SQL; a word alone on the
-    fence's line is a tag unless SQL can begin with it.
+    A word that is followed by other text on its line is a tag only if it names a dialect of SQL. A word alone
+    on the fence's line is a tag unless SQL can begin with it.
     """
     match = _OPENING.match(text)
     tag = (match["tag"] or "").lower() if match else ""
@@ -124,9 +130,7 @@ def _after_opening(text: str) -> int:
 
 
 def _parts(text: str) -> Iterator[tuple[str, Stretch, int]]:
-    """Yield each stretch with its kind and end; kinds are `semicolon` and `tag`, too, and a tag is one
-    stretch.
-    """
+    """Yield each stretch with its kind and end. Additional kinds are `semicolon` and `tag`."""
     tag_end = 0
     for part in stretches(text):
         if part.start < tag_end:
@@ -139,21 +143,17 @@ def _parts(text: str) -> Iterator[tuple[str, Stretch, int]]:
 
 
 def _is_disputed(part: Stretch) -> bool:
-    """Return whether dialects disagree on where a comment ends: one in it begins, or it never ends."""
+    """Return whether dialects disagree on the end of a comment, because it is nested or never ends."""
     return part.kind == "comment" and (not part.is_closed or ("/*" in part.text[2:] and part.text[0] == "/"))
 
 
 def _is_inside_quotes(text: str) -> bool:
-    """Return whether quotes or a block comment are still open at the end of the text."""
+    """Return whether a quote or block comment is still open at the end of the text."""
     return any(not part.is_closed or _is_disputed(part) for _, part, _ in _parts(text))
 
 
 def _without_trailing(text: str) -> _Change:
-    """Cut the text behind its last token.
-
-    Text with a comment in a comment, or one that is not closed, is left alone: dialects disagree on where
-    such a comment ends.
-    """
+    """Cut the text after its last token, unless dialects disagree on the end of a comment in it."""
     if "--" not in text and "/*" not in text and text[-1:] not in ";>" and not text[-1:].isspace():
         return text, ()  # as nearly always
     end, kinds = 0, dict[str, None]()

@@ -1,12 +1,11 @@
-"""The rules of execution accuracy (EX): does a predicted query return what a gold query returns?
+"""Execution accuracy (EX): compare the rows of a predicted query with those of a gold query.
 
-What was fetched of a prediction is judged by both rules, at once where that can be seen at once.
+The rows are compared by the default rule (as multisets) and by BIRD's official rule (as sets).
 """
 
 from __future__ import annotations
 
 import re
-from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Final, Literal, TypeAlias
@@ -17,14 +16,12 @@ from birdenv.grading._answer_cleaning import clean_sql
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL, SPELLED_OUT, spells_out
 from birdenv.grading._second_run import is_late
 from birdenv.grading._statements import LEAST_FETCHED, FetchedRows, GoldRows, Statements
-from birdenv.grading.compare._cells import canonical_row, canonical_rows
-from birdenv.grading.compare._differences import show
 from birdenv.grading.compare._metrics import Metric, metric_scores, needs_all_rows
 from birdenv.grading.compare._rows import RowsComparison, compare_multiset, compare_ordered, hashable_rows
-from birdenv.grading.compare._tolerance import are_plain, multiset_difference
+from birdenv.grading.compare._tolerance import are_plain
 
 GRADER_VERSION: Final = "5"
-"""The version of what verdicts mean: a change that can move a score is a new one."""
+"""The version of the grading rules. It increases with every change that can affect a score."""
 
 ExStatus: TypeAlias = Literal[
     "passed", "wrong_result", "sql_error", "sql_timeout", "no_submission", "gold_error"
@@ -33,30 +30,30 @@ ExStatus: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ExVerdict:
-    """The result of grading one prediction. `reason`, results and the gold's counts are private to graders.
+    """The result of grading one prediction. Do not show `reason`, results and gold counts to agents.
 
     Attributes:
-        ex: True if the rows agree by the default rule (multisets); of the cleaned SQL if the grader cleans.
-        ex_bird: True if they agree by BIRD's official set rule; always of the SQL as submitted.
-        reason: one line that says why not; empty if `ex`.
+        ex: whether the rows agree by the default rule (multisets), for the cleaned SQL if the grader cleans.
+        ex_bird: whether the rows agree by BIRD's official set rule, always for the SQL as submitted.
+        reason: why the rows do not agree, in one line; empty if `ex` is true.
         status: how the grading ended.
         error: the error of the prediction, or of the gold if the status is `gold_error`.
-        gold_empty: True if the gold returned no row, or nothing but NULLs.
-        flags: what else was noticed, such as `dup_only`.
+        gold_empty: whether the gold returned no rows, or only NULLs.
+        flags: further findings, such as `dup_only`.
         rows_gold: number of rows of the gold.
-        rows_pred: number of rows of the prediction; None also if fetching stopped before the last row.
-        matched_gold: index of the gold that gave `ex`. `gold_result`, `rows_gold`, `gold_empty`, `flags` and
-            `expected` are about that gold, or else about the first one that ran.
+        rows_pred: number of rows of the prediction; None if it is unknown because fetching stopped early.
+        matched_gold: index of the gold that matched. `gold_result`, `rows_gold`, `gold_empty`, `flags` and
+            `expected` refer to that gold, or to the first gold that ran if none matched.
         expected: the first row of the gold that the prediction lacks, as text.
         returned: the first row of the prediction that the gold lacks, as text.
-        metrics: the metrics that the grader was asked for, from 0 to 1; like `ex`, of the cleaned SQL.
-        clean_steps: what cleaning took away.
+        metrics: the requested metrics, from 0 to 1, for the cleaned SQL if the grader cleans.
+        clean_steps: what cleaning removed.
         gold_seconds: duration of the gold, as the database measured it when the statement ran.
         pred_seconds: duration of the prediction.
-        was_late: True if a time limit ended one of the statements.
-        gold_result: the first 1,001 rows at most, truncated if there were more. Values of types that only
-            PostgreSQL has are a `ShownCell`.
-        pred_result: the same of the prediction.
+        was_late: whether a time limit ended one of the statements.
+        gold_result: up to 1,001 rows of the gold, truncated if there are more. Values of types that SQLite
+            does not have are replaced by `ShownCell`.
+        pred_result: the same for the prediction.
     """
 
     ex: bool
@@ -82,7 +79,7 @@ class ExVerdict:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShownCell:
-    """A value of a type that SQLite does not have, as its `repr`: results of verdicts are only shown."""
+    """The `repr` of a value of a type that SQLite does not have. Results in verdicts are only displayed."""
 
     text: str
 
@@ -91,14 +88,12 @@ class ShownCell:
 
 
 def without_results(verdict: ExVerdict) -> ExVerdict:
-    """Return the verdict alone: rows of a thousand results would fill the memory."""
+    """Return the verdict without its results, which would fill the memory for thousands of pairs."""
     return replace(verdict, gold_result=None, pred_result=None)
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return whether both have the same rows in the same order, as Python and canonical forms alike see
-    them.
-    """
+    """Return whether gold and prediction have equal rows in the same order, also in canonical form."""
     return (
         pred.total == len(gold.rows)
         and pred.rows == gold.rows
@@ -109,44 +104,24 @@ def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
 
 
 def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
-    """Compare the prediction with the gold as multisets of rows."""
+    """Compare gold and prediction as multisets of rows."""
     if is_same(gold, pred):
         flags = ("both_empty", "gold_empty") if not gold.rows else ("gold_empty",) if gold.is_empty else ()
         return RowsComparison(True, "", flags)
-    if pred.more and pred.total is not None and len(gold.result.columns) == len(pred.columns):
-        return _with_repeated_rows(gold, pred, pred.total)
     return compare_multiset(gold.result, pred.result)
 
 
 def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return whether `compare_bird` calls the two equal."""
+    """Return whether gold and prediction are equal by the rule of `compare_bird`."""
     if pred.total == len(gold.rows) and pred.rows == gold.rows:
-        return True  # as they are
-    if pred.total is None or not (gold.has_all(pred.rows) and gold.has_all(pred.more)):
+        return True
+    if pred.total is None or not gold.has_all(pred.rows):
         return False
     try:
         returned = set[tuple[Hashable, ...]](pred.rows)
     except TypeError:
         returned = set(hashable_rows(pred.rows))
-    return len(returned.union(pred.more)) == len(gold.row_set)
-
-
-def _with_repeated_rows(gold: GoldRows, pred: FetchedRows, total: int) -> RowsComparison:
-    """Compare, as multisets, a prediction that has more rows than the gold, some of which were only
-    counted.
-    """
-    expected, kept = canonical_rows(gold.rows), canonical_rows(pred.rows)
-    returned = Counter(kept)
-    for row, count in pred.more.items():
-        returned[canonical_row(row)] += count
-    flags = ("gold_empty",) if gold.is_empty else ()
-    _, extra = multiset_difference(expected, kept)
-    missing = next(iter((Counter(expected) - returned).elements()), None)
-    counts = f"{len(expected)} row{'s' * (len(expected) != 1)} expected, {total} returned"
-    rows = ("" if missing is None else show(missing), show(extra[0]))
-    if gold.canonical_set == returned.keys():
-        return RowsComparison(False, f"duplicate rows differ: {counts}", (*flags, "dup_only"), *rows)
-    return RowsComparison(False, counts, flags, *rows)
+    return len(returned) == len(gold.row_set)
 
 
 _ORDER: Final = re.compile(r"\border\b", re.IGNORECASE)
@@ -155,19 +130,18 @@ _Fetched = FetchedRows | QueryError
 
 
 class LocalExGrader:
-    """Grades predictions against golds in the calling process, which is a worker.
+    """Grades predictions against golds in the calling process, which must be a worker.
 
-    A prediction runs once, and only as many of its rows are fetched and kept as the verdict needs: one more
-    than the gold has, but at least 1,001, so that the rows that are shown do not tell how many the gold has.
-    Rows beyond those are only counted, up to the first row that no gold has. A prediction whose SQL equals
-    that of a gold is not run.
+    A prediction runs once. Only the rows that the verdict needs are fetched: one more than the gold has, but
+    at least 1,001, so that the displayed rows do not reveal how many rows the gold has; and further rows up
+    to the first row that no gold contains. A prediction with the same SQL as a gold does not run.
 
     Args:
         source: the databases.
-        limits: the limits of each statement.
+        limits: the limits on each statement.
         clean: as in `ExGrader`.
         metrics: as in `ExGrader`.
-        fail_doubtful: see `ExGrader`.
+        fail_doubtful: as in `ExGrader`.
     """
 
     def __init__(
@@ -186,7 +160,7 @@ class LocalExGrader:
         self._needs_all_rows = needs_all_rows(self._metrics)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
-        """See `ExGrader.grade`; without a second run."""
+        """Grade as `ExGrader.grade` does, without a second run after a timeout."""
         statements = self._statements
         cleaned = clean_sql(prediction or "") if self._clean else None
         sql = cleaned.sql if cleaned else prediction or ""
@@ -194,7 +168,7 @@ class LocalExGrader:
         if not sql.strip() or prediction is None:
             return self._ungraded("no SQL was submitted", "no_submission", steps)
         usable: list[GoldRows] = []
-        places: list[int] = []  # of the usable ones among the golds
+        places: list[int] = []  # indexes of the usable golds
         failed: list[QueryError] = []
         seconds = 0.0
         scope = statements.scope(db_id)
@@ -244,9 +218,7 @@ class LocalExGrader:
         return _failed(verdict) if doubted and spells_out(sql, gold.sql, self._dialect) else verdict
 
     def _order_flags(self, comparison: RowsComparison, gold: GoldRows, pred: _Fetched) -> tuple[str, ...]:
-        """Return `order_only` where rows that agree stand in another order than the gold's ORDER BY asks for;
-        `order_unchecked` where that cannot be told.
-        """
+        """Return `order_only` if equal rows violate the gold's ORDER BY, or `order_unchecked` if unknown."""
         if not comparison.equal or isinstance(pred, QueryError) or pred.rows == gold.rows:
             return ()
         if _ORDER.search(gold.sql) is None:
@@ -275,7 +247,7 @@ class LocalExGrader:
 
 
 def _failed(verdict: ExVerdict) -> ExVerdict:
-    """Return a verdict on rows that are spelled out: wrong by every metric."""
+    """Return the verdict with every metric failed, because the query spells its rows out."""
     return replace(
         verdict,
         ex=False,
@@ -289,7 +261,7 @@ def _failed(verdict: ExVerdict) -> ExVerdict:
 
 
 def _shown(result: QueryResult) -> QueryResult:
-    """Return the first rows of a result: more than can be shown of it, and few enough to be sent."""
+    """Return the first rows of a result: enough to display, and few enough to send."""
     rows = [tuple(map(_shown_cell, row)) for row in result.rows[: LEAST_FETCHED + 1]]
     return replace(result, rows=rows, truncated=result.truncated or len(result.rows) > len(rows))
 

@@ -1,6 +1,6 @@
-"""Does a gold pass its own grading? A gold that does not costs every system its task.
+"""Check whether a gold query passes its own grading. If it does not, no system can pass its task.
 
-Where the LIMIT of a gold cuts through a tie, several answers are right, and the engine picks one.
+If the LIMIT of a gold cuts through a tie, several results are right, and the engine picks one of them.
 """
 
 from __future__ import annotations
@@ -8,30 +8,33 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 from birdenv.databases import DatabaseSource, Limits, QueryError, QueryResult, Result, Row
 from birdenv.grading._reads import reads_clock
 from birdenv.grading._statements import whole
 from birdenv.grading.compare._metrics import MODES, compare, soft_f1
-from birdenv.sql import Token, sql_tokens
+from birdenv.grading.compare._rows import output_column, query_tree
+from birdenv.sql import quiet_parser
 
-_LOOKED_BEYOND: Final = 50  # rows behind the cut
-_DIRECTIONS: Final = frozenset({"ASC", "DESC", "NULLS", "FIRST", "LAST"})
-_SET_WORDS: Final = frozenset({"UNION", "EXCEPT", "INTERSECT"})
+_LOOKED_BEYOND: Final = 50  # rows after the cut
 
 
 def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Result]) -> str:
-    """Return one line if the outermost LIMIT leaves out rows that its ORDER BY puts level with rows that it
-    keeps; empty if not, and where that cannot be told. A LIMIT without ORDER BY puts all rows level.
+    """Return a description if the outermost LIMIT separates rows with equal sort keys, or an empty text.
 
-    `gold` is the query's result. `run` is asked for the same query with a later LIMIT, and with the sort keys
-    as further columns. Sub-queries with a LIMIT of their own are not looked at.
+    Without ORDER BY, all rows have equal sort keys. The text is also empty if the query cannot be analysed.
+    LIMITs of sub-queries are not checked.
+
+    Args:
+        sql: the query.
+        dialect: `sqlite` or `postgres`.
+        gold: the result of the query.
+        run: runs a query. It is called with the same query, a larger LIMIT, and the sort keys as additional
+            columns.
     """
-    try:
-        probe = _probe(sql, sql_tokens(sql, dialect), gold.columns)
-    except ValueError:
-        return ""
+    with quiet_parser():
+        probe = _probe(sql, dialect, gold.columns)
     if probe is None:
         return ""
     result = run(probe.sql)
@@ -40,7 +43,7 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
     width = len(gold.columns)
     outputs = [row[:width] for row in result.rows]
     if outputs[probe.first : probe.end] != list(gold.rows):
-        return ""  # the keys as columns, or something else, made another query of it
+        return ""  # the additional columns, or something else, changed the result
     keys = [tuple(row[place] for place in probe.keys) for row in result.rows]
     for cut in (probe.first, probe.end):
         if _is_tie(cut, keys, outputs):
@@ -53,7 +56,7 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
 
 @dataclass(frozen=True, slots=True)
 class _Probe:
-    """A query whose rows from `first` to `end` are the gold's; `keys`: places of the sort keys."""
+    """A query whose rows from `first` to `end` are the gold's. `keys` are the columns of the sort keys."""
 
     sql: str
     first: int
@@ -62,111 +65,57 @@ class _Probe:
 
 
 def _is_tie(cut: int, keys: Sequence[Row], outputs: Sequence[Row]) -> bool:
-    """Return whether rows before and behind the cut have the same keys, and not all the same output."""
+    """Return whether the rows before and after the cut have the same keys, but different outputs."""
     if not 0 < cut < len(keys) or keys[cut - 1] != keys[cut]:
         return False
     return len({repr(output) for key, output in zip(keys, outputs, strict=True) if key == keys[cut]}) > 1
 
 
-def _probe(sql: str, tokens: Sequence[Token], columns: Sequence[str]) -> _Probe | None:
+def _probe(sql: str, dialect: str, columns: Sequence[str]) -> _Probe | None:
     """Return the probe, or None if the query has no outermost LIMIT with plain numbers or no usable keys."""
-    outer = _outermost(tokens)
-    words = [tokens[i].text.upper() if tokens[i].kind == "word" else "" for i in outer]
-    if "LIMIT" not in words:
+    from sqlglot import exp
+
+    tree = query_tree(sql, dialect)
+    limit, offset, order = (tree and tree.args.get(name) for name in ("limit", "offset", "order"))
+    count, first = _number(limit), _number(offset) if offset else 0
+    if count is None or first is None:
         return None
-    limit = words.index("LIMIT")
-    numbers = _limit_and_offset([tokens[i] for i in outer[limit + 1 :]])
-    if numbers is None:
-        return None
-    count, first = numbers
-    start = tokens[outer[limit]].end
-    new_limit = f" {first + count + _LOOKED_BEYOND}"
-    orders = [i for i in range(limit) if words[i] == "ORDER" and words[i + 1] == "BY"]
-    if not orders:
-        return _Probe(sql[:start] + new_limit, first, first + count, ())
-    parts = _split([tokens[i] for i in range(outer[orders[-1]] + 2, outer[limit])])
     places: list[int] = []
-    added: list[str] = []
-    for part in parts:
-        text = sql[part[0].end - len(part[0].text) : part[-1].end]
-        place = _place(part, columns)
+    added: list[Any] = []
+    for key in [ordered.this for ordered in order.expressions] if order else []:
+        is_qualified = isinstance(key, exp.Column) and key.table
+        place = None if is_qualified else output_column(key, (), columns)
         places.append(len(columns) + len(added) if place is None else place)
-        added += [text] if place is None else []
-    if not added:
-        return _Probe(sql[:start] + new_limit, first, first + count, tuple(places))
-    is_plain = words.count("SELECT") == 1 and not _SET_WORDS & set(words)
-    if not is_plain or "FROM" not in words or words[words.index("SELECT") + 1] == "DISTINCT":
+        added += [key] if place is None else []
+    if added and (not isinstance(tree, exp.Select) or tree.args.get("distinct")):
         return None
-    source = tokens[outer[words.index("FROM")]]
-    end_of_outputs = source.end - len(source.text)
-    with_keys = f"{sql[:end_of_outputs].rstrip()}, {', '.join(added)} {sql[end_of_outputs:start]}"
-    return _Probe(with_keys + new_limit, first, first + count, tuple(places))
+    probe = tree.select(*added) if added else tree.copy()
+    probe.set("limit", exp.Limit(expression=exp.Literal.number(first + count + _LOOKED_BEYOND)))
+    probe.set("offset", None)
+    return _Probe(probe.sql(dialect=dialect), first, first + count, tuple(places))
 
 
-def _outermost(tokens: Sequence[Token]) -> list[int]:
-    places, depth = [], 0
-    for i, token in enumerate(tokens):
-        depth -= token.text == ")"
-        if depth == 0 and token.text not in "()":
-            places.append(i)
-        depth += token.text == "("
-    return places
+def _number(clause: Any) -> int | None:
+    """Return the number of a LIMIT or OFFSET, or None if it is not a plain number."""
+    from sqlglot import exp
 
-
-def _limit_and_offset(tokens: Sequence[Token]) -> tuple[int, int] | None:
-    """Read `n`, `n OFFSET m` or `m, n` as (n, m)."""
-    texts = [token.text.upper() for token in tokens if token.text != ";"]
-    match texts:
-        case [count] if count.isdigit():
-            return int(count), 0
-        case [count, "OFFSET", first] if count.isdigit() and first.isdigit():
-            return int(count), int(first)
-        case [first, ",", count] if count.isdigit() and first.isdigit():
-            return int(count), int(first)
-    return None
-
-
-def _split(tokens: Sequence[Token]) -> list[list[Token]]:
-    """Return the sort keys, without their directions."""
-    keys: list[list[Token]] = [[]]
-    depth = 0
-    for token in tokens:
-        depth += (token.text == "(") - (token.text == ")")
-        if depth == 0 and token.text == ",":
-            keys.append([])
-        else:
-            keys[-1].append(token)
-    for key in keys:
-        while len(key) > 1 and key[-1].text.upper() in _DIRECTIONS:
-            key.pop()
-    return keys
-
-
-def _place(key: Sequence[Token], columns: Sequence[str]) -> int | None:
-    """Return which output column a key is, by its number or name."""
-    if len(key) != 1:
-        return None
-    text = key[0].text
-    if text.isdigit():
-        return int(text) - 1 if 1 <= int(text) <= len(columns) else None
-    names = [column.lower() for column in columns]
-    name = text.strip('"`[]').lower()
-    return names.index(name) if names.count(name) == 1 else None
+    number = clause.expression if clause is not None else None
+    return int(number.this) if isinstance(number, exp.Literal) and number.is_int else None
 
 
 @dataclass(frozen=True, slots=True)
 class GoldCheck:
-    """The result of running a gold twice; it is private to graders.
+    """The result of running a gold twice. It must not be shown to agents.
 
     Attributes:
-        failures: why the gold does not pass, by comparison mode (also `soft_f1`), or under `gold` if it does
-            not run.
+        failures: why the gold does not pass, by comparison mode (or `soft_f1`), or by `gold` if it does not
+            run.
         seconds: duration of the slower run.
         rows: number of rows.
-        is_empty: True if it returned no row, or nothing but NULLs.
-        reads_clock: True if its text reads the clock.
-        has_changed: True if the two runs returned different rows.
-        tie: one line if its LIMIT cuts through rows that its ORDER BY ranks equal; otherwise empty.
+        is_empty: whether the gold returned no rows, or only NULLs.
+        reads_clock: whether its text reads the clock.
+        has_changed: whether the two runs returned different rows.
+        tie: a description if its LIMIT cuts through rows with equal sort keys; otherwise empty.
     """
 
     failures: dict[str, str]
@@ -179,11 +128,12 @@ class GoldCheck:
 
     @property
     def passed(self) -> bool:
+        """Return whether the gold agrees with itself in every mode."""
         return not self.failures
 
 
 def check_gold_here(source: DatabaseSource, db_id: str, sql: str, limits: Limits) -> GoldCheck:
-    """See `check_gold`; in the process that asks, which is a worker, and without a second run."""
+    """Check a gold as `check_gold` does, in the calling process (a worker), without a second attempt."""
     first, second = (whole(_run(source, db_id, limits, sql)) for _ in range(2))
     seconds, clock = max(first.elapsed, second.elapsed), reads_clock(sql)
     for result in (first, second):

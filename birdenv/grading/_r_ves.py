@@ -1,7 +1,7 @@
-"""R-VES: is the prediction as fast as the gold? As BIRD mini-dev's `evaluation_ves.py` computes it.
+"""R-VES, which rewards predictions that are as fast as the gold (BIRD mini-dev's `evaluation_ves.py`).
 
-It measures the machine too: its authors say that it is not reproducible elsewhere and advise to repeat it
-five times and to keep the highest. Compare only what was measured on one idle machine in one go.
+R-VES depends on the machine. Its authors say that it cannot be reproduced elsewhere, and advise to measure
+five times and to keep the highest value. Compare only values that were measured together on one idle machine.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Final
 from birdenv.databases import DatabaseSource, Limits, QueryError
 
 R_VES_RUNS: Final = 100
-"""How often the official script runs each of the two queries."""
+"""The number of times that the official script runs each of the two queries."""
 
 _REWARDS: Final = ((2.0, 1.25), (1.0, 1.0), (0.5, 0.75), (0.25, 0.5), (0.0, 0.25))
 _SIGMAS: Final = 3
@@ -25,12 +25,12 @@ _DEFAULT_LIMITS: Final = Limits()
 
 @dataclass(frozen=True, slots=True)
 class SpeedMeasurement:
-    """The durations of gold and prediction, in seconds, in the order in which they ran.
+    """The durations of gold and prediction in seconds, in the order of the runs.
 
     Attributes:
         gold_seconds: one number for each run of the gold.
         pred_seconds: one number for each run of the prediction.
-        error: why runs are missing: a query failed, or the time was used up. Then the score is 0.
+        error: why runs are missing (a query failed, or the time was used up); the score is then 0.
     """
 
     gold_seconds: tuple[float, ...]
@@ -39,16 +39,16 @@ class SpeedMeasurement:
 
     @property
     def score(self) -> float:
-        """Return the item's R-VES."""
+        """Return the R-VES of the pair."""
         return 0.0 if self.error else r_ves(self.gold_seconds, self.pred_seconds)
 
 
 def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
-    """Return R-VES of one pair whose results agree by the set rule (`compare_bird`); other pairs score 0.
+    """Return the R-VES of a pair whose results agree by the set rule (`compare_bird`). Other pairs score 0.
 
-    The score is the square root of a reward for `time_ratio`: 1.25 from a ratio of 2, 1 from 1, 0.75 from
-    0.5, 0.5 from 0.25, and 0.25 below. So it is 1.118, 1, 0.866, 0.707 or 0.5, or 0 without a ratio. The
-    metric is the mean over all pairs, times 100.
+    The score is the square root of a reward that depends on `time_ratio`: 1.25 for a ratio of at least 2, 1
+    for at least 1, 0.75 for at least 0.5, 0.5 for at least 0.25, and 0.25 below that. So the score is 1.118,
+    1, 0.866, 0.707 or 0.5, or 0 without a ratio. The metric is the mean over all pairs, times 100.
     """
     ratio = time_ratio(gold_seconds, pred_seconds)
     if ratio <= 0:
@@ -57,11 +57,11 @@ def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float
 
 
 def time_ratio(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
-    """Return how many times as long as the prediction the gold takes.
+    """Return the mean ratio of the gold's time to the prediction's time.
 
-    This is the mean, over the runs, of gold time / predicted time. As in the official script, ratios that do
-    not lie strictly within three standard deviations of their mean are left out, and the result is 0 if none
-    is left: that happens when all ratios are the same, as with a single run. It is also 0 if a time is 0.
+    As in the official script, ratios that do not lie strictly within three standard deviations of their mean
+    are ignored. If no ratio remains, the result is 0; that happens if all ratios are equal, as with a single
+    run. The result is also 0 if one of the prediction's times is 0.
 
     Raises:
         ValueError: the sequences differ in length.
@@ -84,10 +84,10 @@ def measure_speed(
     runs: int = R_VES_RUNS,
     limits: Limits = _DEFAULT_LIMITS,
 ) -> SpeedMeasurement:
-    """Run both queries in turn, the prediction first, each time on a freshly opened database.
+    """Run prediction and gold alternately, each time on a freshly opened database.
 
-    The database measures the times, from the start of a statement to its last row, without opening. All runs
-    together may take `runs` times the wall-clock limit of a statement.
+    The database measures each time from the start of the statement to its last row, without the time to open
+    the database. All runs together may take `runs` times the wall-clock limit of a statement.
 
     Raises:
         InputError: the database cannot be opened.

@@ -1,9 +1,9 @@
-"""What a query reads, by its text: does it read any table, the clock, random numbers?
+"""Find out from the text of a query whether it reads a table, the clock, or random numbers.
 
-A query that reads no table has spelled its rows out. Where the engine does not say that a statement is
-repeatable, the clock and random numbers are asked about in golds: SQLite says it of queries on the file as it
-is, never of what writes or comes after, nor of any date function; PostgreSQL says it of nothing. They are
-never asked about in predictions: SQL can hide what it reads.
+A query that reads no table spells its rows out. If the engine does not mark a gold statement as repeatable,
+its text decides whether it reads the clock or random numbers: SQLite marks only queries without date
+functions on an unchanged file, and PostgreSQL marks no statement. The text of a prediction is never trusted,
+because SQL can hide what it reads.
 """
 
 from __future__ import annotations
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
 @lru_cache(maxsize=4096)
 def reads_clock(sql: str) -> bool:
-    """Return whether the text of a query may read the clock; in doubt, True.
+    """Return whether a query may read the clock; True if that is unclear.
 
-    `'now'` counts wherever it stands. The answers are remembered: ask about the benchmark's own SQL only.
+    The literal `'now'` counts anywhere. Answers are cached, so this is only for the benchmark's own SQL.
     """
     return may_change(sql)
 
 
 FAILED_AS_DOUBTFUL: Final = "failed_as_doubtful"
-"""The flag of a submission that would have passed but for the setting `fail_doubtful`."""
+"""The flag of a submission that fails only because of the setting `fail_doubtful`."""
 
 SPELLED_OUT: Final = "the rows are right, but the query reads no table: they are spelled out"
 
-_LONGEST: Final = 20_000  # characters of a submission that is looked at
+_LONGEST: Final = 20_000  # characters; longer submissions are not examined
 
 _TEXT: Final = re.compile(r"'[^']*+'")
 _NOT_PLAIN: Final = re.compile(r"(?i)--|/\*|[\"'\[\\$#]|\bwith\b")
@@ -40,12 +40,12 @@ _FROM_NAME: Final = re.compile(r"(?i)\bfrom\s++[a-z_`][\w`]*+(?![\w.]|\s*+[().])
 
 
 def spells_out(sql: str, gold: str, dialect: str) -> bool:
-    """Return whether a query reads no table although the gold reads some."""
+    """Return whether a query reads no table, although the gold reads one."""
     return reads_no_table(sql, dialect) and not reads_no_table(gold, dialect)
 
 
 def reads_no_table(sql: str, dialect: str = "postgres") -> bool:
-    """Return whether a query reads nothing but what it writes down itself; False if that is not clear.
+    """Return whether a query reads only values that it spells out itself; False if that is unclear.
 
     >>> reads_no_table("WITH x AS (VALUES (1), (2)) SELECT * FROM x"), reads_no_table("SELECT 1 FROM t")
     (True, False)
@@ -67,19 +67,17 @@ def reads_no_table(sql: str, dialect: str = "postgres") -> bool:
 
 
 def _plainly_reads(sql: str) -> bool:
-    """Tell that a plain query reads a table without parsing it, which takes a millisecond.
+    """Return whether a simple query reads a table, without parsing it, which would take a millisecond.
 
-    Without WITH and quoted names, a name after FROM is a table. FROM inside of a function such as EXTRACT is
-    about columns, which are of a table as well.
+    Without WITH and quoted names, a name after FROM is a table. FROM in a function such as EXTRACT is
+    followed by a column, which belongs to a table as well.
     """
     bare = _TEXT.sub(" ", sql)
     return _NOT_PLAIN.search(bare) is None and _FROM_NAME.search(bare) is not None
 
 
 def _is_written_down(table: exp.Table, ctes: list[exp.CTE]) -> bool:
-    """Return whether a table is a function, such as `generate_series`, or the result of a WITH that it can
-    see.
-    """
+    """Return whether a table is a function, such as `generate_series`, or a visible WITH query."""
     from sqlglot import exp
 
     if isinstance(table.this, exp.Func) or table.db:

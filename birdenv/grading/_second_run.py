@@ -1,8 +1,8 @@
-"""The second run of what a time limit ended.
+"""Run a graded statement a second time after a timeout.
 
-Limits count the processor time that a statement uses itself, and that grows too where others share the core
-and its caches (up to twice was seen). So what is graded is not called a timeout before it has run once more,
-alone and with twice the limit. What an agent tries out in an episode has no second run.
+Limits count a statement's own processor time, but even that grows (up to twofold was observed) if other
+processes share the core and its caches. Therefore a graded statement counts as a timeout only after a second
+run, alone and with twice the limit. Statements that an agent tries in an episode have no second run.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Enter a block that only one process of this user may be in at a time, on this machine.
+    """Let only one process and thread of this user at a time run the block, on this machine.
 
-    Where there is no place for a lock, nobody waits.
+    If no lock file can be opened, nobody waits.
     """
     try:
         lock = _open_lock(Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}.alone")
@@ -31,14 +31,14 @@ def alone() -> Iterator[None]:
         yield
         return
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX)  # of this opening of the file: threads wait for each other, too
+        fcntl.flock(lock, fcntl.LOCK_EX)  # each thread opens the file, so threads wait for each other, too
         yield
     finally:
         os.close(lock)
 
 
 def _open_lock(path: Path) -> int:
-    """Open a file of this user, and no link to one. Raises `OSError`."""
+    """Open a lock file of this user, without following links. Raises `OSError`."""
     lock = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     if os.fstat(lock).st_uid != os.getuid():
         os.close(lock)
@@ -47,7 +47,7 @@ def _open_lock(path: Path) -> int:
 
 
 SECOND_TIME: Final = 2.0
-"""So many times the limit is allowed in the second run."""
+"""The time limit of the second run, as a multiple of the first limit."""
 
 _T = TypeVar("_T")
 
@@ -58,16 +58,14 @@ def second_limits(limits: Limits) -> Limits:
 
 
 def is_late(result: object) -> bool:
-    """Return whether a time limit ended the statement of this result, or the reading of a part of this
-    state.
-    """
+    """Return whether a result is a timeout, or a state contains one."""
     if isinstance(result, DatabaseState):
         return any(map(is_late, result.contents.values()))
     return isinstance(result, QueryError) and result.kind == "timeout"
 
 
 def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Callable[[_T], bool]) -> _T:
-    """Return what `run` gives under the limits; if it was late, what it gives in its second run."""
+    """Return the value of `run(limits)`; or if that was late, the value of a second run."""
     found = run(limits)
     if not was_late(found):
         return found

@@ -1,17 +1,15 @@
-"""The statements that grading executes, each on a freshly opened database, and what is fetched of their rows.
+"""Run gold and predicted statements, each on a freshly opened database, and fetch as few rows as necessary.
 
-No statement runs whose result is known already. The rows of a prediction are fetched in one pass, up to the
-one that decides. So many rows are kept as decide wherever the prediction has no row that a gold lacks: one
-more than the gold's. Where there are more, and all of them rows of a gold, the set rule may still hold and
-the difference may be repeated rows only: then the others are counted, not kept, until the first one that no
-gold has.
+A statement does not run if its result is cached. The rows of a prediction are fetched in one pass, until the
+verdict is clear. If there are more rows than the gold has, and the gold contains all of them, the set rule
+may still hold, and the results may differ only in repeated rows. Fetching therefore stops at the first such
+row that no gold contains.
 
-`GoldRows` are the rows of a gold, with what every comparison with them needs, worked out at most once.
+`GoldRows` holds the rows of a gold, and caches the values that comparisons need.
 """
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Hashable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -37,7 +35,7 @@ from birdenv.grading.compare._tolerance import are_plain
 
 
 class GoldRows:
-    """A gold's whole result; `sql`: what gave it."""
+    """The complete result of a gold query."""
 
     def __init__(self, sql: str, result: QueryResult) -> None:
         self.sql = sql
@@ -47,7 +45,7 @@ class GoldRows:
 
     @cached_property
     def is_empty(self) -> bool:
-        """Return whether the gold has no row, or nothing but NULLs."""
+        """Return whether the gold has no rows, or only NULLs."""
         return all(cell is None for cell in chain.from_iterable(self.rows))
 
     @cached_property
@@ -60,19 +58,20 @@ class GoldRows:
 
     @cached_property
     def canonical_set(self) -> frozenset[tuple[Hashable, ...]]:
+        """Return the distinct rows in canonical form."""
         return frozenset(canonical_rows(self.rows))
 
     def has_all(self, rows: Collection[Row]) -> bool:
-        """Return whether each row is one of the gold's as the set rule compares them."""
+        """Return whether the gold contains each row by the set rule."""
         try:
             return self.row_set.issuperset(rows)
         except TypeError:
             return self.row_set.issuperset(hashable_rows(rows))
 
     def holds(self, width: int, rows: Sequence[Row]) -> bool:
-        """Return whether each row is one of the gold's, by either rule, among results of so many columns.
+        """Return whether the gold has `width` columns, and contains each row by the set or multiset rule.
 
-        False decides: with such a row the two cannot agree, nor differ in repeated rows only.
+        If not, the results cannot agree, and do not differ only in repeated rows.
         """
         if width != len(self.result.columns):
             return False
@@ -81,44 +80,52 @@ class GoldRows:
         return all(canonical_row(row) in self.canonical_set for row in chain(self._foreign(rows), rows))
 
     def _foreign(self, rows: Sequence[Row]) -> list[Row]:
-        """Return the first row that is none of the gold's by the set rule: the one that may decide."""
+        """Return the first row that the gold does not contain by the set rule, as a list."""
         known = zip(rows, hashable_rows(rows), strict=True)
         return list(islice((row for row, hashable in known if hashable not in self.row_set), 1))
 
 
 LEAST_FETCHED: Final = 1_000
-"""Rows of a prediction that are fetched at least, if it has them, however few the gold has. What is shown of
-a prediction may show that many: then it says nothing of the gold."""
+"""The minimum number of rows to fetch of a prediction. Up to this number of rows can be shown without
+revealing how many rows the gold has."""
 
 
 @dataclass(slots=True)
 class FetchedRows:
-    """`rows`: the first ones, in their order. `more`: how often each row comes behind those, as far as rows
-    were counted. `total`: how many rows there are in all; None if fetching ended before the last one.
-    `repeatable`: see `QueryResult`."""
+    """The rows that were fetched of a query.
+
+    Attributes:
+        columns: the column names.
+        rows: all rows in order, or the first ones if fetching stopped before the last row.
+        total: the number of all rows; None if fetching stopped before the last row.
+        elapsed: duration in seconds.
+        repeatable: as in `QueryResult`.
+    """
 
     columns: tuple[str, ...]
     rows: list[Row]
-    more: dict[Row, int]
     total: int | None
     elapsed: float = field(compare=False)
     repeatable: bool = field(default=False, compare=False)
 
     @property
     def result(self) -> QueryResult:
-        """Return the first rows as a result, which is truncated if there were more."""
+        """Return the first rows as a result, which is truncated if there are more rows."""
         is_cut = self.total != len(self.rows)
         return QueryResult(self.columns, self.rows, is_cut, elapsed=self.elapsed, repeatable=self.repeatable)
 
 
 def fetched_rows(result: QueryResult) -> FetchedRows:
-    """Take a query's result for what was fetched."""
+    """Convert the result of a query into `FetchedRows`."""
     total = None if result.truncated else len(result.rows)
-    return FetchedRows(result.columns, list(result.rows), {}, total, result.elapsed, result.repeatable)
+    return FetchedRows(result.columns, list(result.rows), total, result.elapsed, result.repeatable)
 
 
 def whole(result: Result) -> Result:
-    """Freeze the rows of a result; a `too_large` error where it was cut: part of a gold grades nothing."""
+    """Return the result with a tuple of rows, or a `too_large` error if it is truncated.
+
+    A truncated gold result cannot be used for grading.
+    """
     if isinstance(result, QueryError):
         return result
     if result.truncated:
@@ -133,14 +140,16 @@ def whole(result: Result) -> Result:
 
 
 def rows_needed(golds: Sequence[GoldRows]) -> int:
-    """Return how many rows to keep of a prediction that has more rows than the golds."""
+    """Return the number of rows to fetch of a prediction before its rows must be those of a gold."""
     return max(LEAST_FETCHED, *[len(gold.rows) for gold in golds]) + 1
 
 
 class RowCollector:
-    """Sees the rows of a prediction as they come (`EpisodeDatabase.scan`).
+    """A sink for the rows of a prediction (`ScannedDatabase.scan`).
 
-    `most`: rows kept while a gold may still hold them all; None to keep every row.
+    Args:
+        golds: the gold results.
+        most: number of rows after which the golds must contain all rows; None to keep all rows in any case.
     """
 
     def __init__(self, golds: Sequence[GoldRows], most: int | None) -> None:
@@ -149,59 +158,34 @@ class RowCollector:
         self.begin(())
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Begin a statement. If it is run again, forget what was seen of it before."""
+        """Begin a statement. If the statement is run again, forget its earlier rows."""
         self._columns = columns
         self._rows: list[Row] = []
-        self._more: Counter[Row] | None = None  # as nearly always
-        self._open: list[GoldRows] | None = None  # golds that have every row so far
+        self._open: list[GoldRows] | None = None  # golds that contain all rows so far
 
     def see(self, rows: list[Row]) -> bool:
-        """Take the next rows. Return whether more rows can matter."""
-        if self._open is None:
-            if self._most is None or len(self._rows) + len(rows) <= self._most:
-                self._rows += rows
-                return True
-            room = self._most - len(self._rows)
-            self._rows += rows[:room]
-            rows = rows[room:]
-            self._open = self._golds_with(self._rows, self._golds)
-            if not self._open:
-                return False
-        still_open = self._golds_with(rows, self._open)
-        if _are_hashable(rows) and (not still_open or any(gold.has_all(rows) for gold in still_open)):
-            self._more = self._more or Counter()
-            self._more.update(rows)
-        else:
-            self._rows += rows  # arrays and JSON, or equal to a gold's in canonical form only
-        self._open = still_open
-        return bool(still_open)
+        """Receive the next rows. Return whether more rows can matter."""
+        self._rows += rows
+        if self._most is None or len(self._rows) <= self._most:
+            return True
+        golds, unchecked = (self._golds, self._rows) if self._open is None else (self._open, rows)
+        self._open = [gold for gold in golds if gold.holds(len(self._columns), unchecked)]
+        return bool(self._open)
 
     def fetched(
         self, columns: tuple[str, ...], *, is_whole: bool, elapsed: float, repeatable: bool = False
     ) -> FetchedRows:
-        """Return the rows that were seen. `is_whole` says whether they go to the last row."""
-        more = dict(self._more) if self._more else {}
-        total = len(self._rows) + sum(more.values()) if is_whole else None
-        return FetchedRows(columns, self._rows, more, total, elapsed, repeatable)
+        """Return the received rows. `is_whole` says whether they include the last row of the query."""
+        rows = self._rows if is_whole else self._rows[: self._most]
+        return FetchedRows(columns, rows, len(rows) if is_whole else None, elapsed, repeatable)
 
     def replay(self, whole: FetchedRows) -> FetchedRows:
-        """Return what would be fetched of a prediction whose rows are all known."""
+        """Return the rows that would be fetched of a prediction whose rows are all known."""
         self.begin(whole.columns)
         is_whole = self.see(list(whole.rows))
         return self.fetched(
             whole.columns, is_whole=is_whole, elapsed=whole.elapsed, repeatable=whole.repeatable
         )
-
-    def _golds_with(self, rows: list[Row], golds: Sequence[GoldRows]) -> list[GoldRows]:
-        return [gold for gold in golds if gold.holds(len(self._columns), rows)]
-
-
-def _are_hashable(rows: list[Row]) -> bool:
-    try:
-        hash(tuple(rows))
-    except TypeError:
-        return False
-    return True
 
 
 _Gold: TypeAlias = GoldRows | QueryError
@@ -209,14 +193,14 @@ _Fetched: TypeAlias = FetchedRows | QueryError
 
 
 class Statements:
-    """Golds and predictions, through a cache of results. May be used by several threads.
+    """Runs golds and predictions through a cache of results. Thread-safe.
 
-    The golds of the latest question stay at hand, however large, with what comparing worked out of them.
+    The golds of the latest question are kept, whatever their size, with all values cached for comparisons.
 
     Args:
         source: the databases.
-        limits: of each statement.
-        cache: what is known already.
+        limits: the limits on each statement.
+        cache: the cache of results.
     """
 
     def __init__(self, source: DatabaseSource, limits: Limits, cache: ResultCache) -> None:
@@ -226,11 +210,11 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Return what results on a database depend on. Raises `InputError` if it cannot be opened."""
+        """Return the scope of results on a database. Raises `InputError` if it cannot be opened."""
         return self._source.scope(db_id, self._limits)
 
     def golds(self, scope: Scope, db_id: str, sqls: Sequence[str]) -> list[_Gold]:
-        """Return all rows of each gold, or an error if it fails or is cut: part of a gold cannot grade."""
+        """Return all rows of each gold, or an error if the gold fails or is truncated."""
         question, known = (tuple(sqls), scope), self._question
         if known is not None and known[0] == question:
             return known[1]
@@ -242,11 +226,9 @@ class Statements:
     def prediction(
         self, scope: Scope, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
     ) -> _Fetched:
-        """Return the rows of a prediction: all, or enough to show that no gold agrees with it by any rule."""
-        most: int | None = rows_needed(golds)
-        if all_rows or most is None or most > self._limits.rows:
-            most = None
-        collector = RowCollector(golds, most)
+        """Return the rows of a prediction: all rows, or enough to see that no gold agrees by any rule."""
+        most = rows_needed(golds)
+        collector = RowCollector(golds, None if all_rows or most > self._limits.rows else most)
 
         def reuse(known: _Fetched) -> _Fetched | None:
             usable = _if_whole(known)
@@ -291,10 +273,10 @@ class Statements:
 
 
 def _lasts(gold: _Gold) -> bool:
-    """Return whether a gold's result may be cached: the engine calls it repeatable, or its text shows it."""
+    """Return whether a gold's result may be cached, according to the engine or to the text of the gold."""
     return isinstance(gold, GoldRows) and (gold.result.repeatable or not reads_clock(gold.sql))
 
 
 def _if_whole(known: _Fetched) -> _Fetched | None:
-    """Return what was fetched if it is the whole result, or an error."""
+    """Return the value if it is a complete result or an error; otherwise None."""
     return known if isinstance(known, QueryError) or known.total == len(known.rows) else None

@@ -4,13 +4,14 @@
     chat = models.chat("agent", "some-model", scope="library_1/0/system")
     completion = chat.complete([{"role": "user", "content": "Hello"}])
 
-* `ModelSettings`: endpoints, limits, budgets and files, as flags and the environment give them.
-* `Models`: the models of one run, for all threads: clients, recording, ledger.
-* `FunctionModels`: models that another framework calls.
-* `Chat`: one seat's calls in one episode. `Completion`: one checked answer.
-* `Prompt`: a Jinja2 template.
+* `ModelSettings`: endpoints, limits, budgets and files, from options and the environment
+* `Models`: the models of a run, for all threads: clients, recordings and costs
+* `FunctionModels`: models that a function of another framework calls
+* `Chat`: the calls of one seat in one episode
+* `Completion`: a checked answer
+* `Prompt`: a Jinja2 template
 
-This room knows nothing of games. `openai` is imported when the first call is made.
+This package does not depend on games. It imports `openai` when the first call is made.
 """
 
 from birdenv.llm._completion import Completion

@@ -1,4 +1,4 @@
-"""An endpoint's answer, checked by hand: servers differ, and typed clients pass on what does not fit."""
+"""Read and check the answers of endpoints, which differ in ways that typed clients do not notice."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from birdenv.errors import InputError
 from birdenv.files import check_text
 from birdenv.llm._errors import TransientError
 
-_MOST_LEVELS: Final = 20  # of lists and objects in a message
+_MOST_LEVELS: Final = 20  # maximum depth of lists and objects in a message
 _HALF: Final = re.compile(r"\\u[dD][89a-fA-F]")
 _PAGE: Final = re.compile(r"\s*<(?:!doctype )?html", re.IGNORECASE)
 _THINK, _THOUGHT = "<think>", "</think>"
 _BROKEN_OFF: Final = ("error", "abort")
-"""Finish reasons of a server that gave up: these words are not the model's whole answer."""
+"""Finish reasons of a server that gave up, so that the answer is incomplete."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,16 +25,16 @@ class Completion:
     """One answer of a model.
 
     Attributes:
-        message: the assistant's message, whole, as it came.
-        content: its words, or an empty text.
-        tool_calls: its tool calls, as they came.
+        message: the assistant's message as the endpoint sent it.
+        content: the text of the message, or an empty text.
+        tool_calls: the tool calls as the endpoint sent them.
         reasoning: the reasoning of the model, if the endpoint returns it.
-        refusal: its words if it refused.
-        finish_reason: `stop`, `tool_calls`, `length`, `content_filter` or another.
-        prompt_tokens: as the endpoint counts them; None if it does not say.
-        completion_tokens: likewise.
-        cached_tokens: tokens of the prompt that were cached, and so cheaper.
-        cost_usd: None if the price is not known.
+        refusal: the text of a refusal, or an empty text.
+        finish_reason: `stop`, `tool_calls`, `length`, `content_filter` or another reason.
+        prompt_tokens: the number of prompt tokens; None if the endpoint does not report it.
+        completion_tokens: the number of completion tokens; None if the endpoint does not report it.
+        cached_tokens: the number of cached prompt tokens, which are cheaper.
+        cost_usd: the cost in US dollars; None if the price is not known.
     """
 
     message: Mapping[str, Any]
@@ -50,11 +50,11 @@ class Completion:
 
     @property
     def raw_content(self) -> str:
-        """Return its words as they came, with the thoughts that a server has left among them."""
+        """The text of the message, including reasoning that the server has left in it."""
         return _words(self.message.get("content"))
 
     def history(self) -> dict[str, Any]:
-        """Return the message as it is sent back in the next request: words and calls, no reasoning.
+        """Return the message for the next request: its text and calls, without the reasoning.
 
         Every tool call has an id, and its arguments are a JSON object as text. Arguments that are not an
         object are wrapped in one.
@@ -73,7 +73,7 @@ def _sendable(call: Mapping[str, Any], number: int) -> dict[str, Any]:
     arguments = function.get("arguments")
     if not isinstance(arguments, str):
         arguments = "{}" if arguments is None else json.dumps(arguments)
-    if not _is_object(arguments):  # which servers refuse that put calls into a template
+    if not _is_object(arguments):  # servers that put calls into a template refuse other values
         arguments = json.dumps({"arguments": arguments})
     name = function.get("name")
     return {
@@ -100,7 +100,7 @@ def read_completion(text: str) -> Completion:
     """Read the body of an answer.
 
     Raises:
-        TransientError: it is no completion; the message says what it is instead.
+        TransientError: the body is not a completion; the message says what it is instead.
     """
     try:
         body = json.loads(text)
@@ -115,7 +115,7 @@ def read_completion(text: str) -> Completion:
         why = error_text(body) or f"no choices but {shortened(text)}"
         raise TransientError(why, "bad reply")
     reason = choices[0].get("finish_reason")
-    if choices[0].get("error") or reason in _BROKEN_OFF:  # of gateways, whose own server failed
+    if choices[0].get("error") or reason in _BROKEN_OFF:  # from gateways whose own server failed
         raise TransientError(error_text(choices[0]) or f"the answer ended with {reason!r}", "bad reply")
     message: Any = choices[0].get("message")
     try:
@@ -126,16 +126,16 @@ def read_completion(text: str) -> Completion:
 
 
 def check_message(message: Any, where: str) -> None:
-    """Refuse what no model can have written, so that it does not count as a model's empty answer.
+    """Check that a value is a message, so that a server's fault does not count as an empty answer.
 
     Raises:
-        InputError: the value is no message; the text begins with `where`.
+        InputError: the value is not a message; the text begins with `where`.
     """
     if not isinstance(message, dict):
-        raise InputError(f"{where} is no object")
+        raise InputError(f"{where} is not an object")
     for name, kinds in _KINDS.items():
         if not isinstance(message.get(name), kinds):
-            raise InputError(f"{where}: {name!r} is of the wrong type")
+            raise InputError(f"{where}: {name!r} has the wrong type")
     check_text(message, where, most=_MOST_LEVELS)
 
 
@@ -147,7 +147,7 @@ _KINDS: Final[Mapping[str, tuple[type, ...]]] = {
 
 
 def whole_characters(value: Any) -> Any:
-    """Return a JSON value without lone surrogates, which UTF-8 has no place for."""
+    """Return a JSON value without lone surrogates, which UTF-8 cannot encode."""
     try:
         json.dumps(value, ensure_ascii=False).encode()
         return value
@@ -156,11 +156,11 @@ def whole_characters(value: Any) -> Any:
 
 
 UNPAID: Final = {"prompt_tokens": 0, "completion_tokens": 0}
-"""The usage of a request that an endpoint has not taken."""
+"""The usage of a request that an endpoint has refused."""
 
 
 def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) -> Completion:
-    """Return a message with what else is known of it; fields of another type than expected are left out."""
+    """Return the completion of a message. Fields of an unexpected type are ignored."""
     usage = usage if isinstance(usage, Mapping) else {}
     details = usage.get("prompt_tokens_details")
     details = details if isinstance(details, Mapping) else {}
@@ -184,16 +184,17 @@ def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) ->
 
 
 def _parted(content: str) -> tuple[str, str]:
-    """Return thoughts that a server has left among the words, and the words after them.
+    """Return the reasoning that a server has left in the text, and the text after it.
 
-    Of some models the first tag is not there: their prompt ends with it. Without the last one all is thought.
+    The first tag may be missing, because the prompts of some models end with it. Without the last tag, the
+    whole text is reasoning.
     """
     thought, end, words = content.lstrip().removeprefix(_THINK).rpartition(_THOUGHT)
     return (thought, words.lstrip()) if end else (words, "")
 
 
 def _words(content: Any) -> str:
-    """Return text, or the texts of a list of parts."""
+    """Return a text, or the joined texts of a list of parts."""
     if isinstance(content, str):
         return content
     parts = content if isinstance(content, list) else ()
@@ -207,7 +208,7 @@ def _count(value: Any) -> int | None:
 
 
 def error_text(body: Any) -> str:
-    """Return the message of an error's body, or an empty text."""
+    """Return the message in the body of an error, or an empty text."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     found = error.get("message") if isinstance(error, Mapping) else error
     return shortened(found) if isinstance(found, str) else ""

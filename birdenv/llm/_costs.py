@@ -1,6 +1,7 @@
-"""What the calls of a run took: tokens and money by role, and whether a budget is spent.
+"""Count the tokens and costs of a run by role, and check budgets.
 
-What tokens cost is in a file of the user's, else in `genai-prices` if it is installed; else it is not known.
+Prices come from a file of the user's, or else from `genai-prices` if it is installed; otherwise they are not
+known.
 """
 
 from __future__ import annotations
@@ -19,25 +20,25 @@ from birdenv.llm._completion import Completion
 from birdenv.llm._errors import BudgetSpentError
 from birdenv.llm._settings import ModelSettings, Role
 
-_PER: Final = 1_000_000  # prices are for a million tokens
+_PER: Final = 1_000_000  # prices are per million tokens
 _FIELDS: Final = ("input", "output", "cached_input")
 
 
 class TokenPrices:
-    """US dollars of an answer."""
+    """Prices of models, in US dollars per million tokens."""
 
     def __init__(self, file: Path | None = None) -> None:
         """Read a file `{"MODEL": {"input": 0.15, "output": 0.6, "cached_input": 0.075}}`.
 
-        Prices are US dollars for a million tokens; `cached_input` may be left out.
+        `cached_input` may be left out.
 
         Raises:
-            InputError: the file cannot be read, or a price is no number from 0.
+            InputError: the file cannot be read, or a price is not a number, 0 or more.
         """
         self._own: Mapping[str, Mapping[str, float]] = {} if file is None else _read(file)
 
     def cost(self, model: str, url: str, completion: Completion) -> float | None:
-        """Return the price of an answer; None if the price or the tokens are not known."""
+        """Return the cost of an answer in US dollars, or None if prices or tokens are not known."""
         prompt, answer = completion.prompt_tokens, completion.completion_tokens
         if prompt is None or answer is None:
             return None
@@ -49,7 +50,7 @@ class TokenPrices:
         return ((prompt - cached) * own["input"] + cached * cheap + answer * own["output"]) / _PER
 
     def are_known(self, model: str, url: str) -> bool:
-        """Return whether the price of a model is known."""
+        """Return True if the prices of a model are known."""
         return model in self._own or _listed(model, url, 1, 1, 0) is not None
 
 
@@ -61,8 +62,8 @@ def _read(file: Path) -> Mapping[str, Mapping[str, float]]:
         good = isinstance(prices, dict) and {"input", "output"} <= set(prices) <= set(_FIELDS)
         if not good or not all(_is_price(price) for price in prices.values()):
             raise InputError(
-                f"{file}: {model!r} needs the prices `input` and `output`, and may have `cached_input`: "
-                "US dollars for a million tokens"
+                f"{file}: {model!r} needs the prices `input` and `output`, and may have `cached_input`, "
+                "in US dollars per million tokens"
             )
     return found
 
@@ -72,7 +73,7 @@ def _is_price(value: Any) -> bool:
 
 
 def _listed(model: str, url: str, prompt: int, answer: int, cached: int) -> float | None:
-    """Return the price by `genai-prices`, told the URL: what a server of one's own costs is not known."""
+    """Return the cost by `genai-prices`, which knows hosted services by their URL, or None."""
     library = _library()
     if library is None:
         return None
@@ -92,26 +93,24 @@ def _library() -> Any:
     return genai_prices
 
 
-_LARGER: Final = "to go on, give a larger one, too"
+_LARGER: Final = "to continue, also give a larger budget"
 
 
 @dataclass(slots=True)
 class Account:
-    """What one role has taken.
+    """The usage of one role.
 
     Attributes:
-        calls: answers that came from an endpoint.
-        reused: answers that had been recorded.
-        prompt_tokens: as far as the endpoints say.
-        completion_tokens: likewise.
-        cost_usd: as far as prices are known.
-        unpriced: calls whose price or usage is not known.
-        unmetered: those whose usage is not known.
-        troubles: requests that failed and were sent again, by kind.
+        calls: number of answers from endpoints.
+        prompt_tokens: number of prompt tokens, as far as endpoints report them.
+        completion_tokens: number of completion tokens, as far as endpoints report them.
+        cost_usd: cost in US dollars, as far as prices are known.
+        unpriced: number of calls whose cost is not known.
+        unmetered: number of calls whose usage is not known.
+        troubles: number of failed requests by kind.
     """
 
     calls: int = 0
-    reused: int = 0
     prompt_tokens: int = 0
     completion_tokens: int = 0
     cost_usd: float = 0.0
@@ -121,7 +120,7 @@ class Account:
 
 
 class Ledger:
-    """The accounts of a run; safe from any thread."""
+    """The accounts of a run by role. All methods may be called from any thread."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
@@ -131,17 +130,16 @@ class Ledger:
         self._lock = threading.Lock()
 
     def begin_with(self, calls: int, cost: float, tokens: int, unpriced: int) -> None:
-        """Count what an earlier part of the run took; `unpriced` of its calls have no known price."""
+        """Add the usage of an earlier part of the run. `unpriced` is its number of calls of unknown cost."""
         with self._lock:
             self._before = (cost, tokens)
             self._calls_before, self._unpriced_before = calls, unpriced
 
     def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
-        """Count one answer; one that had been recorded costs nothing."""
+        """Count an answer. A reused answer costs nothing."""
         with self._lock:
             account = self._accounts.setdefault(role, Account())
             if reused:
-                account.reused += 1
                 return
             account.calls += 1
             account.prompt_tokens += completion.prompt_tokens or 0
@@ -156,16 +154,17 @@ class Ledger:
             self._accounts.setdefault(role, Account()).troubles[kind] += 1
 
     def check(self) -> None:
-        """Raise `BudgetSpentError` if no further call may be made. Calls in flight are not counted.
+        """Raise a `BudgetSpentError` if no further call may be made.
 
-        A budget cannot be kept where most answers do not say what they took.
+        Calls in flight are not counted. If most answers do not report their usage, a budget cannot be
+        enforced, and the error is raised, too.
         """
         cost, tokens = self.totals()
         budget = "--max-cost" if self._max_cost is not None else "--max-tokens"
         if self._max_cost is not None or self._run_tokens is not None:
             accounts = self.accounts().values()
             if 2 * sum(a.unmetered for a in accounts) > sum(a.calls for a in accounts):
-                raise BudgetSpentError(f"{budget} cannot be kept: the endpoint does not report tokens")
+                raise BudgetSpentError(f"{budget} cannot be enforced: the endpoint does not report tokens")
         if self._max_cost is not None and cost >= self._max_cost:
             raise BudgetSpentError(
                 f"--max-cost is reached: {cost:.4f} of {self._max_cost:g} US dollars ({_LARGER})"
@@ -176,7 +175,7 @@ class Ledger:
             )
 
     def totals(self) -> tuple[float, int]:
-        """Return US dollars and tokens of the whole run so far."""
+        """Return the US dollars and the tokens of the whole run so far."""
         with self._lock:
             accounts = self._accounts.values()
             tokens = sum(a.prompt_tokens + a.completion_tokens for a in accounts)
@@ -188,7 +187,7 @@ class Ledger:
             return dict(sorted(self._accounts.items()))
 
     def line(self) -> str:
-        """Return the whole run so far in a few words; empty if nothing was called."""
+        """Return a short summary of the run so far, or an empty text without calls."""
         accounts = self.accounts().values()
         if not accounts and not self._calls_before:
             return ""
@@ -200,17 +199,3 @@ class Ledger:
         unmetered = sum(a.unmetered for a in accounts)
         took = f"{tokens}{'+' if unmetered else ''} tokens" if tokens or not unmetered else "tokens unknown"
         return f"{self._calls_before + sum(a.calls for a in accounts)} calls, {took}, {price}{again}"
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the accounts as JSON."""
-        return {
-            role: {
-                "calls": a.calls,
-                "reused": a.reused,
-                "prompt_tokens": a.prompt_tokens,
-                "completion_tokens": a.completion_tokens,
-                "cost_usd": None if a.unpriced else round(a.cost_usd, 8),
-                "failed_tries": dict(sorted(a.troubles.items())),
-            }
-            for role, a in self.accounts().items()
-        }

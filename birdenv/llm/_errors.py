@@ -1,6 +1,6 @@
-"""What can go wrong with an endpoint, by what may help; and keys, which no text of an error may show.
+"""Errors of endpoints, by the reaction that they need; and the removal of keys from texts.
 
-A key is found however a server spells it: plain, or as JSON, HTML or a URL escapes its characters.
+A key is found in every spelling that a server may use: plain, or escaped as in JSON, HTML or a URL.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from birdenv.errors import BirdenvError, InfrastructureError, RunEndedError
 
 
 class EndpointError(InfrastructureError):
-    """The endpoint gave no usable answer to one call, also after retries."""
+    """The endpoint gave no usable answer to a call, even after retries."""
 
     retried = True
 
 
 class EndpointRefusedError(RunEndedError):
-    """The endpoint refuses every call: the key, the model, the URL or the quota is at fault."""
+    """The endpoint refuses every call, because of the key, the model, the URL or the quota."""
 
 
 class BudgetSpentError(RunEndedError):
@@ -28,7 +28,7 @@ class BudgetSpentError(RunEndedError):
 
 
 class ReplayMissError(RunEndedError):
-    """A run that is replayed makes a call that was not recorded."""
+    """A replayed run makes a call that was not recorded."""
 
 
 class ContextOverflowError(BirdenvError):
@@ -36,12 +36,12 @@ class ContextOverflowError(BirdenvError):
 
 
 class TransientError(Exception):
-    """One request failed, and the next may do.
+    """A request failed, and another try may succeed.
 
     Attributes:
-        kind: what happened, for counts: `rate limit`, `server error`, `unavailable`, `connection`, `timeout`,
+        kind: the kind of failure: `rate limit`, `server error`, `unavailable`, `connection`, `timeout` or
             `bad reply`.
-        after: seconds that the server asks to wait; None if it does not.
+        after: the seconds that the server asks to wait, or None.
     """
 
     def __init__(self, message: str, kind: str, after: float | None = None) -> None:
@@ -51,15 +51,15 @@ class TransientError(Exception):
 
 
 class RefusedParameterError(Exception):
-    """The endpoint does not know an optional parameter; the argument is its name."""
+    """The endpoint does not know an optional parameter; the argument is the parameter's name."""
 
 
 class ReasoningMissingError(Exception):
-    """The endpoint wants the reasoning of earlier answers back; the argument is what it said."""
+    """The endpoint requires the reasoning of earlier answers; the argument is its message."""
 
 
 class FilteredError(Exception):
-    """The endpoint's filter stopped a request; the argument is what it said."""
+    """The endpoint's content filter stopped a request; the argument is its message."""
 
 
 _HIDDEN: Final = "[key]"
@@ -67,12 +67,12 @@ _KEY_LIKE: Final = re.compile(r"(?i)(?<![a-z0-9])(?:(?:sk|gsk|hf|xai|nvapi|pplx)
 
 
 def has_key(text: str, key: str) -> bool:
-    """Return whether a text holds a key."""
+    """Return True if a text contains the key."""
     return _spelled(key).search(text) is not None
 
 
 def without_key(text: str, key: str) -> str:
-    r"""Return a text with a mark in place of a key.
+    r"""Return a text with a placeholder instead of the key.
 
     >>> without_key(r'{"error": "bad sk-a\u002B1, sk-a%2b1"}', "sk-a+1")
     '{"error": "bad [key], [key]"}'
@@ -81,7 +81,7 @@ def without_key(text: str, key: str) -> str:
 
 
 def looks_like_a_key(text: str) -> bool:
-    """Return whether a text holds something with the first letters that well-known keys have.
+    """Return True if a text contains a word with the prefix of a well-known kind of key.
 
     >>> looks_like_a_key("http://127.0.0.1/sk-a1b2c3/v1"), looks_like_a_key("http://desk-1/task_list/v1")
     (True, False)
@@ -102,5 +102,5 @@ def _spellings(char: str) -> str:
         *([codepoint2name[code]] if code in codepoint2name else []),
     ]
     plain = re.escape(char)
-    # JSON in JSON doubles the backslashes: 15 stand for four levels of it
+    # Nested JSON doubles the backslashes; 15 allow for four levels.
     return rf"(?:{plain}|\\{{1,15}}(?:(?i:u{code:04x})|{plain})|(?i:%{code:02x}|&(?:{'|'.join(entities)});))"

@@ -1,4 +1,4 @@
-"""The models of one run: endpoints, recorded calls, ledger."""
+"""The models of a run: endpoints, recorded calls, and costs."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from birdenv.llm._seat_calls import Chat
 from birdenv.llm._settings import VARIABLES, Endpoint, ModelSettings, Role, environment
 
 CALLS: Final = "private_calls.jsonl"
-"""The file of a run's calls. Private: what a simulated user's model is told may hold the gold."""
+"""The file of a run's calls. It is private, because prompts for a simulated user may contain the gold."""
 
 _OVERFLOW: Final = "context overflow"
 
 
 class Models:
-    """All models of a run, for all its threads.
+    """The models of a run, for all its threads.
 
     Attributes:
-        settings: what was chosen.
-        ledger: what the calls took.
+        settings: the settings of the models.
+        ledger: the usage and the costs.
     """
 
     def __init__(self, settings: ModelSettings | None = None) -> None:
-        """Keep the settings; files are read, but nothing is called.
+        """Read the files that the settings name. No model is called.
 
         Raises:
             InputError: a file cannot be read.
@@ -53,13 +53,13 @@ class Models:
         self._replayed = None if self.settings.replay is None else _replayed(self.settings.replay)
 
     def chat(self, role: Role, model: str, scope: str, seed: int | None = None) -> Chat:
-        """Return the calls of one seat in one episode.
+        """Return a chat for one seat in one episode.
 
         Args:
-            role: whose settings count.
-            model: the model that a spec names; empty for the one of the settings.
-            scope: names task, attempt and seat.
-            seed: is sent with every request.
+            role: the role whose settings apply.
+            model: the model that a spec names; empty to use the one of the settings.
+            scope: the task, the attempt and the seat.
+            seed: sent with every request.
 
         Raises:
             InputError: model, key, URL or the price for `max_cost` is missing; or a file of calls is damaged.
@@ -74,32 +74,32 @@ class Models:
         return Chat(self.settings, partial(self.answer, role), name, scope, seed)
 
     def record_in(self, folder: Path) -> None:
-        """Record the calls in a run folder; those that it holds are not made again.
+        """Record the calls in a run folder. Calls that it already contains are not made again.
 
         Raises:
-            InputError: the file there is damaged.
+            InputError: the folder's file of calls is damaged.
         """
         own = self._own = CallFile(folder / CALLS, append=True)
         self._recorded = own.by_episode()
         self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
 
     def collect(self) -> CollectedCalls:
-        """Keep the calls in memory, in a worker whose run records them."""
+        """Collect the calls in memory, in a worker of a run that records them."""
         collected = self._own = CollectedCalls()
         return collected
 
     def recorded_of(self, episode: str) -> tuple[Call, ...]:
-        """Return the calls of an episode that its run folder held when it was opened."""
+        """Return the calls of an episode that the run folder contained when it was opened."""
         own = self._own
         keys = self._recorded.get(episode, ())
         return tuple(call for key in keys if own is not None and (call := own.find(key)) is not None)
 
     def take_over(self, calls: Iterable[Call], agent: str) -> None:
-        """Record and count calls that a worker made.
+        """Record and count the calls of a worker.
 
         Args:
             calls: the calls.
-            agent: the name of the evaluated seat; the calls of all others are the user's.
+            agent: the name of the evaluated seat; calls of other seats count for the user.
         """
         for call in calls:
             entry = {name: value for name, value in call.items() if name != "key"}
@@ -117,13 +117,13 @@ class Models:
         entry: dict[str, Any],
         thoughts: Sequence[str] = (),
     ) -> Completion:
-        """Return the recorded answer to a request, else the endpoint's, which is recorded.
+        """Return the recorded answer to a request, or ask the endpoint and record its answer.
 
         Args:
-            role: whose endpoint is asked.
-            key: of the call.
+            role: the role whose endpoint is used.
+            key: the key of the call.
             body: the request.
-            entry: what is recorded of the request.
+            entry: the request as it is recorded.
             thoughts: the reasoning of the seat's answers so far.
 
         Raises:
@@ -151,13 +151,13 @@ class Models:
         return completion
 
     def sort_calls(self) -> None:
-        """Sort the recorded calls, so that equal runs have equal files. No episode may be running."""
+        """Sort the recorded calls so that equal runs have equal files. Call it when no episode is running."""
         if self._own is not None:
             self._own.sort()
             self._own.close()
 
     def close(self) -> None:
-        """End a run: close connections and files. Episodes that still play make no further call."""
+        """Close connections and files. Episodes that are still running cannot make further calls."""
         with self._lock:
             self._is_closed = True
             callers, self._callers = list(self._callers.values()), {}
@@ -181,7 +181,7 @@ class Models:
         if self._replayed is not None:
             raise ReplayMissError(
                 f"{self._replayed.path} has no such call: {entry['scope']}, call {entry['n'] + 1} "
-                f"({key[:12]}). It replays only with the settings, prompts and birdenv of its recording"
+                f"({key[:12]}). Replay a run with the settings, prompts and birdenv version of its recording"
             )
         self.ledger.check()
         try:
@@ -212,9 +212,7 @@ class Models:
             return found
 
     def _cache_of(self, endpoint: Endpoint) -> CallFile | None:
-        """Return the file of a cache folder for one endpoint: two servers may call different models by one
-        name.
-        """
+        """Return the cache file of an endpoint, as two servers may use one name for different models."""
         folder = self.settings.cache
         if folder is None:
             return None
@@ -232,10 +230,10 @@ class Models:
 
 
 class FunctionModels(Models):
-    """Models that a function calls, such as those of another framework, which counts and logs them itself.
+    """Models that a function of another framework calls, which counts and logs the calls itself.
 
     Args:
-        call: takes the body of a chat completion's request, and returns the assistant's message.
+        call: takes the body of a chat completion request, and returns the assistant's message.
     """
 
     def __init__(self, call: Callable[[Mapping[str, Any]], Mapping[str, Any]]) -> None:
@@ -243,7 +241,7 @@ class FunctionModels(Models):
         self._call = call
 
     def chat(self, role: Role, model: str, scope: str, seed: int | None = None) -> Chat:
-        """Return the calls of one seat in one episode."""
+        """Return a chat for one seat in one episode."""
         return Chat(self.settings, self._answer_of_function, model or role, scope, seed)
 
     def _answer_of_function(self, key: str, body: dict[str, Any], *_: Any) -> Completion:
@@ -251,10 +249,10 @@ class FunctionModels(Models):
 
 
 def models_of(given: Models | ModelSettings | None) -> Models:
-    """Return the models that a player asks: those of its run, or those that settings describe.
+    """Return the models for a player: the given models, or models with the given settings.
 
-    Without settings, environment variables and `.env` decide. Models of equal settings are shared in this
-    process; nothing is recorded.
+    Without settings, environment variables and `.env` name the endpoint. Equal settings share their models in
+    this process. Calls of these models are not recorded.
     """
     if isinstance(given, Models):
         return given
@@ -268,11 +266,11 @@ def _shared_models(settings: ModelSettings | None, values: tuple[str | None, ...
 
 
 def _replayed(run: Path) -> CallFile:
-    """Return the calls of a run: its folder, the folder above it for the latest run, or the file itself."""
+    """Return the calls of a run, given its folder, the folder above it for the latest run, or the file."""
     for path in (run / CALLS, run / "latest" / CALLS, run):
         if path.is_file():
             return CallFile(path.resolve(), append=False)
-    raise InputError(f"{run}: no recorded calls there ({CALLS}); --replay takes a run with models")
+    raise InputError(f"{run} has no recorded calls ({CALLS}); --replay needs a run with language models")
 
 
 def _priced(completion: Completion, cost: float | None) -> Completion:

@@ -1,4 +1,4 @@
-"""Prompts: Jinja2 templates, from a package or a file of the user's."""
+"""Prompts as Jinja2 templates, from a package or from a file of the user's."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from birdenv.files import read_text
 
 
 class Prompt:
-    """A template. A name that it uses and is not given is an error; a template cannot reach Python."""
+    """A prompt template. Undefined names are errors, and templates run in a sandbox without Python."""
 
     def __init__(self, text: str, where: str) -> None:
         """Compile a template.
 
         Raises:
-            InputError: it is no template; the message names place and line.
+            InputError: the text is not a template; the message names the place and the line.
         """
         from jinja2 import StrictUndefined, TemplateSyntaxError
         from jinja2.sandbox import SandboxedEnvironment
@@ -37,15 +37,15 @@ class Prompt:
         """Read a template from a file.
 
         Raises:
-            InputError: it cannot be read, or is no template.
+            InputError: the file cannot be read, or is not a template.
         """
         return cls(read_text(path), str(path))
 
     def render(self, **values: Any) -> str:
-        """Return the text for values.
+        """Return the text of the template with the given values.
 
         Raises:
-            InputError: the template asks for something that is not given.
+            InputError: the template uses a name that is not given, or fails.
         """
         from jinja2 import TemplateError
 
@@ -60,7 +60,7 @@ class Prompt:
 
 @cache
 def package_prompt(package: str, name: str, form: str = "") -> Prompt:
-    """Return the template `prompts/NAME-FORM.j2` of a package, or `prompts/NAME.j2` if there is none."""
+    """Return the template `prompts/NAME-FORM.j2` of a package, or else `prompts/NAME.j2`."""
     folder = resources.files(package).joinpath("prompts")
     file = folder.joinpath(f"{name}-{form}.j2")
     if not form or not file.is_file():

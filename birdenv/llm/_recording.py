@@ -1,10 +1,10 @@
-"""Recorded calls: an append-only file, a line a call, written through before the answer is used.
+"""Record calls in an append-only file with a line for each call, which is written before the answer is used.
 
-A call is found by its key: the scope (task, attempt and seat), the request without what does not change the
-answer, and how many equal requests the scope has made before. So concurrent episodes never share an entry,
-and an episode that is played again gets the same answers in the same order.
+The key of a call is a digest of the scope (task, attempt and seat), of the request without parameters that do
+not change the answer, and of the number of equal requests that the scope has made before. Concurrent episodes
+therefore never share an entry, and an episode that is played again gets the same answers in the same order.
 
-The dialogues of a run, as its models saw them, can be read out of the recorded calls.
+The dialogues of a run, as its models saw them, can be restored from the recorded calls.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from birdenv.files import exists, lines_of
 from birdenv.llm._completion import check_message, completion_of
 
 Call: TypeAlias = dict[str, Any]
-"""One recorded call: its key, its scope, what was sent and what came back."""
+"""A recorded call: its key, its scope, the request and the answer."""
 
-_MOST_DOLLARS: Final = 1e9  # for one call; a NaN would lift every budget
+_MOST_DOLLARS: Final = 1e9  # limit for one call; NaN must be rejected, because it would disable budgets
 _NO_PART: Final = frozenset({"user", "metadata", "service_tier", "prompt_cache_key", "stream"})
 
 
@@ -32,9 +32,9 @@ def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
     """Return the key of a call.
 
     Args:
-        scope: task, attempt and seat.
+        scope: the task, the attempt and the seat.
         request: the body of the request.
-        again: equal requests that the scope has made before.
+        again: the number of equal requests that the scope has made before.
     """
     asked = {name: value for name, value in request.items() if value is not None and name not in _NO_PART}
     text = json.dumps([scope, asked, again], sort_keys=True, separators=(",", ":"))
@@ -42,7 +42,7 @@ def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
 
 
 class _CallPlace(NamedTuple):
-    """Where a call stands in its file, and in the order of calls."""
+    """The position of a call in its file and in the order of calls."""
 
     start: int
     size: int
@@ -51,23 +51,25 @@ class _CallPlace(NamedTuple):
 
 
 class CallFile:
-    """A file of calls, which any thread may use. Other processes may append to it as well.
+    """A file of calls for any thread. Other processes may append to it, too.
 
-    Of two lines for one call, which two processes may have made at the same time, the first counts.
+    If two processes have recorded the same call, the first line counts.
 
     Attributes:
         path: the file.
-        cost: US dollars of the calls that it held when it was opened and that were paid.
-        tokens: their tokens.
-        calls: how many of them were paid.
-        unpriced: how many of those have no known price.
+        cost: US dollars of the paid calls that the file contained when it was opened.
+        tokens: number of tokens of these calls.
+        calls: number of these calls.
+        unpriced: number of these calls whose price is not known.
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
-        """Open the file, which may be missing. A torn last line is ignored, and removed before appending.
+        """Open the file, which may be missing.
+
+        An incomplete last line is ignored, and removed before a call is appended.
 
         Raises:
-            InputError: it cannot be read, or another line is damaged.
+            InputError: the file cannot be read, or another line is damaged.
         """
         self.path = path
         self.cost, self.tokens, self.calls, self.unpriced = 0.0, 0, 0, 0
@@ -82,10 +84,10 @@ class CallFile:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """Return a recorded call; None if there is none.
+        """Return a recorded call, or None.
 
         Raises:
-            RunEndedError: somebody has changed the file since it was opened.
+            RunEndedError: the file was changed after it was opened.
         """
         line = self._lines.get(key)
         if line is None:
@@ -99,13 +101,12 @@ class CallFile:
         return found
 
     def add(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Append a call, and write it through.
+        """Append a call to the file.
 
-        The file stays open: with the lock held, every call of the system lets another thread run, and the
-        next one waits for both.
+        The file stays open, because each system call under the lock would make other threads wait.
 
         Raises:
-            RunEndedError: it cannot be written.
+            RunEndedError: the file cannot be written.
         """
         data = (json.dumps({"key": key, **entry}) + "\n").encode()
         with self._lock:
@@ -118,7 +119,7 @@ class CallFile:
                 end = os.lseek(self._writing, 0, os.SEEK_CUR)
                 if written != len(data):
                     os.ftruncate(self._writing, end - written)
-                    raise OSError(None, "there is no room for it")
+                    raise OSError(None, "no space left")
                 self._lines[key] = _CallPlace(end - written, written, entry["scope"], entry["n"])
             except OSError as error:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
@@ -131,7 +132,7 @@ class CallFile:
         return found
 
     def sort(self) -> None:
-        """Put the calls into the order of scopes, and of their calls, so that equal runs have equal files."""
+        """Sort the calls by scope and number, so that equal runs have equal files."""
         if not self._lines:
             return
         ordered = sorted(self._lines.items(), key=lambda each: (each[1].scope, each[1].number, each[0]))
@@ -188,9 +189,9 @@ class CallFile:
 
 
 class CollectedCalls:
-    """The calls of episodes that a worker plays, which the run records when an episode comes back.
+    """The calls of episodes in a worker. The run records them when an episode is finished.
 
-    Safe from any thread.
+    All methods may be called from any thread.
     """
 
     def __init__(self) -> None:
@@ -199,46 +200,46 @@ class CollectedCalls:
         self._lock = threading.Lock()
 
     def begin(self, episode: str, known: Iterable[Call]) -> None:
-        """Let an episode find calls that the run has recorded of it before."""
+        """Begin an episode, and make its previously recorded calls available."""
         with self._lock:
             self._known[episode] = {call["key"]: call for call in known}
 
     def find(self, key: str) -> Call | None:
-        """Return a call of the episodes that are played; None if there is none."""
+        """Return a call of the current episodes, or None."""
         with self._lock:
             episodes = [*self._calls.values(), *self._known.values()]
             return next((calls[key] for calls in episodes if key in calls), None)
 
     def add(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Keep a call."""
+        """Store a call."""
         with self._lock:
             self._calls.setdefault(episode_of(entry["scope"]), {})[key] = {"key": key, **entry}
 
     def take(self, episode: str) -> tuple[Call, ...]:
-        """Return the calls of an episode that is over, and forget them."""
+        """Return and remove the calls of a finished episode."""
         with self._lock:
             self._known.pop(episode, None)
             return tuple(self._calls.pop(episode, {}).values())
 
     def sort(self) -> None:
-        """Do nothing: the run sorts its file."""
+        """Do nothing, because the run sorts its file."""
 
     def close(self) -> None:
-        """Do nothing: there is no file."""
+        """Do nothing, because there is no file."""
 
 
 def episode_of(scope: str) -> str:
-    """Return task and repeat of a scope, without the seat."""
+    """Return the task and the repeat of a scope, without the seat."""
     return scope.rpartition("/")[0]
 
 
 def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
-    """Return a line of a file of calls, which may come from anybody, with what is read of it checked.
+    """Return a line of a file of calls, after checking all fields that are read.
 
     Raises:
-        InputError: it is no call.
+        InputError: the line is not a call.
     """
-    where = f"{path}: line {number} is no recorded call"
+    where = f"{path}: line {number} is not a recorded call"
     try:
         entry = json.loads(line)
         cost = entry.get("cost_usd")
@@ -259,22 +260,22 @@ def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
 
 
 class RecordedDialogue(NamedTuple):
-    """All messages of one seat in one episode, with the last answer, and the tools that it was offered."""
+    """All messages of one seat in one episode, including the last answer, and the tools that it had."""
 
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
 
 
 def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
-    """Return the dialogues by scope (task, attempt and seat); none if there is no such file.
+    """Return the dialogues by scope (task, attempt and seat), or nothing if there is no such file.
 
     Raises:
-        InputError: a line is damaged, other than a torn last one.
+        InputError: a line is damaged, other than an incomplete last line.
     """
     found: dict[str, RecordedDialogue] = {}
     if not exists(path):
         return found
-    # the last line may be torn
+    # The last line may be incomplete.
     whole = ((number, line) for number, line in lines_of(path) if line.endswith(b"\n"))
     entries = [(number, read_call(line, path, number)) for number, line in whole]
     sent: dict[str, list[dict[str, Any]]] = {}
@@ -286,18 +287,18 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
             for tool in entry.get("params", {}).get("tools", ()):
                 offered.setdefault(scope, {}).setdefault(tool["function"]["name"], tool)
         except (TypeError, KeyError, AttributeError, InputError):
-            raise InputError(f"{path}: line {number} is no recorded call") from None
+            raise InputError(f"{path}: line {number} is not a recorded call") from None
         answer = completion_of(entry["message"], entry.get("finish_reason"), None).history()
         found[scope] = RecordedDialogue([*sent[scope], answer], list(offered.get(scope, {}).values()))
     return found
 
 
 def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
-    """Return the messages of the last of these calls as one text, and the words of its answer as they came.
+    """Return the messages of the last of several calls as one text, and the unchanged text of its answer.
 
     Args:
         calls: the file.
-        keys: calls of which each goes on from the one before it, such as a second try.
+        keys: calls that each continue the one before, such as a second try.
 
     Raises:
         InputError: a call is not in the file, or is damaged.
@@ -317,7 +318,7 @@ def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
 
 
 def _messages(before: list[dict[str, Any]], entry: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return what a call sent: the beginning of what the one before it sent, and its own.
+    """Return the messages of a call: those that it shares with the previous call, and its own.
 
     Raises:
         KeyError, TypeError, AttributeError, InputError: a field is missing or wrong.

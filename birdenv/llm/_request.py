@@ -1,4 +1,4 @@
-"""One request to an endpoint, and what its failure means. The only module that uses `openai`."""
+"""Send a request to an endpoint and classify its failure. No other module uses `openai`."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ from birdenv.llm._settings import SHORT_KEY, Endpoint
 _T = TypeVar("_T")
 
 OPTIONAL: Final = ("seed", "temperature", "max_tokens", "max_completion_tokens", "service_tier")
-"""Parameters that an endpoint may refuse; then they are left out."""
+"""Parameters that are left out if an endpoint refuses them."""
 
-_MOST_BYTES: Final = 16 * 2**20  # of an answer
+_MOST_BYTES: Final = 16 * 2**20  # maximum size of an answer
 _CONNECT_SECONDS: Final = 30.0
 _OVERFLOW = re.compile(
     r"context.{0,20}(length|window|size)|maximum context|too many tokens|prompt is too long"
@@ -51,12 +51,11 @@ _NEVER = ("unsupported protocol", "certificate", "ssl", "tls", "missing an 'http
 
 
 class Poster:
-    """Sends requests to one endpoint; safe from any thread. Texts that it returns never hold the key.
+    """Sends requests to one endpoint, from any thread. Returned texts and errors never contain the key.
 
-    The `openai` client says where requests go and with which headers; its transport sends them. Its own way
-    from a body to an answer (models of options, of requests and of answers) takes twice the time of the
-    transport. Each request under way has a connection of its own: a pool of connections looks at all of them
-    for each request.
+    The `openai` client provides the URL and the headers, and its transport sends the requests. The client's
+    own processing of requests and answers would take twice as long as the transport. Each request in flight
+    has its own connection, because a pool of connections searches all of them for each request.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -71,13 +70,13 @@ class Poster:
         """Send a chat request, and return the text of the answer.
 
         Raises:
-            TransientError: it failed, and may be sent again.
-            RefusedParameterError: it may be sent again without one parameter.
-            ContextOverflowError: it is longer than the model's context.
-            EndpointError: the endpoint does not take this request.
-            EndpointRefusedError: the endpoint takes no request.
-            FilteredError: its filter stopped this request.
-            ReasoningMissingError: it may be sent again with the reasoning of earlier answers.
+            TransientError: the request failed, and may be sent again.
+            RefusedParameterError: the request may be sent again without one parameter.
+            ContextOverflowError: the request is longer than the model's context.
+            EndpointError: the endpoint refuses this request.
+            EndpointRefusedError: the endpoint refuses every request.
+            FilteredError: the endpoint's content filter stopped this request.
+            ReasoningMissingError: the request may be sent again with the reasoning of earlier answers.
         """
         ends = time.monotonic() + seconds
         with self._client() as (line, to):
@@ -99,19 +98,19 @@ class Poster:
                 if time.monotonic() >= ends:
                     raise TransientError(f"no answer within {seconds:g} s", "timeout") from None
                 raise TransientError("the connection was lost", "connection") from None
-            except Exception as error:  # whatever it is, it is not the model's answer
+            except Exception as error:  # anything else is not the model's answer
                 raise TransientError(self.scrubbed(f"{type(error).__name__}: {error}"), "bad reply") from None
         if response.status_code >= 300:
             raise self._status_error(response, text, body)
         return text
 
     def scrubbed(self, text: str) -> str:
-        """Return a text without the key, however it is spelled there."""
+        """Return a text without the key in any spelling."""
         key = self._endpoint.key
         return text if len(key) <= SHORT_KEY else without_key(text, key)
 
     def close(self) -> None:
-        """Close the connections. Afterwards, nothing can be sent."""
+        """Close the connections. No further request can be sent."""
         with self._lock:
             self._is_closed = True
             lines, self._lines = self._lines, []
@@ -120,7 +119,7 @@ class Poster:
 
     @contextmanager
     def _client(self) -> Iterator[tuple[_Line, _Prepared]]:
-        """A client that nobody else uses, the one that was used last if there is any; and where it sends."""
+        """Yield an idle client, preferably the one used last, and the common parts of requests."""
         with self._lock:
             if self._is_closed:
                 raise EndpointRefusedError("the run has ended")
@@ -137,14 +136,14 @@ class Poster:
             self._idle.append(line)
 
     def _opened(self, make: Callable[[], _T]) -> _T:
-        """Return what `make` makes, which reads the environment: certificates, proxies."""
+        """Return the result of `make`, which may fail on the environment: certificates and proxies."""
         try:
             return make()
         except (OSError, ValueError, ImportError) as error:
             why = self.scrubbed(shortened(f"{type(error).__name__}: {error}"))
             raise EndpointRefusedError(
                 f"{self._endpoint.url}: the connection cannot be set up: {why} "
-                "(are SSL_CERT_FILE and the variables of proxies, such as HTTPS_PROXY, right?)"
+                "(are SSL_CERT_FILE and proxy variables such as HTTPS_PROXY right?)"
             ) from None
 
     def _read(self, response: Any, ends: float) -> str:
@@ -153,22 +152,22 @@ class Poster:
             parts.append(part)
             size += len(part)
             if size > _MOST_BYTES:
-                raise EndpointError(f"an answer of {self._endpoint.url} has more than {_MOST_BYTES} bytes")
+                raise EndpointError(f"an answer from {self._endpoint.url} has more than {_MOST_BYTES} bytes")
             if time.monotonic() > ends:
                 raise TransientError("the answer did not end in time", "timeout")
         return self.scrubbed(b"".join(parts).decode("utf-8", "replace"))
 
     def _status_error(self, response: Any, answer: str, body: dict[str, Any]) -> Exception:
-        """Return what an answer with a status from 300 means."""
+        """Return the error that an answer with a status of 300 or more means."""
         status, found = response.status_code, _error_of(answer)
         code = shortened(str(found.get("code") or found.get("type") or ""))
         text = error_text(found) or shortened(answer)
         said = f"{self._endpoint.url} answered {status}: {text}"
         lower = f"{code} {text}".lower()
-        if status < 400:  # a POST that is sent on arrives as a GET
+        if status < 400:  # a redirected POST would arrive as a GET
             place = self.scrubbed(shortened(response.headers.get("location", "")))
             return EndpointRefusedError(
-                f"{self._endpoint.url} answered {status}: it sends requests on to {place} "
+                f"{self._endpoint.url} answered {status}: it redirects requests to {place} "
                 "(is the base URL right?)"
             )
         if status == 402 or _SPENT.search(lower) or "billing" in code.lower():
@@ -197,7 +196,7 @@ class Poster:
         return EndpointRefusedError(said)
 
     def _connection_error(self, error: BaseException) -> Exception:
-        """Return what a request that never arrived, or whose answer never came, means."""
+        """Return the error that a failed connection means."""
         reasons: list[str] = []
         cause: BaseException | None = error.__cause__ or error
         while cause is not None:
@@ -217,9 +216,10 @@ class Poster:
 
 
 class _Line:
-    """A client and the connection that it has, which can be cut while its thread waits for the other end.
+    """A client with its connection, which another thread can cut while the client waits.
 
-    The transport's own limits are for one read each: a server that sends a byte now and then meets them.
+    The transport's own limits apply to single reads, so a server that sends a byte now and then would never
+    exceed them.
     """
 
     def __init__(self, client: Any) -> None:
@@ -227,13 +227,13 @@ class _Line:
         self._stream: Any = None
 
     def note(self, event: str, info: Mapping[str, Any]) -> None:
-        """Keep the connection that the transport has just made (its `trace` extension)."""
+        """Store the connection that the transport has just made (its `trace` extension)."""
         if event.endswith((".connect_tcp.complete", ".start_tls.complete")):
             self._stream = info["return_value"]
 
     @contextmanager
     def cut_after(self, seconds: float) -> Iterator[None]:
-        """Cut the connection if what is inside takes longer."""
+        """Cut the connection if the body of the `with` statement takes longer."""
         timer = threading.Timer(seconds, self._cut)
         timer.daemon = True
         timer.start()
@@ -245,16 +245,16 @@ class _Line:
     def _cut(self) -> None:
         connection = self._stream and self._stream.get_extra_info("socket")
         if connection is not None:
-            with suppress(OSError):  # `shutdown` of TLS would drop what its reader still uses
+            with suppress(OSError):  # not `shutdown` of the TLS socket, which drops data that is still in use
                 socket.socket.shutdown(connection, socket.SHUT_RDWR)
 
 
 class _Prepared(NamedTuple):
-    """What all requests to an endpoint have in common.
+    """The common parts of all requests to an endpoint.
 
     Attributes:
-        library: of the transport, `httpx` or `httpx2`.
-        url: where they go, as the library has it.
+        library: the library of the transport, `httpx` or `httpx2`.
+        url: the URL of the requests, as an object of the library.
         opened: makes a client, which has a connection and sends the headers.
     """
 
@@ -264,16 +264,16 @@ class _Prepared(NamedTuple):
 
 
 def _prepared(endpoint: Endpoint) -> _Prepared:
-    """Ask the `openai` client how requests to an endpoint look."""
+    """Get the URL and the headers of requests from the `openai` client."""
     import openai
 
     library = import_module(type(openai.DEFAULT_CONNECTION_LIMITS).__module__.partition(".")[0])
-    tls = library.create_ssl_context()  # reading the certificates takes longer than all the rest
+    tls = library.create_ssl_context()  # shared, because reading the certificates is slow
     try:
         client = openai.OpenAI(api_key=endpoint.key, base_url=endpoint.url)
     except library.InvalidURL as error:
-        raise EndpointRefusedError(f"{endpoint.url} is no base URL: {error}") from None
-    client.close()  # it sends nothing itself
+        raise EndpointRefusedError(f"{endpoint.url} is not a base URL: {error}") from None
+    client.close()  # the client itself sends nothing
     named = {**client.default_headers, **client.auth_headers}
     headers = {name: value for name, value in named.items() if isinstance(value, str)}
     return _Prepared(
@@ -284,7 +284,7 @@ def _prepared(endpoint: Endpoint) -> _Prepared:
 
 
 def _error_of(answer: str) -> dict[str, Any]:
-    """Return the error in an answer; its text as the message where it is another value than an object."""
+    """Return the error object in an answer. Another value becomes the message of an object."""
     try:
         body = json.loads(answer)
     except (ValueError, RecursionError):
@@ -296,7 +296,7 @@ def _error_of(answer: str) -> dict[str, Any]:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Return the seconds that `Retry-After` asks for, as seconds or as a date; None without it."""
+    """Return the seconds that `Retry-After` requests, as a number or as a date, or None without it."""
     milliseconds, given = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
         if milliseconds is not None:

@@ -1,4 +1,4 @@
-"""Calls to one endpoint: the only layer that tries again after a failed call, and the only one that waits."""
+"""Call an endpoint with retries. No other layer retries calls or waits between them."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from birdenv.llm._request import Poster
 from birdenv.llm._settings import Endpoint, ModelSettings
 
 _LONGEST_PAUSE: Final = 60.0
-_FIRST_TRIES: Final = 3  # while nothing has ever come from the endpoint, or the last call failed
+_FIRST_TRIES: Final = 3  # if the endpoint has never answered, or the last call failed
 _LOST_CALLS: Final = 3
-"""Calls in a row, of all threads, after which an endpoint is taken for lost."""
+"""Number of failed calls in a row, of all threads, after which an endpoint counts as lost."""
 
 _OF_ALL_CALLS: Final = frozenset({"connection", "timeout", "rate limit", "unavailable"})
-"""Failures that no further call escapes; the others may be about what was asked."""
+"""Failures that affect all calls. Other failures may depend on the request."""
 
 Count = Callable[[str], None]
-"""Told the kind of each request that failed."""
+"""Called with the kind of each failed request."""
 
 
 class Caller:
-    """Answers requests from one endpoint, with retries; safe from any thread.
+    """Sends requests to one endpoint, with retries, from any thread.
 
-    A pause is a random part of a span that doubles with every try. Where the server names a time
-    (`Retry-After`), all threads wait for it, too. A call that meets the limit of a rate is tried until its
-    time is over: it waits for others that the endpoint answers. After a call that failed, others have few
-    tries until one works; after several in a row the run ends, so that an endpoint that dies does not cost
-    each episode its tries.
+    A pause is a random part of a span that doubles with every try. If the server names a time
+    (`Retry-After`), all threads wait for it. A call that hits a rate limit is retried until its time is up,
+    because the endpoint answers other calls in the meantime. After a failed call, other calls have fewer
+    tries until one succeeds, and after several failed calls in a row the run ends. A dead endpoint thus does
+    not cost every episode all its tries.
     """
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
@@ -52,24 +52,24 @@ class Caller:
         self._lock = threading.Lock()
         self._quiet_until = 0.0
         self._refused: dict[str, set[str]] = {}
-        self._with_reasoning: set[Any] = set()  # models that want it back
+        self._with_reasoning: set[Any] = set()  # models that require it in requests
         self._has_worked = False
-        self._has_answered = False  # with anything that comes from an API
+        self._has_answered = False  # with a completion or an error of an API
         self._rejected = 0
-        self._failed = 0  # calls in a row
+        self._failed = 0  # number of calls in a row
 
     def call(self, body: dict[str, Any], thoughts: Sequence[str], count: Count) -> Completion:
         """Return the endpoint's answer to a chat request.
 
         Args:
             body: the request.
-            thoughts: the reasoning of each of the assistant's messages in it. It is sent where the endpoint
-                asks for it; most refuse it.
-            count: is told of each request that failed.
+            thoughts: the reasoning of each of the assistant's messages in the request. It is sent only to
+                endpoints that require it, because most refuse it.
+            count: called with the kind of each failed request.
 
         Raises:
             EndpointError: no try gave a usable answer.
-            EndpointRefusedError: the endpoint answers nothing.
+            EndpointRefusedError: the endpoint does not answer any call.
             ContextOverflowError: the messages are too long.
         """
         request_seconds, call_seconds = self._settings.seconds
@@ -116,9 +116,7 @@ class Caller:
         self._poster.close()
 
     def _retries(self, is_doubted: bool) -> int:
-        """Return how often a call may fail and be tried again; the limit of a rate is none of its
-        failures.
-        """
+        """Return how often a failed call may be retried. Rate limits do not count as failures."""
         is_known = self._has_worked or self._has_answered
         most = self._settings.retries
         return most if is_known and not is_doubted else min(most, _FIRST_TRIES - 1)
@@ -127,7 +125,7 @@ class Caller:
         """Wait before the next try.
 
         Raises:
-            EndpointError: there is none left, or no time for one.
+            EndpointError: there is no try or no time left.
         """
         longest = min(self._settings.pause_seconds * 2 ** min(tries - 1, 20), _LONGEST_PAUSE)
         pause, asked = random.uniform(0.0, longest), error.after or 0.0
@@ -156,7 +154,7 @@ class Caller:
             time.sleep(min(pause * random.uniform(1.0, 1.1), max(ends - time.monotonic(), 0.0)))
 
     def _accepted(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return the request without what this endpoint refused for this model before."""
+        """Return the request without the parameters that the endpoint has refused for this model."""
         refused = self._refused.get(str(body.get("model")))
         if not refused:
             return body
@@ -171,7 +169,7 @@ class Caller:
 
 
 def _with_thoughts(messages: Sequence[dict[str, Any]], thoughts: Sequence[str]) -> list[dict[str, Any]]:
-    """Return messages with the reasoning of the assistant's; the last ones belong together."""
+    """Return messages with their reasoning. The last thoughts belong to the last assistant messages."""
     own = sum(message.get("role") == "assistant" for message in messages)
     left = iter(thoughts[len(thoughts) - own :] if own <= len(thoughts) else ())
     return [

@@ -1,4 +1,4 @@
-"""The calls of one seat in one episode: their scope, their order, what they took."""
+"""The calls of one seat in one episode: their scope, their order, and their usage."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from birdenv.llm._recording import call_key
 from birdenv.llm._settings import ModelSettings
 
 Answer: TypeAlias = Callable[[str, dict[str, Any], dict[str, Any], Sequence[str]], Completion]
-"""Returns the answer to a request: to its key, its body, what is recorded of it, and the reasoning so far."""
+"""Returns the answer to a request, given its key, its body, its recorded form, and the reasoning so far."""
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The tokens and money of some calls; None if one of the calls does not report them."""
+    """The tokens and costs of calls. A figure is None if one of the calls does not report it."""
 
     calls: int = 0
     prompt_tokens: int | None = 0
@@ -26,12 +26,12 @@ class Spent:
 
 
 class Chat:
-    """A seat's calls in one episode; one thread at a time.
+    """The calls of one seat in one episode, for one thread at a time.
 
     Attributes:
         model: the model's name.
-        spent: what the calls took, recorded ones included.
-        keys: the keys under which the calls so far are recorded.
+        spent: the usage of the calls, including recorded ones.
+        keys: the keys of the calls so far in the file of recorded calls.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class Chat:
         """Return the model's answer to messages.
 
         Args:
-            messages: the dialogue in OpenAI's form. Half characters (lone surrogates) are replaced.
+            messages: the dialogue in OpenAI's format. Lone surrogates are replaced.
             tools: schemas of the tools that may be called.
-            temperature: in place of the settings'.
+            temperature: replaces the temperature of the settings.
 
         Raises:
             ContextOverflowError: the messages are longer than the model's context.
@@ -90,9 +90,9 @@ class Chat:
         return completion
 
     def _entry(self, body: dict[str, Any]) -> dict[str, Any]:
-        """Return what is recorded of a request: what it says beyond the one before it in this scope.
+        """Return the recorded form of a request: its difference from the previous request of this scope.
 
-        A request of one message begins anew, so it is recorded whole.
+        A request with a single message starts a new dialogue, so it is recorded completely.
         """
         sent = body["messages"]
         kept = 0

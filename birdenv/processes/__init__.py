@@ -1,7 +1,7 @@
-"""Child processes: starting them, their limits, talking to them, and pools of them.
+"""Child processes: starting, limiting and calling them, and pools of them.
 
-The door is empty, and its modules are public, so that a child loads no more than it uses: `process` (call a
-child, and get its answer or its death), `starting` (start a child, and end it), `child` (what a child does
-before its own `main`, and the loop that answers), `messages` (frames, and the values in them), `pool`
-(children that take turns, and how much memory the machine has left for them).
+This package imports nothing, and its modules are public, so that a child loads only what it uses: `process`
+(call a child, and get its answer or its death), `starting` (start and end a child), `child` (the code that a
+child runs before its own `main`, and the loop that answers calls), `messages` (frames, and the values in
+them), and `pool` (a pool of children, and the memory that the machine has left).
 """

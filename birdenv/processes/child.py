@@ -1,6 +1,6 @@
-"""The child's side: limits and a timely end of the process, and the loop that answers its owner's calls.
+"""The child's side of the connection: setting up the process, and answering its owner's calls.
 
-Imported in every child: standard library only, and little of it.
+This module is imported in every child, so it imports little, and only from the standard library.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from birdenv.errors import InputError
 from birdenv.processes.messages import decoded, encoded, packed, receive, send
 
 ANSWER, QUESTION, REFUSED, FAULT = b"\0", b"\1", b"\2", b"\3"
-"""First byte of a child's message. What follows is the answer to the call, something that the child asks
-before it can answer, why it cannot use what it was given, or the traceback of a fault of ours."""
+"""The first byte of a child's message. It is followed by the answer to the call, a question to the owner, the
+reason why the request is refused, or the traceback of an internal error."""
 
 OUT_OF_MEMORY: Final = 77
-"""Exit code of a child that has no memory left, perhaps not even for saying so."""
+"""The exit code of a child that has run out of memory, and may not even be able to send a message."""
 
 _PR_SET_PDEATHSIG: Final = 1
 
@@ -36,7 +36,7 @@ class Owner:
 
     Args:
         connection: the socket.
-        sees: see `birdenv.processes.starting.Sees`.
+        sees: what this process sees (`birdenv.processes.starting.Sees`), which determines the encodings.
     """
 
     def __init__(self, connection: socket.socket, sees: str) -> None:
@@ -46,12 +46,12 @@ class Owner:
         self._dump: Callable[[Any], bytes] = packed if sees == "modules" else encoded
 
     def serve(self, handle: Callable[..., Any]) -> None:
-        """Answer calls by `handle(*request)` until the owner closes the connection."""
+        """Answer calls with `handle(*request)` until the owner closes the connection."""
         while self.serve_once(handle):
             pass
 
     def serve_once(self, handle: Callable[..., Any]) -> bool:
-        """Answer one call by `handle(*request)`; return False if the owner has closed the connection."""
+        """Answer one call with `handle(*request)`. Return False if the owner has closed the connection."""
         try:
             request = self.receive()
         except (EOFError, OSError):
@@ -61,7 +61,7 @@ class Owner:
         except InputError as error:
             message = REFUSED + str(error).encode(errors="backslashreplace")
         except (EOFError, OSError):
-            return False  # in asking the owner, who is gone
+            return False  # the owner has ended while it was asked
         except MemoryError:
             raise
         except Exception:
@@ -70,7 +70,7 @@ class Owner:
         return True
 
     def accept(self) -> Owner | None:
-        """Wait for a further connection that the owner opens; None if the owner is gone."""
+        """Wait for another connection from the owner, and return it; None if the owner has ended."""
         try:
             _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1)
         except OSError:
@@ -78,30 +78,38 @@ class Owner:
         return Owner(socket.socket(fileno=descriptors[0]), self._sees) if descriptors else None
 
     def receive(self) -> Any:
-        """Receive one request. Raises `EOFError` or another `OSError` if the owner is gone."""
+        """Receive one request. Raises `EOFError` or `OSError` if the owner has ended."""
         return self._load(receive(self._connection))
 
     def answer(self, value: Any) -> None:
-        """Answer the request that was received last."""
+        """Answer the latest request."""
         send(self._connection, ANSWER + self._dump(value))
 
     def ask(self, question: Any) -> Any:
-        """Ask the owner something while it waits for an answer."""
+        """Ask the owner a question while it waits for an answer, and return its reply."""
         send(self._connection, QUESTION + self._dump(question))
         return self.receive()
 
 
 def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: str) -> None:
-    """Run `main` of a module with its `Owner` and the other arguments that it was given."""
+    """Run `main` of a module in this new process.
+
+    Args:
+        module: the name of the module.
+        owner: the process id of the owner.
+        descriptor: the descriptor of the connection to the owner.
+        descriptors: further arguments of `main`.
+        sees: see `Owner`.
+    """
     die_with_owner()
     if os.getppid() != owner:
-        return  # it died before
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the owner's business
+        return  # the owner has already ended
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the owner handles Ctrl-C
     for stopper in (signal.SIGXCPU, signal.SIGALRM, signal.SIGPROF):
         signal.signal(stopper, signal.SIG_DFL)
     set_limit(resource.RLIMIT_CORE, 0)
     connection = socket.socket(fileno=descriptor)
-    atexit.register(connection.detach)  # the kernel closes it: who sees its end finds the exit code, too
+    atexit.register(connection.detach)  # the kernel closes it, so that its end implies an exit code
     try:
         importlib.import_module(module).main(Owner(connection, sees), *descriptors)
     except MemoryError:
@@ -109,21 +117,18 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
 
 
 def die_with_owner() -> None:
-    """Let the kernel end this process with its owner, whatever it does then (Linux).
-
-    Becoming another user undoes it.
-    """
+    """On Linux, let the kernel kill this process when its owner ends. Changing the user undoes this."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
 
 
 def set_limit(which: int, soft: int, hard: int | None = None) -> None:
-    """Set a limit of the kernel, at most to what this process may have.
+    """Set a limit of the kernel, or the highest limit that this process may set.
 
     Args:
-        which: one of `resource`'s.
-        soft: what holds from now on.
-        hard: up to where it may be raised again; None leaves that as it is.
+        which: a constant of the module `resource`.
+        soft: the limit.
+        hard: the maximum to which the limit may be raised again; None to keep the current maximum.
     """
     _, most = resource.getrlimit(which)
     hard = most if hard is None else hard

@@ -1,8 +1,8 @@
-"""Messages between a child process and its owner: frames, and two ways to put values into them.
+"""Messages between a child process and its owner: frames, and two encodings of values.
 
-A frame is the length of its data, then the data. `packed` is fast, for plain values; `encoded` is JSON with
-tags for what JSON lacks. Reading either can make nobody run anything. Imported in children: standard library
-only.
+A frame consists of the length of its data and the data. `packed` is a fast encoding of plain values, and
+`encoded` is JSON with tags for types that JSON lacks. Reading either encoding never runs code. This module is
+imported in children, so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -22,29 +22,28 @@ from typing import Any, Final
 _LENGTH_BYTES: Final = 8
 _AT_A_TIME: Final = 2**16
 _SENT_AT_A_TIME: Final = 2**16
-_ABOUT: Final = 1.01  # times as long as it was to be may a wait take
+_ABOUT: Final = 1.01  # a wait may take this many times its limit
 
 
 _NO_CLASSES: Final[Mapping[tuple[str, str], type]] = {}
 
 
 class MessageError(ValueError):
-    """Something came over the connection that is not a message, or not one that makes sense here."""
+    """The received data are not a message, or the message is not valid here."""
 
 
 class TimedSocket(socket.socket):
-    """A socket whose waits the kernel ends, so that waiting takes one system call and not three.
+    """A socket with time limits that the kernel enforces, so that waiting takes one system call, not three.
 
-    Reading or writing after the limit raises `BlockingIOError`.
+    Reading or writing beyond the limit raises `BlockingIOError`.
     """
 
     def __init__(self, descriptor: int) -> None:
-        """Take a socket over."""
         super().__init__(fileno=descriptor)
         self._limits = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}  # seconds; 0 for none
 
     def limit(self, which: int, seconds: float) -> None:
-        """Limit a read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`) to this many seconds, or a hundredth more."""
+        """Limit each read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`) to so many seconds, or up to 1 % more."""
         known = self._limits[which]
         if not seconds <= known <= seconds * _ABOUT:
             whole = int(seconds)
@@ -54,9 +53,9 @@ class TimedSocket(socket.socket):
 
 
 def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> None:
-    """Send one frame by `deadline` (`time.monotonic`), which only a `TimedSocket` can have.
+    """Send one frame. Only a `TimedSocket` can have a deadline (a time of `time.monotonic`).
 
-    Raises `TimeoutError`, or another `OSError` if the other side is gone.
+    Raises `TimeoutError`, or another `OSError` if the other side has closed the connection.
     """
     frame = len(data).to_bytes(_LENGTH_BYTES, "little") + data
     sent = 0
@@ -69,12 +68,11 @@ def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> 
 
 
 def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
-    """Receive the next frame, whole by `deadline`, which only a `TimedSocket` can have.
+    """Receive the next frame, after which the other side must wait for an answer.
 
-    The other side sends nothing more before it has an answer.
-
-    Raises `TimeoutError`, `EOFError` or another `OSError` if the other side is gone, and `MessageError` if
-    the frame is longer than `most_bytes`; it is not read then.
+    Only a `TimedSocket` can have a deadline. Raises `TimeoutError`; `EOFError` or another `OSError` if the
+    other side has closed the connection; and `MessageError`, without reading the frame, if it is longer than
+    `most_bytes`.
     """
     pieces = _some(connection, _AT_A_TIME, deadline)
     while len(pieces) < _LENGTH_BYTES:
@@ -115,27 +113,27 @@ def _limit(connection: socket.socket, which: int, deadline: float) -> None:
 
 
 def packed(plain: Any) -> bytes:
-    """Return pack numbers, text, bytes, None and containers of them, without changing their types."""
+    """Encode numbers, text, bytes, None and containers of them, preserving their types."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
-    pickler.fast = True  # without a memo of what was packed before, which takes most of the time
+    pickler.fast = True  # without the memo of packed objects, which takes most of the time
     pickler.dump(plain)
     return file.getvalue()
 
 
 def unpacked(data: bytes, classes: Mapping[tuple[str, str], type] = _NO_CLASSES) -> Any:
-    """Return what `packed` was given; the caller checks its shape.
+    """Decode the output of `packed`. The caller must check the structure of the value.
 
     Args:
         data: the bytes.
-        classes: records that may be among the values, by module and name; making one runs no code of others.
+        classes: record types that may occur, by module and name. Creating a record must not run foreign code.
 
     Raises:
-        MessageError: the bytes are something else.
+        MessageError: the bytes were not made by `packed`.
     """
     try:
         return _PlainUnpickler(data, classes).load()
-    except Exception as error:  # unpickling nonsense raises almost anything
+    except Exception as error:  # unpickling malformed data may raise almost anything
         raise MessageError(f"not plain values: {error}") from error
 
 
@@ -151,15 +149,15 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def encoded(value: Any) -> bytes:
-    """Encode None, numbers, text, bytes, Decimal, dates and times; lists, tuples and dicts of them.
+    """Encode None, numbers, text, bytes, Decimals, dates and times, and lists, tuples and dicts of them.
 
-    Every other type becomes its text.
+    Values of other types are converted to text.
     """
     return json.dumps(_tagged(value)).encode()
 
 
 def decoded(data: bytes) -> Any:
-    """Return the value that `encoded` was given. Raises `MessageError` for anything else."""
+    """Decode the output of `encoded`. Raises `MessageError` for other data."""
     try:
         return json.loads(data, object_hook=_untagged)
     except (ValueError, RecursionError, ArithmeticError, TypeError) as error:

@@ -1,6 +1,6 @@
-"""A pool of child processes: leased one at a time, so many at most, the idle ones kept for the next use.
+"""A pool of child processes of limited size, which keeps idle processes for their next use.
 
-`memory_left` says how many more the machine can take.
+`memory_left` returns the memory that is left for further processes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _CONTAINER: Final = Path("/sys/fs/cgroup")
 
 
 def memory_left() -> int | None:
-    """Return the bytes that processes can still take; None where the kernel does not tell (macOS)."""
+    """Return the memory that processes can still use in bytes, or None if unknown (on macOS)."""
     known = [left for left in (_of_machine(), _of_container()) if left is not None]
     return min(known, default=None)
 
@@ -35,7 +35,7 @@ def _of_machine() -> int | None:
 
 def _of_container() -> int | None:
     try:
-        most = int((_CONTAINER / "memory.max").read_text())  # "max" where there is no limit
+        most = int((_CONTAINER / "memory.max").read_text())  # "max" if there is no limit
         used = int((_CONTAINER / "memory.current").read_text())
         cached = dict(line.split() for line in (_CONTAINER / "memory.stat").read_text().splitlines())
         return most - used + int(cached["inactive_file"])
@@ -45,19 +45,19 @@ def _of_container() -> int | None:
 
 P = TypeVar("P", bound=ChildProcess)
 
-_LOOK_AGAIN: Final = 1.0  # seconds after which who waits looks again, whatever it was told
+_LOOK_AGAIN: Final = 1.0  # seconds after which a waiting thread checks again in any case
 
 
 class ProcessPool(Generic[P]):
-    """A limited number of processes of one kind that take turns; each is started when it is first needed.
+    """A thread-safe pool of processes of one kind, which are started on demand.
 
-    A process belongs to who leased it until it is released or taken out; what is not released ends with its
-    last reference, and everything with this process. Any thread may use the pool.
+    A leased process belongs to its caller until it is released or taken out. A process that is not released
+    ends when it is garbage-collected, and all processes end with this one.
 
     Args:
         start: starts a process.
-        most: processes that are leased at a time, at most.
-        most_idle: processes that are kept idle, at most; as many as `most` if it is not given.
+        most: maximum number of leased processes.
+        most_idle: maximum number of idle processes; by default `most`.
     """
 
     def __init__(self, start: Callable[[], P], most: int, most_idle: int | None = None) -> None:
@@ -74,15 +74,15 @@ class ProcessPool(Generic[P]):
         self._starting = 0
 
     def _after_fork(self) -> None:
-        """Let go of processes and waiting threads: they are the parent's."""
+        """Forget all processes and waiting threads, which belong to the parent."""
         self.close_idle()
         self._renew()
 
     def lease(self, is_wanted: Callable[[], bool] = lambda: True) -> P | None:
-        """Return an idle process or a new one; wait for one where all are leased.
+        """Return an idle or new process. If the maximum is leased, wait.
 
         Args:
-            is_wanted: asked while waiting; where it says no, the answer is None.
+            is_wanted: called while waiting; if it returns False, `lease` returns None.
 
         Raises:
             InfrastructureError: no process can be started.
@@ -115,7 +115,7 @@ class ProcessPool(Generic[P]):
                     self._change.notify()
 
     def release(self, process: P) -> None:
-        """Take back a process in which nothing of its user is left."""
+        """Return a process to the pool. Its state must not depend on its last user."""
         with self._change:
             process.at_work = False
             is_kept = not process.is_closed and len(self._idle) < self._most_idle
@@ -126,18 +126,18 @@ class ProcessPool(Generic[P]):
             process.kill()
 
     def take_out(self, process: P) -> None:
-        """Note that a leased process stays with its user from now on and no longer counts here."""
+        """Remove a leased process from the pool, so that it no longer counts."""
         with self._change:
             process.at_work = False
             self._change.notify()
 
     def look_again(self) -> None:
-        """Let all who wait look whether they still want a process."""
+        """Let all waiting threads call `is_wanted` again."""
         with self._change:
             self._change.notify_all()
 
     def close_idle(self) -> None:
-        """End the idle processes. In a forked child, only forget those of the parent."""
+        """End all idle processes. A forked child only forgets the processes of its parent."""
         while self._idle:
             self._idle.pop().close()
 

@@ -1,4 +1,4 @@
-"""Talking to a child process that is made to be killed: call with a deadline, an answer or a death, close."""
+"""Call a child process that may be killed at any time: each call returns an answer or the child's death."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from birdenv.processes.starting import Sees, end_process, start_process, strike
 
 T = TypeVar("T")
 
-_END_SECONDS: Final = 5.0  # for one that was killed
+_END_SECONDS: Final = 5.0  # to wait for the end of a killed process
 
 
 def _unread(value: Any) -> Any:
@@ -31,7 +31,7 @@ def _unread(value: Any) -> Any:
 
 
 class _AnswerError(Exception):
-    """Answering a question of the process failed, by an error that is none of the process."""
+    """Answering a question of the process failed, and the process is not to blame."""
 
     def __init__(self, cause: Exception) -> None:
         super().__init__(cause)
@@ -39,12 +39,12 @@ class _AnswerError(Exception):
 
 
 class Death(NamedTuple):
-    """The way in which a child process ended, or had to be ended, before it answered.
+    """The way in which a child process ended before it answered.
 
     Attributes:
-        reason: in a few words, for people.
-        was_late: time was up, by a clock; it was killed here or by the kernel.
-        exit_code: what it ended with by itself, negative for a signal; None if it was killed here.
+        reason: a short description.
+        was_late: whether it was killed, by its owner or by the kernel, because its time was up.
+        exit_code: the exit code, negative for a signal; None if the owner killed the process.
     """
 
     reason: str
@@ -53,10 +53,10 @@ class Death(NamedTuple):
 
 
 class Channel(abc.ABC):
-    """A connection to a child process on which it answers one call at a time.
+    """A connection to a child process, on which it answers one call at a time.
 
-    Whatever goes wrong in a call, Ctrl-C included, the process is killed: no half of a message is ever left
-    to the next who talks.
+    If anything goes wrong in a call, including Ctrl-C, the process is killed, so that the next caller never
+    receives the rest of a message.
     """
 
     _deadline = _most_bytes = math.inf
@@ -71,15 +71,15 @@ class Channel(abc.ABC):
     @property
     @abc.abstractmethod
     def is_ours(self) -> bool:
-        """Return False in a forked child: the process is the parent's."""
+        """Return whether this process started the child; False in a forked child of the owner."""
 
     @abc.abstractmethod
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process and return how it died: for a `reason`, or else by its exit code."""
+        """Kill the process. Return its death, with the given reason or else a reason from its exit code."""
 
     @abc.abstractmethod
     def close(self) -> None:
-        """Close the connection; closing again is fine."""
+        """Close the connection. Closing again does nothing."""
 
     def call(
         self,
@@ -90,20 +90,20 @@ class Channel(abc.ABC):
         read: Callable[[Any], T] = _unread,
         answer: Callable[[Any], Any] | None = None,
     ) -> T | Death:
-        """Send a request and return the answer of the process, or how it died.
+        """Send a request. Return the answer of the process, or its death.
 
         Args:
-            request: what the process is to answer.
-            seconds: for the whole exchange, by the wall clock.
-            most_bytes: of one message of the process.
-            read: takes the answer apart. Where it raises `ValueError` or `TypeError`, the answer made no
-                sense, and the process is killed.
-            answer: answers the questions of the process. A `MessageError` says that a question made no
-                sense; every other exception ends the process and is passed on.
+            request: the request.
+            seconds: time limit for the whole exchange by the wall clock.
+            most_bytes: maximum size of one message of the process.
+            read: converts the answer. If it raises `ValueError` or `TypeError`, the answer is malformed, and
+                the process is killed.
+            answer: answers questions of the process. It raises `MessageError` if a question is malformed; any
+                other exception ends the process and is passed on.
 
         Raises:
-            InputError: the process says that something it was given cannot be used.
-            BirdenvError: a fault of ours in the process.
+            InputError: the process refuses its input.
+            BirdenvError: there is an internal error in the process.
         """
         if not self.is_ours:
             self.close()
@@ -121,7 +121,7 @@ class Channel(abc.ABC):
         except _AnswerError as error:
             self.end("it is not needed any more")
             raise error.cause from None
-        except BaseException:  # Ctrl-C: nobody waits for this answer any more
+        except BaseException:  # Ctrl-C: nobody needs the answer
             self.end("it is not needed any more")
             raise
         text = body.decode(errors="replace")
@@ -134,7 +134,7 @@ class Channel(abc.ABC):
     def _exchange(
         self, request: Any, seconds: float, most_bytes: float, answer: Callable[[Any], Any] | None
     ) -> tuple[bytes, bytes]:
-        """Send a request, answer questions, and return kind and body of the last message."""
+        """Send a request, answer questions, and return the kind and body of the last message."""
         self._deadline, self._most_bytes = time.monotonic() + seconds, most_bytes
         send(self._connection, self._dump(request), self._deadline)
         while True:
@@ -152,9 +152,9 @@ class Channel(abc.ABC):
             send(self._connection, self._dump(reply), self._deadline)
 
     def put(self, part: Any) -> Any:
-        """Send a part of the answer to a question of the process, and return its next question.
+        """Send part of the answer to a question of the process, and return its next question.
 
-        Only while `answer` of a `call` runs. Raises `OSError`, `EOFError` or `MessageError`.
+        This may only be called by the `answer` of a `call`. Raises `OSError`, `EOFError` or `MessageError`.
         """
         send(self._connection, self._dump(part), self._deadline)
         message = receive(self._connection, self._most_bytes, self._deadline)
@@ -166,21 +166,21 @@ class Channel(abc.ABC):
 class ChildProcess(Channel):
     """A process that runs `main(owner)` of a module and answers calls (`birdenv.processes.child.Owner`).
 
-    It leads a session and a process group of its own (Ctrl-C in a terminal is the owner's business), learns
-    of its owner's end by the end of the socket, and is killed by the kernel if it is busy then (Linux). It
-    never outlives this object.
+    The process leads its own session and process group, so that Ctrl-C in a terminal reaches only its owner.
+    It ends when the owner closes the socket; on Linux, the kernel kills it when the owner ends. It never
+    outlives this object.
 
-    Talking is for one thread at a time; `open_channel` gives other threads connections of their own.
+    Only one thread at a time may call the process; `open_channel` opens connections for other threads.
 
     Args:
-        module: the module.
-        descriptors: stay open for the process, and are further arguments of `main`.
-        sees: what it sees. Who sees `modules` is ours and answers in plain values; all others run code of
-            others, and answer in JSON.
-        classes: frozen records that may be among the plain values.
+        module: the name of the module.
+        descriptors: descriptors that stay open for the process, and are further arguments of `main`.
+        sees: what the process sees. A process that sees `modules` runs only birdenv's code, and answers in
+            plain values; all others run foreign code, and answer in JSON.
+        classes: frozen record types that may occur in plain values.
 
     Attributes:
-        at_work: a pool has leased it to somebody.
+        at_work: whether the process is leased from a pool.
 
     Raises:
         InfrastructureError: no process can be started.
@@ -208,29 +208,31 @@ class ChildProcess(Channel):
             except OSError as error:
                 self._connection.close()
                 raise InfrastructureError(f"no child process can be started: {error}") from error
-        # Ctrl-C may come anywhere, also where processes are ended: none outlives what knows of it.
+        # No process outlives its object, even if Ctrl-C comes while processes are being ended.
         self._finalizer = weakref.finalize(self, end_process, self._process, self._connection, self._owner)
 
     @property
     def pid(self) -> int:
+        """Return the process id."""
         return self._process.pid
 
     @property
     def is_ours(self) -> bool:
-        """Return False in a forked child: the process is the parent's."""
+        """Return whether this process started the child; False in a forked child of the owner."""
         return self._owner == os.getpid()
 
     @property
     def is_closed(self) -> bool:
-        """Return whether it was closed or killed here."""
+        """Return whether the process was closed or killed by its owner."""
         return not self._finalizer.alive
 
     @property
     def is_alive(self) -> bool:
+        """Return whether the process is running, and was started by this process."""
         return self.is_ours and self._process.poll() is None
 
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process and return how it died: for a `reason`, or else by its exit code."""
+        """Kill the process. Return its death, with the given reason or else a reason from its exit code."""
         self.kill()
         if reason:
             return Death(reason, was_late)
@@ -247,10 +249,10 @@ class ChildProcess(Channel):
         return Death(f"it was ended by {name}", name in ("SIGALRM", "SIGPROF"), code)
 
     def open_channel(self) -> SideChannel:
-        """Open one more connection, for which the process has to wait in `Owner.accept` by now.
+        """Open another connection, for which the process must be waiting in `Owner.accept`.
 
         Raises:
-            OSError: the process is gone.
+            OSError: the process has ended.
         """
         our_end, child_end = socket.socketpair()
         channel = SideChannel(self, TimedSocket(our_end.detach()), self._dump, self._load)
@@ -259,25 +261,25 @@ class ChildProcess(Channel):
         return channel
 
     def strike(self) -> None:
-        """Kill the process with its group, without waiting for its end."""
+        """Kill the process and its group, without waiting for its end."""
         if self.is_ours:
             strike(self._process)
 
     def kill(self) -> None:
-        """Kill the process with its group; the exit code of one that is dying stays its own.
+        """Kill the process and its group. A process that is already ending keeps its own exit code.
 
-        In a forked child, only let go of it.
+        In a forked child of the owner, only close the connection.
         """
         self.strike()
         self.close()
 
     def close(self) -> None:
-        """Close the connection, on which a worker ends, and kill one that does not. Closing again is fine."""
+        """Close the connection, and kill the process if it does not end. Closing again does nothing."""
         self._finalizer()
 
 
 class SideChannel(Channel):
-    """A further connection to a process. When the process ends, all its connections end."""
+    """An additional connection to a process. When the process ends, all its connections end."""
 
     def __init__(
         self,

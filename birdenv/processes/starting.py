@@ -1,7 +1,6 @@
 """Start a child process that ends with its owner, and end it.
 
-`start_process` returns a process, which runs `birdenv.processes.child.run`; talking to it is the business of
-`birdenv.processes.process`.
+The process runs `birdenv.processes.child.run`. To call it, use `birdenv.processes.process`.
 """
 
 from __future__ import annotations
@@ -23,18 +22,18 @@ from queue import SimpleQueue
 from typing import Any, Final, Literal, TypeAlias
 
 Sees: TypeAlias = Literal["modules", "nothing", "everything"]
-"""What a child process sees of its owner's surroundings.
+"""What a child process sees of its owner's environment.
 
-`modules`: the import path, and the variables that say place, time and language. Packages are not run (their
-`__init__` would import other rooms), only the modules that are asked for. For workers of ours.
-`nothing`: the standard library only, in a folder that is gone. For code that is confined.
-`everything`: environment, folder and packages as they are. For code of others that needs its keys and files.
+`modules`: the import path, and the variables for language, time zone and folders. Packages are not executed
+(their `__init__` would import other packages), only the requested modules. For birdenv's own workers.
+`nothing`: only the standard library, in a folder that is deleted. For confined code.
+`everything`: the unchanged environment, folder and packages. For foreign code that needs its keys and files.
 """
 
 _KEPT_VARIABLES: Final = ("LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")  # to find the interpreter's own libraries
 _PLACE_VARIABLES: Final = ("LANG", "LC_ALL", "TZ", "TMPDIR", "BIRDENV_SCRATCH")
-_FIXED_VARIABLES: Final = {"PYTHONHASHSEED": "0", "TZ": "UTC"}  # sets and local time, the same everywhere
-_OPTIONS: Final[dict[Sees, list[str]]] = {  # the first two are as -I, which would ignore PYTHONHASHSEED
+_FIXED_VARIABLES: Final = {"PYTHONHASHSEED": "0", "TZ": "UTC"}  # for deterministic sets and local times
+_OPTIONS: Final[dict[Sees, list[str]]] = {  # similar to -I, which would ignore PYTHONHASHSEED
     "modules": ["-P", "-s", "-S"],
     "nothing": ["-P", "-s", "-S", "-B", "-W", "ignore"],
     "everything": [],
@@ -57,10 +56,10 @@ def start_process(module: str, passed: Sequence[int], sees: Sees) -> subprocess.
     """Start a process that runs `main` of a module.
 
     Args:
-        module: the module.
-        passed: descriptors that stay open for the process: its end of the connection, and what else `main` is
-            given.
-        sees: what it sees.
+        module: the name of the module.
+        passed: descriptors that stay open for the process: its end of the connection, and the further
+            arguments of `main`.
+        sees: what the process sees.
 
     Raises:
         OSError: no process can be started.
@@ -76,7 +75,7 @@ def _started(module: str, passed: Sequence[int], sees: Sees) -> subprocess.Popen
     arguments = (module, os.getpid(), passed[0], passed[1:], sees)
     with contextlib.ExitStack() as stack:
         folder: str | None = None
-        if sees == "nothing":  # a folder that is gone as soon as it runs: there nothing can ever be made
+        if sees == "nothing":  # a folder that is deleted as soon as it runs, so that nothing can be created
             folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="birdenv-child-"))
         elif sees == "modules":
             folder = "/"
@@ -102,17 +101,17 @@ def _variables(sees: Sees) -> dict[str, str] | None:
 
 
 def end_process(process: subprocess.Popen[bytes], connection: socket.socket, owner: int) -> None:
-    """Close the connection, on which a process ends, and kill one that does not.
+    """Close the connection, and kill the process if it does not end.
 
     Args:
         process: the process.
-        connection: to it.
-        owner: who started it; any other process only lets go of it.
+        connection: the connection to it.
+        owner: the process that started it. Any other process only closes the connection.
     """
     with contextlib.suppress(OSError):
         connection.close()
     if owner != os.getpid():
-        process.returncode = 0  # no destructor may wait for a process that is not ours
+        process.returncode = 0  # keeps the destructor from waiting for the process of another owner
         return
     try:
         process.wait(_GRACE_SECONDS)
@@ -124,14 +123,14 @@ def end_process(process: subprocess.Popen[bytes], connection: socket.socket, own
 
 
 def strike(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process with its group, without waiting for its end."""
+    """Kill a process and its group, without waiting for its end."""
     if process.returncode is None:
-        with contextlib.suppress(ProcessLookupError, PermissionError):  # the latter: a dead one on macOS
+        with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: the process has ended
             os.killpg(process.pid, signal.SIGKILL)
 
 
 def _in_lasting_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subprocess.Popen[bytes]:
-    """Start a process in a thread that lasts: the kernel ends it with the thread that started it."""
+    """Start a process in a permanent thread, because the kernel kills it when the starting thread ends."""
     if threading.current_thread() is threading.main_thread():
         return start()
     started: Future[subprocess.Popen[bytes]] = Future()
@@ -144,7 +143,7 @@ def _in_lasting_thread(start: Callable[[], subprocess.Popen[bytes]]) -> subproce
 
 @lru_cache(maxsize=1)
 def _starts() -> SimpleQueue[tuple[Callable[[], Any], Future[Any]]]:
-    """Return what the lasting thread is to start."""
+    """Return the queue of the permanent thread, which is started by the first call."""
     starts: SimpleQueue[tuple[Callable[[], Any], Future[Any]]] = SimpleQueue()
 
     def run() -> None:

@@ -1,4 +1,4 @@
-"""What pages have in common: styles, the frame of a page, tokens in addresses, plots.
+"""Pages and plots about runs, and what all pages share: styles, templates, access by tokens, a server.
 
-This door imports nothing: `access` needs the extra `web`, and `plots` the extra `report`.
+This module imports nothing, because `access` needs the extra `web`, and `plots` the extra `report`.
 """

@@ -1,4 +1,4 @@
-"""Who may come in: signed tokens in addresses, cookies and forms, and requests of our own origin."""
+"""Access to pages: signed tokens in addresses, cookies and forms, and a check of the origin of requests."""
 
 from __future__ import annotations
 
@@ -19,26 +19,26 @@ PERSON: Final = "person"
 RATER: Final = "rater"
 ADMIN_COOKIE: Final = "admin"
 ADMIN_SECONDS: Final = 12 * 3600
-"""After which the admin page asks for its token again."""
+"""The number of seconds after which the admin page asks for its token again."""
 
 FOREIGN: Final = 4403
-"""Closes a socket that a foreign page opened."""
+"""The code with which a socket is closed that a page of another origin opened."""
 
 LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
-_BYTES: Final = 32
-"""Of a secret."""
+_BYTES: Final = 32  # the length of a secret
 
 
 class Doors:
-    """Signs and checks tokens of one study. A secret in the study's folder outlives restarts.
+    """Signs and checks the tokens of one study.
 
     Args:
-        folder: the study's folder; None for a secret that ends with the process.
-        cookie: the name of the cookie that holds a person's token. A token is good for one name only.
+        folder: the folder of the study, which keeps the secret over restarts. None stands for a secret that
+            ends with the process.
+        cookie: the name of the cookie with a person's token. A token is valid for one name only.
 
     Attributes:
-        cookie: that name.
-        admin_token: opens the pages of the study's owner.
+        cookie: the name of the cookie.
+        admin_token: the token for the pages of the study's owner.
     """
 
     def __init__(self, folder: Path | None, cookie: str = PERSON) -> None:
@@ -51,36 +51,36 @@ class Doors:
         self.admin_token = hmac.new(secret.encode(), b"admin token", "sha256").hexdigest()[:32]
 
     def token(self, person: str) -> str:
-        """Return the cookie of a person."""
+        """Return the value of a person's cookie."""
         return _dumped(self._people, person)
 
     def person(self, token: str | None) -> str | None:
-        """Return the person whose cookie this is; None for a forged one."""
+        """Return the person to whom a cookie belongs, or None if it is forged."""
         return _loaded(self._people, token)
 
     def form(self, person: str) -> str:
-        """Return what a form of a person's page carries."""
+        """Return the token for forms on a person's page."""
         return _dumped(self._forms, person)
 
     def is_form_of(self, person: str, token: str) -> bool:
-        """Return True if a form came from this person's page."""
+        """Return True if the token of a form belongs to this person."""
         return _loaded(self._forms, token) == person
 
     def link(self, person: str) -> str:
-        """Return the path of the link by which a person continues in another browser."""
+        """Return the end of the link by which a person continues in another browser."""
         return _dumped(self._links, person)
 
     def person_of_link(self, end: str) -> str | None:
-        """Return the person whose link ends so; None for a forged one."""
+        """Return the person to whom a link with this end belongs, or None if it is forged."""
         return _loaded(self._links, end)
 
     def admin(self, given: str) -> str | None:
-        """Return the cookie of the admin page for the right token."""
+        """Return the value of the admin page's cookie, or None if the given token is wrong."""
         is_right = hmac.compare_digest(given.encode(errors="replace"), self.admin_token.encode())
         return _text(self._admins.dumps("admin")) if is_right else None
 
     def is_admin(self, cookie: str | None) -> bool:
-        """Return True for the cookie of the admin page, as long as it is valid."""
+        """Return True if a cookie is that of the admin page, and still valid."""
         if not cookie:
             return False
         try:
@@ -90,7 +90,7 @@ class Doors:
 
 
 def is_own_origin(origin: str | None, host: str | None) -> bool:
-    """Return True if a request came from a page of the host that it goes to."""
+    """Return True if a request came from a page on the host that it is sent to."""
     if not origin or not host:
         return False
     try:
@@ -101,8 +101,9 @@ def is_own_origin(origin: str | None, host: str | None) -> bool:
 
 
 def _kept_secret(path: Path) -> str:
-    """Return the secret of a file, which is there whole or not at all; of two servers that make it, one
-    does.
+    """Return the secret in a file, and create the file if need be.
+
+    The file is linked into place, so that it is always complete, and two servers get the same secret.
     """
     with file_errors(path, "used"):
         if not path.exists():
@@ -114,7 +115,9 @@ def _kept_secret(path: Path) -> str:
             made.unlink()
         secret = path.read_text()
     if len(secret) < 2 * _BYTES:
-        raise InputError(f"{path} holds no whole secret: remove it; people who were signed in come anew")
+        raise InputError(
+            f"{path} does not contain a complete secret: remove it. Participants then have to sign in again"
+        )
     return secret
 
 

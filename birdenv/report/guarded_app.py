@@ -1,6 +1,6 @@
-"""An application for pages: known host names, headers of safety, our own static files, a door with a token.
+"""An application for pages, with checked host names, security headers, static files and access by a token.
 
-Needs the extra `web`.
+It needs the extra `web`.
 """
 
 from __future__ import annotations
@@ -39,12 +39,13 @@ def guarded_app(
     """Return an application without pages.
 
     Args:
-        title: its title.
-        host: the address that it will be served at.
-        names: further host names under which it is reached; others are refused (DNS rebinding).
-        lifespan: what runs while it is served.
-        static: a folder of static files beside those of all pages.
-        form_hosts: origins of others to which forms may be sent.
+        title: the title.
+        host: the address at which it will be served.
+        names: further host names by which it can be reached. Requests to other names are refused, because
+            of DNS rebinding.
+        lifespan: the context in which the application is served.
+        static: a folder with further static files.
+        form_hosts: other origins to which forms may be sent.
     """
     known = frozenset((*LOOPBACK, *(() if host in _ANY else (host,)), *names))
     app = FastAPI(title=title, lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
@@ -54,12 +55,12 @@ def guarded_app(
 
 
 def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
-    """Add the address with a token that lets the owner in, and leads to the first page.
+    """Add the address with a token, which sets the owner's cookie and leads to the first page.
 
     Args:
         app: the application.
         doors: checks the token.
-        cookie: the name of the cookie that is set.
+        cookie: the name of the cookie.
     """
 
     @app.get("/open/{token}")
@@ -76,7 +77,7 @@ def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
 
 
 def not_let_in() -> HTTPException:
-    """Return the answer to one whose token or cookie is wrong."""
+    """Return the error for a wrong token or cookie."""
     return HTTPException(403, "Open the address that the program printed when it started.")
 
 
@@ -94,7 +95,7 @@ def _headers(form_hosts: Iterable[str]) -> dict[str, str]:
 
 
 class _Guard:
-    """Lets requests for known host names through, and adds the headers of safety to what is answered."""
+    """Refuses requests for unknown host names, and adds security headers to responses."""
 
     def __init__(self, app: ASGIApp, names: frozenset[str], headers: dict[str, str]) -> None:
         self._app = app
@@ -115,7 +116,7 @@ class _Guard:
 
         async def with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
-                kept = "no-cache" if scope["path"].startswith(_STATIC) else "no-store"  # asked again, or none
+                kept = "no-cache" if scope["path"].startswith(_STATIC) else "no-store"
                 headers = {**self._headers, "cache-control": kept}
                 added = [(name.encode(), value.encode()) for name, value in headers.items()]
                 message["headers"] = [*message["headers"], *added]

@@ -1,4 +1,4 @@
-"""The runs of a folder as pages, read again as they go on. Needs the extra `web`."""
+"""Live pages about the runs in a folder. They need the extra `web`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from birdenv.runs.episodes import RunEpisodes
 
 _COOKIE: Final = "view"
 _MOST_OPEN: Final = 4
-"""Runs whose databases are held open."""
+"""The largest number of runs whose databases are kept open."""
 
 _Version = tuple[int, ...]
 
 
 class _Read(NamedTuple):
-    """A run as it was at a version of its files."""
+    """A run as it was in one version of its files."""
 
     version: _Version
     episodes: RunEpisodes
@@ -35,11 +35,11 @@ class _Read(NamedTuple):
 
 
 class RunsOfFolder:
-    """The runs below a folder, each read again when its records have grown.
+    """The runs below a folder. A run is read again when its files have changed.
 
     Args:
         root: the folder.
-        private: also show what is private.
+        private: whether to show private parts.
     """
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
@@ -50,17 +50,17 @@ class RunsOfFolder:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Let go of databases."""
+        """Close the databases."""
         for read in self._open.values():
             read.episodes.__exit__()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return a line for each run, newest first; one that cannot be read says why."""
+        """Return a line for each run, newest first. The line of a run that cannot be read says why."""
         with self._lock:
             return [self._line(name, path) for name, path in self._paths().items()]
 
     def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the overviews of runs.
+        """Return the overviews of the named runs.
 
         Raises:
             KeyError: there is no such run.
@@ -70,7 +70,7 @@ class RunsOfFolder:
             return [self._read(name).data for name in names]
 
     def episode(self, name: str, place: int) -> dict[str, Any]:
-        """Return an episode of a run by its place.
+        """Return an episode of a run by its index.
 
         Raises:
             KeyError, IndexError: there is no such run or episode.
@@ -118,11 +118,11 @@ def _version(path: Path) -> _Version:
 
 
 def make_view_app(root: Path, *, private: bool = False) -> tuple[FastAPI, str]:
-    """Return an application that shows the runs of a folder, and the token that opens it.
+    """Return an application that shows the runs in a folder, and the token that opens it.
 
     Args:
         root: the folder.
-        private: also show what is private.
+        private: whether to show private parts.
     """
     runs = RunsOfFolder(root, private=private)
     doors = Doors(None)
@@ -171,7 +171,7 @@ def _add_data(app: FastAPI, owner: Sequence[Any], runs: RunsOfFolder) -> None:
 
 
 def _names(request: Request) -> list[str]:
-    """Return the runs that an address names."""
+    """Return the names of the runs in an address."""
     return [request.query_params[key] for key in ("a", "b") if request.query_params.get(key)]
 
 

@@ -1,4 +1,4 @@
-"""One HTML file about a run, or about two runs side by side. It asks nothing of a network."""
+"""A single HTML file about a run, or about two runs side by side, which needs no network."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from birdenv.report.run_data import episode_data, run_data, script_json
 from birdenv.runs.episodes import RunEpisodes
 
 SCRIPTS: Final = ("parts.js", "episode.js", "report.js")
-"""The page's own scripts, in their order."""
+"""The scripts of the page, in order."""
 
 
 def offline_page(runs: Sequence[RunEpisodes]) -> Iterator[str]:
-    """Yield the page of one run or of two, piece by piece.
+    """Yield the page about one or two runs, piece by piece.
 
     Raises:
         InputError: a record is damaged.

@@ -1,6 +1,6 @@
-"""Pictures of the figures of one run or several: points with 95 % intervals, or a curve over a setting.
+"""Plots of the figures of one or several runs: points with 95 % intervals, or curves over a setting.
 
-Needs the extra `report`.
+They need the extra `report`.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _LONGEST_NAME: Final = 40
 _FEWEST_OF_CURVE: Final = 3
 _DAY: Final = re.compile(r"run-(\d{4})(\d{2})(\d{2})-")
 _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-"""Of the palette of Okabe and Ito, which colour-blind people tell apart."""
+"""Colours of the palette of Okabe and Ito, which colour-blind people can distinguish."""
 
 
 def cut(name: str, most: int = _LONGEST_NAME) -> str:
@@ -37,10 +37,10 @@ def cut(name: str, most: int = _LONGEST_NAME) -> str:
 
 
 def forest_rows(report: RunReport) -> list[_Row]:
-    """Return lines of the plot from the top: the figures, then each group below its heading, which has no
-    figure.
+    """Return the rows of the plot of a run, from the top: the figures, then the groups below headings.
 
-    What an episode took has no place on the axis, which goes from nothing to all.
+    A heading is a row without a figure. Figures without an upper limit are left out, because the axis ends
+    at the largest possible value.
     """
     rows: list[_Row] = [(of.measure.title, of) for of in report.figures if isfinite(of.measure.most)]
     for title, column in report.drawn_groups(report.groups):
@@ -49,7 +49,7 @@ def forest_rows(report: RunReport) -> list[_Row]:
 
 
 def comparison_rows(comparison: RunComparison) -> list[_Row]:
-    """Return a heading for each figure of a comparison, and below it a line for each run."""
+    """Return the rows of the plot of a comparison: a heading for each figure, and a row for each run."""
     rows: list[_Row] = []
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
@@ -64,14 +64,15 @@ def _name(comparison: RunComparison, number: int) -> str:
 
 
 def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
-    """Return a picture of a run or of a comparison as a PNG or an SVG file.
+    """Return a plot of a run or a comparison as the bytes of a PNG or SVG file.
 
-    Runs that differ in one number among their settings are drawn as a curve over it, others as points with
-    their intervals. The same figures give the same bytes under one version of matplotlib.
+    If runs differ only in one setting, and it is a number, they are drawn as curves over this setting;
+    otherwise, as points with intervals. With the same version of matplotlib, the same figures give the same
+    bytes.
 
     Args:
         of: the run or the comparison.
-        form: `png` or `svg`.
+        form: the format, `png` or `svg`.
 
     Raises:
         InputError: matplotlib is not installed, or there is nothing to draw.
@@ -105,7 +106,7 @@ def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
 
 
 def title(of: RunReport | RunComparison) -> str:
-    """Return what a picture shows: the game, who played, the data and the date."""
+    """Return the title of a plot: the game, the agent, the data and the date."""
     if isinstance(of, RunReport):
         first, who = of.run, cut(of.run.agent)
         who += "" if of.run.finished else " (unfinished)"
@@ -121,7 +122,10 @@ def title(of: RunReport | RunComparison) -> str:
 
 
 def curve_setting(comparison: RunComparison) -> str | None:
-    """Return the setting over which runs make a curve: the only one that differs, a number, in three runs."""
+    """Return the setting over which runs are drawn as curves, or None.
+
+    There must be at least three runs that differ only in this setting, with different numbers.
+    """
     runs = comparison.runs
     names = {name for run in runs for name in (*run.measured.settings, "agent", "user")}
     different = [name for name in names if len({str(run.config.get(name)) for run in runs}) > 1]
@@ -133,7 +137,7 @@ def curve_setting(comparison: RunComparison) -> str | None:
 
 
 def _draw_curves(axes: Any, comparison: RunComparison, setting: str) -> None:
-    """Draw each figure that tables draw as a curve with a band, and its name at the end."""
+    """Draw each figure with `Measure.drawn` as a curve with a band, and its name at the end."""
     runs = comparison.runs
     order = sorted(range(len(runs)), key=lambda number: runs[number].config[setting])
     places = [runs[number].config[setting] for number in order]

@@ -1,4 +1,4 @@
-"""What the pages about a run are made of, as JSON: its overview, a row for each episode, and each episode."""
+"""The JSON data of pages about a run: the overview, a row for each episode, and each episode in full."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from birdenv.runs.episodes import RunEpisodes
 from birdenv.runs.summaries import Estimate, Outcome, RunReport, recorded_run, report
 
 LONGEST_TEXT: Final = 10_000
-"""Characters of one text in a page; the run's own files hold the rest."""
+"""The largest number of characters of one text in a page; the files of the run have the whole text."""
 
 _CULPRITS: Final = ("agent", "user", "benchmark")
 _UNSAFE: Final = re.compile("[<\u2028\u2029\ud800-\udfff]")
@@ -55,10 +55,10 @@ def run_data(episodes: RunEpisodes) -> dict[str, Any]:
 
 
 def run_line(path: Path) -> dict[str, Any]:
-    """Return what a list of runs says of one: how far it is, its first figure, and the cost so far.
+    """Return the line about a run in a list of runs: its progress, its first figure and its cost so far.
 
     Raises:
-        InputError: it is no run, or a file is damaged.
+        InputError: the folder is not a run, or a file is damaged.
     """
     run = recorded_run(RunDirectory(path))
     cost = sum(_used(record, "cost_usd") or 0.0 for record in run.records)
@@ -94,15 +94,15 @@ def _groups(made: RunReport) -> list[dict[str, Any]]:
 
 
 def _facts(made: RunReport) -> list[tuple[str, str]]:
-    """Return further figures in words: questions, turns, tokens, and the cost of a solved task."""
+    """Return further facts with their titles: questions, events, and the cost of a solved task."""
     played = [record for record in made.run.records if "example" in record]
     facts = []
     if played and all("max_questions" in record for record in played):
         asked, allowed = (_mean(played, name) for name in ("questions", "max_questions"))
         free = _mean(played, "free_questions")
-        facts.append(("Questions that cost one, of those allowed", f"{asked:.2f} of {allowed:.2f}"))
+        facts.append(("Questions charged, of those allowed", f"{asked:.2f} of {allowed:.2f}"))
         if free:
-            facts.append(("Questions that cost none (they were asked back)", f"{free:.2f}"))
+            facts.append(("Free questions (the user asked back)", f"{free:.2f}"))
     if played:
         turns = sum(len(record["example"]["events"]) for record in played) / len(played)
         facts.append(("Events in a dialogue", f"{turns:.1f}"))
@@ -124,7 +124,7 @@ def _used(record: Mapping[str, Any], name: str) -> float | None:
 
 
 def _is_solved(outcome: Outcome) -> bool:
-    """Return whether all that an episode is rated by succeeded: its strictest rate is 1."""
+    """Return True if an episode succeeded by its strictest rate."""
     for name in ("solved", "ex"):
         if outcome.values.get(name) is not None:
             return outcome.values[name] == 1
@@ -155,7 +155,7 @@ def _row(episodes: RunEpisodes, name: str, outcome: Outcome, record: Mapping[str
 
 
 def episode_data(episodes: RunEpisodes, name: str) -> dict[str, Any]:
-    """Return one episode; what is empty is left out, and long texts are cut."""
+    """Return an episode, without empty fields and with long texts cut."""
     shown: dict[str, Any] = _compact(asdict(episodes.shown(name)))
     return shown
 
@@ -172,7 +172,7 @@ def _compact(value: Any) -> Any:
 
 
 def script_json(value: Any) -> str:
-    """Return JSON that may stand in a script element: no `<`, and no character that ends a line or is none.
+    """Return JSON that is safe in a script element, without `<`, line separators and lone surrogates.
 
     >>> script_json("</script>")
     '"\\\\u003c/script>"'

@@ -1,4 +1,4 @@
-"""Serving an application until it is interrupted. Needs the extra `web`."""
+"""A server for the applications of pages. It needs the extra `web`."""
 
 from __future__ import annotations
 
@@ -18,9 +18,18 @@ if TYPE_CHECKING:
 
 @contextmanager
 def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> Iterator[str]:
-    """Listen, and serve an application after the block until it is interrupted; yields the address.
+    """Listen and yield the address; after the block, serve an application until it is interrupted.
 
-    SIGTERM ends it as Ctrl-C does: what is open is closed, so that each database is one file.
+    SIGTERM has the same effect as Ctrl-C: everything is closed properly, so that each database is one file.
+
+    Args:
+        app: the application.
+        host: the address to listen at.
+        port: the port; 0 takes a free one.
+        largest_frame: the largest size of a socket's message in bytes.
+
+    Raises:
+        InputError: the address cannot be used.
     """
     import uvicorn
 
@@ -30,9 +39,9 @@ def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> It
         port=port,
         ws_max_size=largest_frame,
         ws="websockets-sansio",
-        ws_ping_interval=10,  # one who is gone without a word is missed after 20 seconds
+        ws_ping_interval=10,  # a lost client is noticed after 20 seconds
         ws_ping_timeout=10,
-        timeout_graceful_shutdown=5,  # for those who do not read what they are sent
+        timeout_graceful_shutdown=5,  # in case a client does not read
         access_log=False,
         log_level="warning",
         server_header=False,
@@ -46,9 +55,9 @@ def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> It
 
     old = signal.signal(signal.SIGTERM, end)
     try:
-        listening = _listening(host, port)  # who comes now waits for the start, and is not turned away
+        listening = _listening(host, port)  # clients that come now wait until the server has started
         yield f"http://{host}:{listening.getsockname()[1]}"
-        server.run(sockets=[listening])  # raises the signals that it caught again when all are served
+        server.run(sockets=[listening])  # raises caught signals again at its end
         if ended:
             sys.exit(128 + ended[0])
     finally:
@@ -65,20 +74,20 @@ def _listening(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        number = error.errno or 0  # negative where a name is not known
+        number = error.errno or 0  # negative if the name of the host is unknown
         why = os.strerror(number) if number > 0 else error.strerror
         raise InputError(
-            f"cannot listen at {host}, port {port} ({why}): --port 0 takes a free port, and --host must be "
-            "an address of this machine"
+            f"cannot listen at {host}, port {port} ({why}): use --port 0 for a free port, and an address of "
+            "this machine for --host"
         ) from None
 
 
 @contextmanager
 def web_extra() -> Iterator[None]:
-    """Turn a missing package of the extra `web` into one line, before anything is made.
+    """Turn the error about a missing package of the extra `web` into one line that says what to install.
 
     Raises:
-        InputError: it is missing.
+        InputError: a package is missing.
     """
     try:
         import uvicorn  # noqa: F401

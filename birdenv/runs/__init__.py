@@ -1,4 +1,4 @@
-"""Runs: many episodes of one agent, on disk, resumable, summarised."""
+"""Runs: play many episodes of one agent, keep the records on disk, resume, and summarise."""
 
 from birdenv.runs._merge import merge_runs
 from birdenv.runs._run_episodes import RunResult, run_episodes
@@ -8,10 +8,11 @@ from birdenv.runs._run_folder import (
     data_name,
     episode_name,
     folder_name,
+    name_of,
     player_name,
     run_folder,
 )
-from birdenv.runs._run_plan import ENGINES, OpenRun, RunPlan, prepare
+from birdenv.runs._run_plan import ENGINES, OpenRun, RunPlan, find_engine, prepare
 from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import planned_jobs, run, write_run
 from birdenv.runs.seating import Seating
@@ -28,8 +29,10 @@ __all__ = [
     "Summary",
     "data_name",
     "episode_name",
+    "find_engine",
     "folder_name",
     "merge_runs",
+    "name_of",
     "planned_jobs",
     "player_name",
     "prepare",

@@ -1,4 +1,4 @@
-"""Statuses of episodes, and whose fault it is that one broke off."""
+"""Statuses of episodes, and whose fault it is if an episode broke off."""
 
 from __future__ import annotations
 
@@ -18,28 +18,29 @@ from birdenv.llm import ContextOverflowError
 from birdenv.runs._player_process import MoveTimeoutError
 
 CONTEXT_LIMIT: Final = "agent context limit"
-"""Status of an episode in which the agent's model could not take its prompt any more: it is its failure."""
+"""Status of an episode in which the prompt outgrew the context of the agent's model. It counts as the agent's
+failure."""
 
 _CONTEXT: Final = re.compile(
     r"context[ _-]?(length|window|limit|size)|(prompt|input) is too long|too many (input|prompt) tokens"
     r"|exceeds? .{0,40}(context|maximum (number of )?(input )?tokens)",
     re.IGNORECASE,
 )
-"""How providers and local servers say so."""
+"""Error messages with which providers and local servers report a full context."""
 
 RETRIED = frozenset({"task error", PARTNER_ERROR, "infra_error", "test_error"})
-"""Statuses that are nobody's answer; `--resume` plays these tasks again."""
+"""Statuses that say nothing about the agent; `--resume` plays these episodes again."""
 
 TIME_LIMIT: Final = "time limit"
-"""The status of an episode whose agent did not move in time. It counts as the agent's."""
+"""Status of an episode whose agent did not move in time. It counts as the agent's failure."""
 
 
 def failure(error: Exception, evaluated: int | None = None) -> Failure:
-    """Return whose fault an exception is: the machine's, the data's, a player's, or birdenv's own.
+    """Return the failure that an exception means for an episode: its status, its message and its seat.
 
     Args:
-        error: the exception; a `SeatError` tells whose player raised it.
-        evaluated: the seat that is rated. Without it, every player's error is the agent's.
+        error: the exception; a `SeatError` names the seat whose player raised it.
+        evaluated: the evaluated seat. Without it, every player's error counts as the agent's.
     """
     seat = None
     if isinstance(error, SeatError):
@@ -70,14 +71,14 @@ def usage_of_players(
             used.append(None if player is None else usage_of(player))
         except InfrastructureError:
             raise
-        except Exception as error:  # of one that broke off: its player may be beyond answering
+        except Exception as error:  # after an episode that broke off, its player may no longer answer
             used.append(None)
             fault = fault or failure(SeatError(seat, error), evaluated)
     return used, fault
 
 
 def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Game) -> Failure | None:
-    """Return the failure of a seat that can only answer, and did not: that is no move of its game."""
+    """Return the failure of a seat that can only answer and did not, which its game does not allow."""
     if dialogue.status not in ("silence", "left"):
         return None
     for place, (seat, player) in enumerate(zip(game.seats, players, strict=True)):
@@ -88,10 +89,10 @@ def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Gam
 
 
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
-    """Play to the end and close; an exception costs this episode only, and is returned.
+    """Play a dialogue to its end and close it. An exception costs only this episode, and is returned.
 
     Raises:
-        InfrastructureError: something was lost; the episode says nothing and may be played again.
+        InfrastructureError: a database or an endpoint was lost; the episode may be played again.
     """
     watched = [None if player is None else Watched(player, seat) for seat, player in enumerate(players)]
     try:

@@ -1,4 +1,4 @@
-"""One run folder out of those of its shards."""
+"""Merge the run folders of a run's shards into one."""
 
 from __future__ import annotations
 
@@ -14,29 +14,29 @@ from birdenv.errors import InputError
 from birdenv.files import exists, file_errors, read_json, read_records, write_text
 from birdenv.llm import CALLS, CallFile
 from birdenv.run_settings import MAY_DIFFER
-from birdenv.runs._run_folder import STREAMS, RunDirectory, episode_name
+from birdenv.runs._run_folder import STREAMS, RunDirectory, episode_name, name_of
 from birdenv.runs._run_plan import difference
 from birdenv.runs._runner import summarise
 from birdenv.runs.summaries._run_report import Summary
 from birdenv.runs.summaries.recorded_run import BLAME, RecordedRun, read_speeds, recorded_run, write_speeds
 
 _OF_A_PART = MAY_DIFFER | {"command", "data_file", "db_dir", "server", "shard"}
-"""What `config.json` says of one part, and may differ between parts."""
+"""Fields of `config.json` that may differ between parts."""
 
 
 def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summary]:
-    """Make the run folder that one machine would have made of a run that was played in parts.
+    """Merge the parts of a run into the run folder that one machine would have made.
 
-    Files are the same byte for byte, but for durations and for what `config.json` says of engine, workers and
-    command.
+    The files are the same byte for byte, except for durations and for engine, workers and command in
+    `config.json`.
 
     Args:
         parts: the run folders of the parts.
-        output: the folder that is made.
+        output: the folder to make.
 
     Raises:
-        InputError: the parts have different settings, data or code; an episode is missing or in two parts; or
-            there is something at `output`.
+        InputError: the parts have different settings, data or code, an episode is missing or in two parts, or
+            `output` exists.
     """
     runs = [recorded_run(RunDirectory.existing(path)) for path in parts]
     if not runs:
@@ -45,7 +45,7 @@ def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summa
         _check_same(runs[0], run)
     order = _order(runs)
     if exists(output):
-        raise InputError(f"{output} is there already: remove it, or name another folder")
+        raise InputError(f"{output} already exists: remove it, or give another folder")
     with file_errors(output, "made"):
         output.mkdir(parents=True)
     directory = RunDirectory(output)
@@ -59,7 +59,7 @@ def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summa
         _merge_calls(folders, directory.path)
         _merge_speeds(folders, directory.path, order)
         _merge_blame(folders, directory.path, order)
-        directory.write_json("config.json", _config(runs))  # makes it a run, now that it is whole
+        directory.write_json("config.json", _config(runs))  # last: this file makes the folder a run
         return directory, summarise(directory)
     except BaseException:
         shutil.rmtree(output, ignore_errors=True)
@@ -72,12 +72,12 @@ def _check_same(first: RecordedRun, other: RecordedRun) -> None:
     different = [difference(key, one.get(key), two.get(key)) for key in keys if one.get(key) != two.get(key)]
     if different:
         raise InputError(
-            f"{other.path} is no part of the same run as {first.path}: they differ in {', '.join(different)}"
+            f"{other.path} and {first.path} are not parts of one run: they differ in {', '.join(different)}"
         )
 
 
 def _order(runs: Sequence[RecordedRun]) -> list[str]:
-    """Return the names of all episodes in order, each of which is in exactly one of the runs."""
+    """Return the names of all episodes in order. Raise an `InputError` unless each is in exactly one run."""
     whole = runs[0]
     rounds = range(whole.repeats) if whole.repeats > 1 else [None]
     planned = [episode_name(task, repeat) for repeat in rounds for task in whole.tasks]
@@ -88,8 +88,8 @@ def _order(runs: Sequence[RecordedRun]) -> list[str]:
     double = [name for name, count in held.items() if count > 1]
     if missing:
         raise InputError(
-            f"{len(missing)} episode(s) are in no part: {listed(missing)}; give all parts, or finish them by "
-            "--resume"
+            f"{len(missing)} episode(s) are in no part: {listed(missing)}; give all parts, or finish them "
+            "with --resume"
         )
     if double:
         raise InputError(f"{len(double)} episode(s) are in several parts: {listed(double)}")
@@ -115,7 +115,7 @@ def _config(runs: Sequence[RecordedRun]) -> dict[str, Any]:
 
 
 def _merge_calls(folders: Iterable[Path], target: Path) -> None:
-    """Put the recorded calls of the parts into one file, in order."""
+    """Merge the recorded calls of the parts into one file, in order."""
     lines = [path.read_text(encoding="utf-8") for folder in folders if exists(path := folder / CALLS)]
     if lines:
         write_text(target / CALLS, "".join(lines))
@@ -125,18 +125,18 @@ def _merge_calls(folders: Iterable[Path], target: Path) -> None:
 
 
 def _merge_speeds(folders: Iterable[Path], target: Path, order: Sequence[str]) -> None:
-    """Put the measured speeds of the parts into one file, in order."""
+    """Merge the measured speeds of the parts into one file, in order."""
     measured: dict[str, Mapping[str, Any]] = {}
     for folder in folders:
         if read_speeds(folder):
             for record in read_records(folder / "r_ves.jsonl", "speeds"):
-                measured[episode_name(record["instance_id"], record.get("repeat"))] = record
+                measured[name_of(record)] = record
     if measured:
         write_speeds(target, [measured[name] for name in order if name in measured])
 
 
 def _merge_blame(folders: Sequence[Path], target: Path, order: Sequence[str]) -> None:
-    """Add up whose fault the failures of the parts were."""
+    """Add up the blame figures of the parts."""
     found = [read_json(folder / BLAME) for folder in folders if exists(folder / BLAME)]
     if not found:
         return

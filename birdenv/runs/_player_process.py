@@ -1,14 +1,10 @@
-"""Players that are not ours, in child processes that hold public data only.
+"""Run players that birdenv does not ship in child processes that hold public data only.
 
-The player's module is imported in the child only. A child is shared by up to 16 episodes, each with a thread
-in it and a connection of its own. It gets contexts and views; its answers are JSON and never unpickled, so
-that a child cannot run code
-in the parent. If a child dies, its episodes go on in children of their own, from what they have heard: the
-one that ends that one, too, fails alone. Repeats of one task never share a child. This is no sandbox: the
-child runs as the same user and can open the same files.
-
-A move may take `move_timeout` seconds; the number of the commands, 3600, is that of `--move-timeout`
-(`birdenv/run_settings.py`).
+The player's module is imported only in the child. Up to 16 episodes share a child; each has its own thread
+and its own connection. A child receives contexts and views. Its answers are JSON and never unpickled, so a
+child cannot run code in the parent. If a child dies, each of its episodes continues in a child of its own
+from what it has heard so far, and only the episode that ends its child again fails. Repeats of one task never
+share a child. This is not a sandbox: the child runs as the same user and can open the same files.
 """
 
 from __future__ import annotations
@@ -26,14 +22,14 @@ from birdenv.errors import BirdenvError, InputError
 from birdenv.processes.process import ChildProcess, Death, SideChannel
 
 MAX_REPLY: Final = 16 * 2**20
-"""Bytes of one reply of a child; a longer one ends the child."""
+"""Maximum size of a reply in bytes; a longer reply ends the child."""
 
 MOST_SESSIONS: Final = 16
-"""Episodes that share a child."""
+"""Maximum number of episodes that share a child."""
 
 
 class PlayerCrashError(BirdenvError):
-    """The player raised or its process died; the message says which."""
+    """The player raised an exception or its process died; the message says which."""
 
 
 class MoveTimeoutError(PlayerCrashError):
@@ -41,15 +37,15 @@ class MoveTimeoutError(PlayerCrashError):
 
 
 class _ChildDiedError(Exception):
-    """The child is gone; which of its episodes ended it is not known."""
+    """The child has died; it is not known which of its episodes is to blame."""
 
 
 class PlayerProcesses:
-    """Makes players of one spec, seated in child processes.
+    """Makes the players of one spec in child processes.
 
     Args:
         spec: the players' spec.
-        move_timeout: seconds that one move may take; None for any time.
+        move_timeout: seconds that a move may take; None for no limit.
     """
 
     def __init__(self, spec: PlayerSpec, move_timeout: float | None = None) -> None:
@@ -68,7 +64,7 @@ class PlayerProcesses:
         return ForeignPlayer(self, context)
 
     def lease(self, context: PlayerContext, *, alone: bool = False) -> _Child:
-        """Return a child with room for an episode; one of its own if it is to be `alone`."""
+        """Return a child with room for an episode, or a new child if the episode has to be `alone`."""
         with self._lock:
             self._children = [child for child in self._children if child.is_alive]
             for child in () if alone else self._children:
@@ -82,7 +78,7 @@ class PlayerProcesses:
             return child
 
     def release(self, child: _Child, context: PlayerContext) -> None:
-        """Give an episode's room back."""
+        """Return an episode's place in a child."""
         with self._lock:
             child.tasks.remove(context.instance_id)
             if not child.tasks and child not in self._children:
@@ -97,7 +93,7 @@ class PlayerProcesses:
 
 
 class ForeignPlayer:
-    """A player in a child process; `move` is answered there."""
+    """A player whose moves are made in a child process."""
 
     def __init__(self, processes: PlayerProcesses, context: PlayerContext) -> None:
         self._processes = processes
@@ -107,8 +103,8 @@ class ForeignPlayer:
         self._channel: SideChannel | None = None
         self._alone = False
         self._sent = 0
-        self._spent = Usage()  # in children that are gone
-        self._latest: Usage | None = None  # in the child, as of the last move
+        self._spent = Usage()  # in earlier children
+        self._latest: Usage | None = None  # in this child, as of the last move
         try:
             self._begin()
         except BaseException:
@@ -119,8 +115,8 @@ class ForeignPlayer:
         """Ask the child for a move.
 
         Raises:
-            MoveTimeoutError: it took longer than a move may take.
-            PlayerCrashError: the player raised, or ended its process.
+            MoveTimeoutError: the player did not move in time.
+            PlayerCrashError: the player raised an exception, or its process died.
         """
         assert self._child is not None
         if self._child.is_alive:
@@ -129,14 +125,14 @@ class ForeignPlayer:
             except _ChildDiedError as error:
                 if self._alone:
                     raise PlayerCrashError(str(error)) from None
-        try:  # one of those who shared the child ended it: each is asked again in a child of its own
+        try:  # an episode that shared the child ended it: ask again in a child of its own
             self._enter(alone=True)
             return self._ask_move(view)
         except _ChildDiedError as error:
             raise PlayerCrashError(str(error)) from None
 
     def usage(self) -> Usage | None:
-        """Return what the episode took, also in children that are gone: as of the last move there."""
+        """Return the usage of the episode, including earlier children as of their last moves."""
         if self._child is not None and self._child.is_alive:
             with suppress(_ChildDiedError, MoveTimeoutError):
                 self._note(self._ask("usage", timeout=self._processes.move_timeout))
@@ -181,12 +177,11 @@ class ForeignPlayer:
         return None if made is None else Move(made[0], made[1], made[2])
 
     def _ask(self, kind: str, *values: Any, timeout: float | None = None) -> Any:
-        """Return the child's answer to one request.
+        """Return the child's answer to a request.
 
         Raises:
-            MoveTimeoutError: it did not answer within `timeout` seconds; the child was ended.
-            PlayerCrashError: the player raised.
-            InputError: the player says that something it was given cannot be used.
+            MoveTimeoutError: the child did not answer within `timeout` seconds, and was ended.
+            PlayerCrashError: the player raised an exception.
             _ChildDiedError: the child has died.
         """
         assert self._channel is not None
@@ -230,7 +225,7 @@ class _Child:
         return self._process.is_alive
 
     def open_channel(self) -> SideChannel:
-        """Open the connection of an episode. Raises `_ChildDiedError`."""
+        """Open the connection of an episode. Raises `_ChildDiedError` if the child has died."""
         with self._opening:
             try:
                 return self._process.open_channel()
@@ -248,10 +243,10 @@ def _how(death: Death) -> str:
 
 
 def read_reply(kind: str, value: Any) -> tuple[str, Any]:
-    """Return status and value of a reply, taken apart without trusting it.
+    """Return the status and the value of an untrusted reply.
 
     Raises:
-        ValueError: it is no reply to a request of this kind.
+        ValueError: the value is not a reply to a request of this kind.
     """
     match value:
         case ["error", str() as error]:
@@ -262,7 +257,7 @@ def read_reply(kind: str, value: Any) -> tuple[str, Any]:
             return "done", value[1]
         case ["done", dict() as used] if kind == "usage" and _is_usage(used):
             return "done", used
-    raise ValueError("it is something else than was asked for")
+    raise ValueError("it does not answer the request")
 
 
 def _is_usage(value: Any) -> bool:

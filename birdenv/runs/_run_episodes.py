@@ -1,4 +1,4 @@
-"""One call that runs a player over the tasks of a game."""
+"""Run a player over the tasks of a game with one call."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RunResult:
         records: the public record of each episode, in task order; `record["example"]` is the transcript.
         overall: the figures, as in `overall.json`.
         text: the summary for people.
-        folder: the run folder; None if it was not kept.
+        folder: the run folder; None if it was temporary.
     """
 
     records: tuple[Mapping[str, Any], ...] = field(repr=False)
@@ -73,27 +73,27 @@ def run_episodes(
     Args:
         game: the game's name.
         agent: the evaluated player: a spec (`oracle`, `module:factory`), a player, a class without arguments,
-            or a function of the view. Specs of others run in processes that hold public data only; an object
-            or a function shares this process.
+            or a function of the view. Players that birdenv does not ship run, if given as a spec, in
+            processes that hold public data only; an object or a function shares this process.
         seed: seeds every player's generator.
-        parallel: episodes played at the same time.
-        repeats: episodes of each task.
-        output: where the run folder is made; without it, nothing is kept.
-        resume: a run folder to continue, instead.
+        parallel: number of episodes played at the same time.
+        repeats: number of episodes of each task.
+        output: folder in which the run folder is made; without it, the records are not kept on disk.
+        resume: a run folder to continue, in place of `output`.
         options: settings for players, by name.
         progress: called after each episode with its public record.
         models: endpoints, budgets and recordings of language models.
-        engine: where the episodes are played: `threads` (of this process), `processes`, `ray`, or an
-            `birdenv.engines.Engine`. All but threads need players that are specs.
-        address: of a running Ray cluster; without it, Ray is started on this machine.
-        shard: play only part I of N (`3/16`); `birdenv merge` joins the run folders of all parts.
-        episodes: play this many episodes at most, the first ones; None plays all.
-        move_timeout: seconds that a move of a player in a process of its own may take; None for any time.
+        engine: where the episodes are played: `threads` (of this process), `processes`, `ray`, or a
+            `birdenv.engines.Engine`. All engines except threads need players that are specs.
+        address: address of a running Ray cluster; without it, Ray is started on this machine.
+        shard: play only part I of N (`3/16`); `birdenv merge` merges the run folders of all parts.
+        episodes: play only this many episodes, from the first; None plays all.
+        move_timeout: seconds that a player in a process of its own may take for a move; None for no limit.
         **settings: fields of the game's settings, and players of the other seats by the seats' names.
 
     Raises:
         InputError: the game, a setting, a file or a player cannot be used.
-        RunEndedError: nothing more can be played.
+        RunEndedError: the run ended early, for example because a budget is spent.
     """
     with make_game(game, **settings) as arena:
         players = {**arena.players, arena.game.evaluated: agent}

@@ -1,4 +1,4 @@
-"""The folder of one run: files that survive being killed at any moment."""
+"""The folder of a run, whose files stay usable if the run is killed at any moment."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
 _LONGEST_NAME = 60
 _WITH_MODEL = ("llm", "llm-markup", "llm-one-prompt", "rule+llm")
 _DATA = ("data_dir", "data", "data_file", "scenarios", "schema_file", "listings")
-"""Settings of games that say which data are played."""
+"""Settings of games that name data."""
 
 STREAMS = ("runs", "private", "timings")
-"""`<stream>.jsonl`: public records, gold-bearing detail, and durations in seconds."""
+"""Names of the files `<stream>.jsonl`: public records, private details with gold, durations in seconds."""
 
 _TYPES = {"result": dict, "history": list, "attempts": list, "usage": dict}
-"""Fields of `runs.jsonl` that not every record has, and what they hold."""
+"""Optional fields of `runs.jsonl`, and their types."""
 
 
 def run_folder(path: Path) -> Path:
-    """Return the run folder that a path names: itself, or the `latest` run of a folder of runs.
+    """Return the run folder that a path names: the path itself, or the `latest` run in that folder.
 
     Raises:
-        InputError: it is neither, or holds something else than files of its own.
+        InputError: the path is neither, or the run folder contains links or special files.
     """
     if exists(path / _CONFIG):
         return _own_files_only(path.parent / path.resolve().name if path.is_symlink() else path)
@@ -56,7 +56,7 @@ def run_folder(path: Path) -> Path:
         return _own_files_only(max(runs, key=lambda config: config.stat().st_mtime_ns).parent)
     if exists(path / "study.sqlite"):
         raise InputError(
-            f"{path} is a study, not a run: `birdenv analyze` takes it, and `birdenv export --format` cocoa, "
+            f"{path} is a study, not a run: use `birdenv analyze`, or `birdenv export` with --format cocoa, "
             "openai, potato or people"
         )
     raise InputError(
@@ -66,12 +66,12 @@ def run_folder(path: Path) -> Path:
 
 
 def _own_files_only(folder: Path) -> Path:
-    """Return the folder. A stranger's may hold a pipe, which never ends, or a link to a file of ours."""
+    """Return the folder after checking it: another person's may hold an endless pipe, or a link to a file."""
     for place, folders, files in os.walk(folder):
         for path in (Path(place) / name for name in (*folders, *files)):
             if path.is_symlink():
                 raise InputError(
-                    f"{path} is a link, and commands write to files of a run: copy the folder by cp -rL"
+                    f"{path} is a link, but commands write to the files of a run: copy the folder with cp -rL"
                 )
             if not path.is_dir():
                 check_regular(path)
@@ -79,10 +79,10 @@ def _own_files_only(folder: Path) -> Path:
 
 
 def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
-    """Return the name of the folder of all runs of one system: its players, by seat, the data, and the game.
+    """Return the name of the folder for runs of one system: its players by seat, the data, and the game.
 
-    It holds no character that a file system minds, is never too long, and no two lists of players share one:
-    a name that had to be changed ends in eight digits of its SHA-256. Of a file, it has the name alone.
+    The name is valid on every file system and not too long. Files are shortened to their names. A player that
+    had to be changed ends in eight digits of its SHA-256, so that different players have different names.
 
     >>> folder_name(["asks-first", "rule"], "c-interact"), folder_name(["mine:agent"], "bird", "mini_dev")
     ('asks-first+rule-c-interact', 'mine=agent-mini_dev-bird')
@@ -102,12 +102,12 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
 
 
 def player_name(player: str, model: Any) -> str:
-    """Return a player's spec with the model that an option such as `--user-model` named, if it takes one."""
+    """Return a player's spec with the model from an option such as `--user-model`, if it can have a model."""
     return f"{player}:{model}" if isinstance(model, str) and model and player in _WITH_MODEL else player
 
 
 def data_name(settings: Any) -> str:
-    """Return the names of the folder and files of a game's data, from its settings; empty for the demo."""
+    """Return the names of the data folder and files in a game's settings; empty for the demo."""
     given = (getattr(settings, name, None) for name in _DATA)
     return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
 
@@ -117,9 +117,9 @@ def _file_name(path: str) -> str:
 
 
 class RunDirectory:
-    """Appends one line to each stream as an episode finishes; rewrites them in task order at the end.
+    """A run folder, whose streams get a line as each episode finishes and are put in task order at the end.
 
-    Each line carries `instance_id`, and `repeat` where every task is played several times; the two name the
+    Each line has `instance_id`, and `repeat` if every task is played several times; the two name the
     episode. An episode is finished once it has a line in every stream.
     """
 
@@ -132,8 +132,11 @@ class RunDirectory:
     def create(cls, parent: Path) -> RunDirectory:
         """Make the folder `run-<date>-<time>` in `parent`, with a number at its end if the name is taken.
 
-        The run begins when its `config.json` is written: `latest` then names it. If that file cannot be
-        written, the folder is removed again.
+        The folder becomes a run when its `config.json` is written: `latest` then points to it. If that file
+        cannot be written, the folder is removed again.
+
+        Raises:
+            InputError: the folder cannot be made.
         """
         stamp = datetime.now().strftime("run-%Y%m%d-%H%M%S")
         try:
@@ -147,31 +150,34 @@ class RunDirectory:
                 return cls(path, new=True)
         except OSError as error:
             raise InputError(
-                f"{parent}: cannot write results there: {error.strerror}; see --output"
+                f"{parent}: cannot write results: {error.strerror}; choose another folder with --output"
             ) from None
         raise InputError(f"{parent}: no free name for a run directory")
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """Return the run that a path names, as `run_folder`."""
+        """Return the run that a path names. Finds and raises as `run_folder` does."""
         return cls(run_folder(path))
 
     def file(self, stream: str) -> Path:
         return self.path / f"{stream}.jsonl"
 
     def append(self, records: Mapping[str, Mapping[str, Any]]) -> None:
-        """Add one episode: a record for each stream."""
+        """Add the records of an episode, one for each stream."""
         lines = {stream: _line(records[stream]) for stream in STREAMS}
         with self._lock:
             for stream in reversed(STREAMS):
-                hint = f"; finished episodes are saved, go on with --resume {self.path}"
+                hint = f"; finished episodes are saved, continue with --resume {self.path}"
                 with file_errors(self.file(stream), "written", hint):
                     _append(self.file(stream), lines[stream].encode())
 
     def read(self, stream: str) -> dict[str, dict[str, Any]]:
-        """Return records by `episode_name`; the last of a name that comes twice. A torn last line is dropped.
+        """Return the records of a stream by `episode_name`. The last record of a name counts.
 
-        Raises `InputError` naming the first other line that is not a record of this stream.
+        An incomplete last line is ignored.
+
+        Raises:
+            InputError: another line is not a record of this stream; the message names the line.
         """
         path = self.file(stream)
         if not exists(path):
@@ -189,22 +195,20 @@ class RunDirectory:
                     continue
                 why = f" ({error})" if isinstance(error, ValueError) else ""
                 raise InputError(
-                    f"{path}: line {number} is damaged{why}; remove it to run its task again"
+                    f"{path}: line {number} is damaged{why}; remove the line to play its task again"
                 ) from None
-            records[episode_name(record["instance_id"], record.get("repeat"))] = record
+            records[name_of(record)] = record
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """Return the records of `runs` whose episode is in every stream and is not `RETRIED`, by
-        `episode_name`.
-        """
+        """Return the `runs` records of finished episodes by `episode_name`, without `RETRIED` statuses."""
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
         kept = {name: run for name, run in runs.items() if all(name in other for other in others)}
         return {name: run for name, run in kept.items() if run["status"] not in RETRIED}
 
     def rewrite(self, order: Iterable[str]) -> None:
-        """Leave exactly the episodes named, in this order, in every stream; each file atomically."""
+        """Rewrite every stream to hold exactly the named episodes in this order. Files change atomically."""
         wanted = list(order)
         for stream in STREAMS:
             records = self.read(stream)
@@ -216,7 +220,7 @@ class RunDirectory:
         write_text(self.path / name, text)
 
     def write_json(self, name: str, value: Any) -> None:
-        """Write a JSON file atomically. `config.json` is what makes a new folder a run (see `create`)."""
+        """Write a JSON file atomically. Writing `config.json` makes a new folder a run (see `create`)."""
         try:
             self.write_text(name, json.dumps(value, indent=2, ensure_ascii=False) + "\n")
         except BaseException:
@@ -226,11 +230,15 @@ class RunDirectory:
             raise
         if self._new and name == _CONFIG:
             self._new = False
-            with suppress(OSError):  # a convenience, which some file systems cannot give
+            with suppress(OSError):  # some file systems have no links
                 _point_latest(self.path.parent / "latest", self.path)
 
     def read_config(self, hint: str = "; start a new run without --resume") -> dict[str, Any]:
-        """Return the settings of the run; `InputError`, with the hint behind it, if they cannot be read."""
+        """Return the settings of the run.
+
+        Raises:
+            InputError: the file cannot be read; the message ends with `hint`.
+        """
         path = self.path / _CONFIG
         try:
             config = read_json(path)
@@ -242,9 +250,7 @@ class RunDirectory:
 
 
 def _without_isolation(config: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings of a run without where its SQL ran: earlier versions kept that, and had a
-    choice.
-    """
+    """Return the settings without `isolation`, which earlier versions wrote."""
     config.pop("isolation", None)
     match config.get("command"):
         case {"options": {"further": [*words]} as options}:
@@ -258,7 +264,7 @@ def _without_isolation(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def episode_name(instance_id: str, repeat: int | None = None) -> str:
-    """Return what tells an episode from the others of its run. `repeat` is None where a task is played once.
+    """Return the name of an episode in its run. `repeat` is None if each task is played once.
 
     >>> episode_name("library_1"), episode_name("library_1", 2)
     ('library_1', 'library_1 repeat 2')
@@ -266,8 +272,13 @@ def episode_name(instance_id: str, repeat: int | None = None) -> str:
     return instance_id if repeat is None else f"{instance_id} repeat {repeat}"
 
 
+def name_of(record: Mapping[str, Any]) -> str:
+    """Return the name of a record's episode in its run."""
+    return episode_name(record["instance_id"], record.get("repeat"))
+
+
 def _record(value: Any, stream: str) -> dict[str, Any]:
-    """Return the value, if it is a record of the stream; otherwise a `ValueError` says what is wrong."""
+    """Return the value if it is a record of the stream, or raise a `ValueError` that says what is wrong."""
     if not isinstance(value, dict):
         raise ValueError("not a JSON object")
     needed = ("instance_id", "status") if stream == "runs" else ("instance_id",)
@@ -276,7 +287,7 @@ def _record(value: Any, stream: str) -> dict[str, Any]:
             raise ValueError(f"the field `{name}` must be text")
     repeat = value.get("repeat", 0)
     if type(repeat) is not int or repeat < 0:
-        raise ValueError("the field `repeat` must be a number that counts from 0")
+        raise ValueError("the field `repeat` must be a whole number, 0 or more")
     for name, kind in _TYPES.items():
         if stream == "runs" and name in value and not isinstance(value[name], kind):
             raise ValueError(f"the field `{name}` must be {'an object' if kind is dict else 'a list'}")
@@ -284,7 +295,7 @@ def _record(value: Any, stream: str) -> dict[str, Any]:
 
 
 def _append(path: Path, data: bytes) -> None:
-    """Add the bytes to the file: all of them, or none if there is no room for them."""
+    """Append all bytes to the file, or no bytes if the disk is full."""
     with path.open("ab", buffering=0) as file:
         start = file.tell()
         rest = memoryview(data)
@@ -301,7 +312,7 @@ def _line(record: Mapping[str, Any]) -> str:
 
 
 def _point_latest(link: Path, target: Path) -> None:
-    """Let `latest` name the newest run; a real file or folder of that name is left alone."""
+    """Point the link `latest` to the newest run, unless a real file or folder has that name."""
     if link.exists() and not link.is_symlink():
         return
     temporary = link.with_name(f".latest-{target.name}")

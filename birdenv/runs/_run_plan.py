@@ -1,4 +1,4 @@
-"""A run before it is played: its game, its players, its settings, and what `config.json` says of them."""
+"""A run before it is played: its game, its players, its settings, and its `config.json`."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from importlib.metadata import EntryPoint
 from pathlib import Path
 from typing import Any, Final
 
@@ -26,15 +27,28 @@ ENGINES: Final = "birdenv.engines"
 """The group of entry points that names engines."""
 
 FREE: Final = MAY_DIFFER | {"code_sha256", "command", "data_file", "db_dir", "server"}
-"""Settings that may differ when a run is resumed: digests say whether moved files are still the same."""
+"""Settings that may differ when a run is resumed. Digests tell whether moved files are still the same."""
+
+
+def find_engine(name: str) -> EntryPoint:
+    """Return the entry point of an engine.
+
+    Raises:
+        InputError: there is no such engine; the message lists the engines.
+    """
+    engines = plugins(ENGINES)
+    if name not in engines:
+        known = ", ".join(sorted(engines)) or "none; is birdenv installed with pip?"
+        raise InputError(f"unknown engine {name!r}; known engines: {known}")
+    return engines[name]
 
 
 class OpenRun:
-    """What a run opens before anything is written: its engine, and its players if they are in this process.
+    """The engine of a run, and its players if they are in this process, opened before anything is written.
 
     Attributes:
         engine: plays the episodes.
-        seating: the players, where the engine plays in this process; None elsewhere.
+        seating: the players if the engine plays in this process, else None.
     """
 
     def __init__(self, engine: Engine, seating: Seating | None) -> None:
@@ -42,7 +56,7 @@ class OpenRun:
         self.seating = seating
 
     def close(self) -> None:
-        """End the players, and what the engine has started."""
+        """Close the players and the engine."""
         if self.seating is not None:
             self.seating.close()
         close = getattr(self.engine, "close", None)
@@ -52,14 +66,14 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A run: which game, who plays, how.
+    """A plan of a run: the game, the players, and the settings.
 
     Attributes:
-        arena: the game under its settings.
+        arena: the game with its settings.
         players: the player of each seat, by index: a spec, a player, or a function of the view.
-        settings: how it is played.
+        settings: the settings of the run.
         extra: further fields of `config.json`.
-        engine: plays the episodes, in place of the one that the settings name.
+        engine: plays the episodes instead of the engine that the settings name.
     """
 
     arena: Arena
@@ -78,12 +92,12 @@ class RunPlan:
         return Models(self.settings.models)
 
     def names(self) -> tuple[str, ...]:
-        """Return what is written of each seat's player."""
+        """Return the name of each seat's player: its spec, or the class of an object."""
         found = (self.players.get(seat, "") for seat in range(len(self.arena.game.seats)))
         return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
 
     def open(self) -> OpenRun:
-        """Make the engine, and the players if they play in this process; those are tried once.
+        """Make the engine and, if they play in this process, the players, which are made once as a test.
 
         Raises:
             InputError: the engine or a player cannot be used.
@@ -102,10 +116,10 @@ class RunPlan:
         return opened
 
     def work(self, *, travels: bool) -> Work:
-        """Return what all jobs of the run have in common, as plain values.
+        """Return the work that all jobs of the run share.
 
         Args:
-            travels: other processes open it, and compare their data and code with this one's.
+            travels: True if other processes open it; they compare their data and code with this process's.
         """
         settings = self.settings.to_travel() if travels else self.settings
         return Work(
@@ -119,7 +133,7 @@ class RunPlan:
         )
 
     def config(self) -> dict[str, Any]:
-        """Return what `config.json` holds: everything that the records depend on."""
+        """Return the content of `config.json`: everything that the records depend on."""
         game, names = self.arena.game, self.names()
         agent = names[game.evaluated]
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
@@ -144,10 +158,7 @@ class RunPlan:
 
     def _found_engine(self) -> Engine:
         settings = self.settings
-        entry = plugins(ENGINES).get(settings.engine)
-        if entry is None:
-            known = ", ".join(sorted(plugins(ENGINES))) or "none; is birdenv installed with pip?"
-            raise InputError(f"unknown engine {settings.engine!r}; known engines: {known}")
+        entry = find_engine(settings.engine)
         parallel, most = settings.parallel, settings.models.max_concurrency
         if settings.engine != "threads" and most is not None:  # an episode makes one request at a time
             parallel = min(parallel, most)
@@ -160,19 +171,23 @@ class RunPlan:
                 continue
             if not isinstance(player, str):
                 raise InputError(
-                    "a player that is an object or a function plays in threads of its own process only: give "
-                    "a spec, such as module:factory, to run elsewhere"
+                    "a player that is an object or a function can play only with the engine threads: give a "
+                    "spec, such as module:factory, to use another engine"
                 )
             if player == "human":
-                raise InputError("a person plays in threads of this process only: leave out --engine")
+                raise InputError("a person can play only with the engine threads: leave out --engine")
             group = AGENTS if seat == self.arena.game.evaluated else USERS
             PlayerSpec(player, group, self.arena.game.name).check()
 
 
 def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) -> list[str]:
-    """Write `config.json` for a new run; for a resumed one, check that nothing that matters has changed.
+    """Write `config.json` of a new run, or check that nothing that matters has changed in a resumed run.
 
-    Returns warnings. Raises `InputError` naming the settings that differ.
+    Returns:
+        Warnings, for example that the code has changed.
+
+    Raises:
+        InputError: the resumed run has other settings; the message names them.
     """
     if not resume:
         directory.write_json("config.json", config)
@@ -188,7 +203,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
         differences = ", ".join(difference(key, before.get(key), config.get(key)) for key in fatal)
         raise InputError(
             f"{directory.path} was run with other settings ({differences}); "
-            "resume with the same ones, or start a new run without --resume"
+            "resume with the same settings, or start a new run without --resume"
         )
     if before.get("command") != (command := config.get("command")) and command is not None:
         directory.write_json("config.json", before | {"command": command})  # for the next time
@@ -196,7 +211,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
 
 
 def difference(key: str, before: Any, now: Any) -> str:
-    """Return in words how two configurations differ in a setting."""
+    """Describe how two configurations differ in a setting."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         inner = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         return f"{key}: {', '.join(inner)}"

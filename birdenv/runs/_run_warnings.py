@@ -1,4 +1,4 @@
-"""What went wrong with the agent of a run as a whole: nobody should find that out from its score."""
+"""Warnings about a whole run, so that nobody has to infer from the score that the agent did not work."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Final
 from birdenv.dialogue import Arena
 from birdenv.dialogue.chat import MALFORMED, NO_CALL
 from birdenv.dialogue.measures import PARTNER_ERROR
-from birdenv.runs._run_folder import episode_name
+from birdenv.runs._run_folder import name_of
 from birdenv.runs.summaries._episode_figures import model_figures
 
 _LOST: Final = "infra_error"
 _QUIT: Final = "quit"
 _ANSWER: Final = "submit_sql"
-"""Where a game has this move, others are no answers."""
+"""In a game with this move, only this move is an answer."""
 
 _UNREAD: Final = (MALFORMED, NO_CALL)
 _UNUSABLE: Final = ("no choice after two tries", "nothing said", "refused after two tries")
-"""What is noted of a user's model where it gave nothing that could be said (`birdenv.users.model_user`)."""
+"""Notes about a user's model that gave nothing usable (`birdenv.users.model_user`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,10 +27,10 @@ class RunWarnings:
     """The warnings about a run.
 
     Attributes:
-        lines: what people should know, a line each; none if all went well.
-        broken: episodes that broke off.
-        lost: those of them that the machine, a server or an endpoint ended; they count for nobody.
-        is_void: the run says nothing about the agent: every episode broke off, or it never answered.
+        lines: one line for each warning.
+        broken: number of episodes that broke off.
+        lost: number of broken episodes that the machine, a server or an endpoint ended.
+        is_void: True if the run says nothing about the agent: every episode broke off, or it never answered.
     """
 
     lines: tuple[str, ...]
@@ -40,7 +40,7 @@ class RunWarnings:
 
 
 def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarnings:
-    """Look for episodes that broke off, moves of no known name, and seats that never answered."""
+    """Return warnings about episodes that broke off, unknown moves, and seats that never answered."""
     runs = list(records)
     lines = []
     broken = [run for run in runs if "error" in run]
@@ -49,12 +49,12 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     failed = [run for run in broken if run["status"] not in (_LOST, PARTNER_ERROR)]
     for found, what in (
         (failed, "broke off and count as failed"),
-        (void, "were ended by an error of another seat's player, and count for nobody"),
-        (lost, "were ended by the infrastructure, and count for nobody"),
+        (void, "were ended by an error of another seat's player, and are not counted"),
+        (lost, "were ended by the infrastructure, and are not counted"),
     ):
         if found:
             first = found[0]
-            lines.append(f"{len(found)} episode(s) {what}. The first, {_name(first)}: {first['error']}")
+            lines.append(f"{len(found)} episode(s) {what}. The first, {name_of(first)}: {first['error']}")
     seat = arena.game.seats[arena.game.evaluated]
     moves = [
         (run, event)
@@ -69,13 +69,13 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     if unknown:
         run, action = unknown[0]
         lines.append(
-            f"{len(unknown)} moves were not possible; the first: {action!r} in {_name(run)}. The moves of "
+            f"{len(unknown)} moves were unknown; the first: {action!r} in {name_of(run)}. The moves of "
             f"{arena.game.name} are {', '.join(seat.by_name)}."
         )
     noted = model_figures(runs).get("model_faults", {})
     why = _listed(noted.pop(seat.name, {}))
     if unread:
-        lines.append(f"{unread} messages of the agent were no move that could be read{why}.")
+        lines.append(f"{unread} messages of the agent could not be read as a move{why}.")
     answers = {_ANSWER} & seat.by_name.keys() or seat.by_name.keys()
     played = [run for run in runs if "example" in run]
     is_silent = bool(played) and not any(_is_answer(event, answers) for _, event in moves)
@@ -93,7 +93,7 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
 def _useless_models(
     arena: Arena, runs: Sequence[Mapping[str, Any]], noted: Mapping[str, Mapping[str, int]]
 ) -> list[str]:
-    """Return a line for each other seat whose model had nothing to say to half of what it was asked."""
+    """Return a line for each other seat whose model had no usable answer at least half of the time."""
     lines = []
     for name, kinds in noted.items():
         seat = arena.game.seat_index(name)
@@ -112,7 +112,3 @@ def _is_answer(event: Mapping[str, Any], answers: Iterable[str]) -> bool:
 
 def _listed(faults: Mapping[str, int]) -> str:
     return f" ({', '.join(f'{kind} {count}' for kind, count in faults.items())})" if faults else ""
-
-
-def _name(record: Mapping[str, Any]) -> str:
-    return episode_name(record["instance_id"], record.get("repeat"))

@@ -1,4 +1,4 @@
-"""Running many episodes: an engine, progress, resume, and an orderly end whatever happens."""
+"""Run many episodes with an engine: progress, resuming, and an orderly end whatever happens."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from birdenv.dialogue.arena import listed
 from birdenv.dialogue.record import Records, mark_repeat
 from birdenv.errors import InputError, RunEndedError
 from birdenv.run_settings import RunSettings, in_shard
-from birdenv.runs._run_folder import RunDirectory, episode_name
+from birdenv.runs._run_folder import RunDirectory, episode_name, name_of
 from birdenv.runs._run_plan import OpenRun, RunPlan, prepare
 from birdenv.runs.blame import has_user_to_blame, record_blame
 from birdenv.runs.jobs import Job, Work
@@ -32,26 +32,26 @@ def run(
     progress: Progress | None = None,
     opened: OpenRun | None = None,
 ) -> Summary:
-    """Play every task that the prepared directory does not hold yet, then write the summary.
+    """Play every episode that the prepared directory does not have yet, then write the summary.
 
-    An episode whose server was lost is played again, three times at most; then it is an `infra_error`.
+    An episode that loses its server is played up to three times; then its status is `infra_error`.
 
-    With `repeats` above 1 every task is played that many times, each with a random stream of its own: all
-    tasks once, then all again, so that a run that is cut short has seen as many tasks as it can.
+    With `repeats` above 1, every task is played that many times, each time with its own random stream: all
+    tasks once, then all tasks again, so that an interrupted run has covered as many tasks as possible.
 
-    Records are appended as episodes finish and rewritten in task order at the end. On `KeyboardInterrupt` the
-    episodes in flight are given up and the exception goes on; what was finished is on disk.
+    Records are appended as episodes finish and rewritten in task order at the end. On `KeyboardInterrupt`,
+    unfinished episodes are dropped and the exception propagates; finished episodes are on disk.
 
     Args:
         plan: the run.
-        directory: where it goes.
-        progress: is told of each episode.
-        opened: what the plan has opened before; it is closed at the end.
+        directory: the prepared run folder.
+        progress: called after each episode with its public record.
+        opened: the result of `plan.open()`, if it was called before; closed at the end.
 
     Raises:
         InputError: the engine or a player cannot be used.
-        RunEndedError: nothing more can be played, or the engine has not given one record for each episode.
-            What was finished is on disk.
+        RunEndedError: the run has to end early, or the engine did not return one record for each episode.
+            Finished episodes are on disk.
     """
     done = _keep_finished(directory)
     jobs = [job for job in planned_jobs(plan) if episode_name(job.instance_id, job.repeat) not in done]
@@ -73,7 +73,7 @@ def run(
 
 
 def planned_jobs(plan: RunPlan) -> list[Job]:
-    """Return all episodes of a run, or of its shard, in the order in which they are begun."""
+    """Return all episodes of a run, or of its shard, in the order in which they start."""
     settings = plan.settings
     rounds = range(settings.repeats) if settings.repeats > 1 else [None]
     episodes = [Job(name, repeat) for repeat in rounds for name in plan.arena.ids][: settings.episodes]
@@ -81,7 +81,7 @@ def planned_jobs(plan: RunPlan) -> list[Job]:
 
 
 def _played(plan: RunPlan, opened: OpenRun, work: Work, jobs: Sequence[Job]) -> Iterator[Records]:
-    """Yield the records of the jobs, each once; what an engine gives beyond that is counted and told."""
+    """Yield the records of each job once. Raise a `RunEndedError` for missing or additional records."""
     models, is_here = plan.models, opened.seating is not None
     agent = plan.arena.game.seats[plan.arena.game.evaluated].name
     missing = {episode_name(job.instance_id, job.repeat): job for job in jobs}
@@ -103,11 +103,11 @@ def _played(plan: RunPlan, opened: OpenRun, work: Work, jobs: Sequence[Job]) -> 
 
     for played in opened.engine(work, given()):
         models.take_over(played.calls, agent)
-        if played.records is None:  # those in flight bring their records, and calls that were paid
+        if played.records is None:  # continue: episodes in flight still return records and paid calls
             ended.append(RunEndedError(played.ended))
             continue
         record = played.records["runs"]
-        name = episode_name(record["instance_id"], record.get("repeat"))
+        name = name_of(record)
         if missing.pop(name, None) is None:
             strange.append(name)
             continue
@@ -118,12 +118,12 @@ def _played(plan: RunPlan, opened: OpenRun, work: Work, jobs: Sequence[Job]) -> 
         faults = [f"no record of {listed(list(missing))}"] if missing else []
         faults += [f"a record too many of {listed(strange)}"] if strange else []
         raise RunEndedError(
-            f"the engine gave {' and '.join(faults)}: it has lost, repeated or made up episodes"
+            f"the engine returned {' and '.join(faults)}: it has lost, repeated or invented episodes"
         )
 
 
 def _note_engine(directory: RunDirectory, plan: RunPlan, opened: OpenRun) -> None:
-    """Write into `config.json` where the run is played: the last engine, where it is resumed on another."""
+    """Write the engine and the number of workers into `config.json`."""
     name = plan.settings.engine if plan.engine is None else type(plan.engine).__name__
     noted = {"run_engine": name, "workers": getattr(opened.engine, "workers", 1)}
     config = directory.read_config()
@@ -133,20 +133,20 @@ def _note_engine(directory: RunDirectory, plan: RunPlan, opened: OpenRun) -> Non
 def write_run(
     arena: Arena, episodes: Iterable[Records], output: Path | str, *, agent: str, seed: int = 0
 ) -> Path:
-    """Write episodes that were played through any door into a new run folder, and return the folder.
+    """Write episodes that were played elsewhere into a new run folder, and return the folder.
 
-    `summary`, `compare`, `blame` and `export` read it as they read other runs. Several episodes of a task
-    become its repeats, in the order in which they come.
+    `summary`, `compare`, `blame` and `export` read it like any other run. Several episodes of a task become
+    its repeats, in the given order.
 
     Args:
         arena: the arena of the episodes.
-        episodes: the result of `Episode.record()` of each.
+        episodes: the result of `Episode.record()` for each episode.
         output: the folder in which the run folder is made.
         agent: the name of the policy.
         seed: the seed of the other seats' players, as in `Arena.episode`.
 
     Raises:
-        InputError: there are no episodes, or one is of another task than the arena has.
+        InputError: there are no episodes, or an episode has a task that the arena does not have.
     """
     rounds_of: dict[str, list[Records]] = {}
     for records in episodes:
@@ -167,7 +167,7 @@ def write_run(
 
 
 def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
-    """Put the records in order, and write the figures."""
+    """Put the records in task order and write the figures."""
     rounds = range(repeats) if repeats > 1 else [None]
     directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)
     if has_user_to_blame(arena):
@@ -176,7 +176,7 @@ def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
 
 
 def summarise(directory: RunDirectory) -> Summary:
-    """Write the figures of the records."""
+    """Compute the figures of a run and write `overall.json` and `summary.txt`."""
     made = report(recorded_run(directory))
     summary = Summary(made.to_json(), made.text(), first_screen(made))
     directory.write_json("overall.json", summary.overall)
@@ -186,9 +186,9 @@ def summarise(directory: RunDirectory) -> Summary:
 
 @contextmanager
 def _loaded_data_set_aside() -> Iterator[None]:
-    """Let the garbage collector pass over what is there already: tasks, modules, parsed SQL.
+    """Exclude loaded tasks, modules and parsed SQL from garbage collection.
 
-    Looking through all of it takes a tenth of a second each time, in which no thread plays.
+    Scanning them takes a tenth of a second each time, during which no thread plays.
     """
     gc.freeze()
     try:
@@ -198,9 +198,7 @@ def _loaded_data_set_aside() -> Iterator[None]:
 
 
 def _keep_finished(directory: RunDirectory) -> set[str]:
-    """Return the names of the finished episodes. Lines that are torn or are to be retried are removed from
-    the files.
-    """
+    """Remove incomplete lines and episodes to play again; return the names of the finished episodes."""
     finished = set(directory.finished())
     if any(directory.file(stream).exists() for stream in ("runs", "private", "timings")):
         directory.rewrite(name for name in directory.read("runs") if name in finished)

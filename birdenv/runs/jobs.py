@@ -1,7 +1,7 @@
-"""The episodes of a run as plain values, and playing them wherever they arrive.
+"""The episodes of a run as plain values that any process can play.
 
-`Work` is what all episodes have in common. It can be pickled; tasks, databases and players are opened once in
-each process that plays.
+`Work` holds what all episodes have in common and can be pickled. Each process that plays opens tasks,
+databases and players once.
 """
 
 from __future__ import annotations
@@ -30,22 +30,22 @@ from birdenv.runs._episode_status import failure, play_safely, usage_of_players
 from birdenv.runs.seating import Seating, close_players
 
 _TRIALS = 3
-_PAUSE_SECONDS = 1.0  # before the second trial; twice that before the third, and up to half as much again
+_PAUSE_SECONDS = 1.0  # before the second trial, and twice as long before the third; plus up to 50 % at random
 
 _OF_MODELS: Final = frozenset({"llm", "llm-markup"})
-"""Players whose argument is a model, whatever folder of weights has the same name."""
+"""Players whose argument is always a model, even if a folder has the same name."""
 
 _PLACES: Final = frozenset({"data_file", "db_dir", "image", "server"})
-"""What the tasks' configuration says of a machine; the rest has to be the same on all."""
+"""Fields of the tasks' configuration that may differ between machines."""
 
 
 class Job(NamedTuple):
-    """One episode of a run as plain values.
+    """One episode to play, as plain values.
 
     Attributes:
         instance_id: the task.
-        repeat: which of several episodes of the task, from 0; None if there is one.
-        calls: calls of language models that the run has recorded of it before.
+        repeat: the number of the episode among those of its task, from 0; None if each task is played once.
+        calls: model calls that the run has already recorded for this episode.
     """
 
     instance_id: str
@@ -54,12 +54,12 @@ class Job(NamedTuple):
 
 
 class JobResult(NamedTuple):
-    """What became of a job, as plain values.
+    """The result of a job, as plain values.
 
     Attributes:
         records: the record for each stream of the run folder; None if the run has to end.
-        calls: the calls of language models, where the worker does not record them itself.
-        ended: why nothing more of the run can be played.
+        calls: the model calls, unless the worker records them itself.
+        ended: why the run has to end.
     """
 
     records: Records | None
@@ -68,17 +68,18 @@ class JobResult(NamedTuple):
 
 
 class Engine(Protocol):
-    """Plays jobs somewhere.
+    """Plays the jobs of a run in threads, processes or on a cluster.
 
-    Called with work and jobs, it gives one `JobResult` for each job, in any order. It takes a job from the
-    iterator when there is room for one more episode: the run stops giving them when a budget is spent. A
-    plain `concurrent.futures.ProcessPoolExecutor().map` is an engine, too.
+    An engine is called with the work and the jobs, and returns one `JobResult` for each job, in any order. It
+    should take the next job from the iterator only when it can play another episode, because the run stops
+    handing out jobs when a budget is spent. A plain `concurrent.futures.ProcessPoolExecutor().map` is an
+    engine, too.
 
-    These attributes may be missing:
+    Optional attributes:
 
-        workers: the number of processes that play; 1 without it.
+        workers: the number of processes that play; by default 1.
         shares_process: True if all jobs are played in the process of the run, so that players may be objects.
-        close: ends what the engine has started.
+        close: a method that ends whatever the engine has started.
     """
 
     def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterable[JobResult]:
@@ -86,14 +87,15 @@ class Engine(Protocol):
 
 
 EngineFactory = Callable[[int, str | None], Engine]
-"""Makes an engine of the episodes that are played at the same time, and of `--address`.
+"""Makes an engine, given the number of episodes to play at the same time and the `--address`.
 
-Entry points of the group `birdenv.engines` name such. It raises `InputError` if the engine cannot be used.
+The entry points of the group `birdenv.engines` name such factories. A factory raises an `InputError` if the
+engine cannot be used.
 """
 
 
 class _Place(NamedTuple):
-    """What a process has open for a run; `calls` are collected in processes other than the run's own."""
+    """What a process has opened for a run. Only processes other than the run's own collect `calls`."""
 
     arena: Arena
     seating: Seating
@@ -107,7 +109,7 @@ _lock = threading.Lock()
 
 
 def _forget() -> None:
-    """In a forked child: what the parent has open is the parent's."""
+    """Forget, in a forked child, what the parent has opened."""
     global _lock
     _lock = threading.Lock()
     _places.clear()
@@ -121,17 +123,17 @@ os.register_at_fork(after_in_child=_forget)
 class Work:
     """What all episodes of a run have in common, as plain values. Calling it with a job plays the job.
 
-    A worker calls `open`, then `play` for each job, from any thread, and `close`. The run's process calls
-    `lost` for a job whose worker has died too often.
+    A worker calls `open`, then `play` for each job, from any thread, and finally `close`. The run's process
+    calls `lost` for a job whose worker has died too often.
 
     Attributes:
-        key: tells this run from others of a process.
-        game: the registered game's name.
-        settings: its settings as JSON.
-        players: the spec of each seat's player, "" for none; for a player that is an object, its class.
-        run: how the run is played.
-        folder: the working directory of the run, which a worker enters if it has it.
-        contents: what the data and the code are, by name: workers have to have the same.
+        key: identifies the run in a process.
+        game: the name of the registered game.
+        settings: the game's settings as JSON.
+        players: the spec of each seat's player, "" if the seat has no player; for an object, its class.
+        run: the settings of the run.
+        folder: the working directory of the run, which a worker enters if the folder exists.
+        contents: digests of data and code by name, which must be the same for every worker.
     """
 
     key: str
@@ -143,21 +145,21 @@ class Work:
     contents: Mapping[str, Any]
 
     def open(self) -> None:
-        """Load the tasks and make the players once in this process; again, it does nothing.
+        """Load the tasks and make the players in this process. Further calls do nothing.
 
         Raises:
-            InputError: the data, the code or a player are not there, or the data or the code differ from
-                those of the run. The message names the machine.
+            InputError: data, code or a player is missing, or data or code differ from the run's. The message
+                names the machine.
         """
         self._place()
 
     def play(self, job: Job) -> JobResult:
-        """Play one episode, from its beginning again where a server was lost.
+        """Play an episode, and start it over if a server is lost.
 
         Raises:
             InputError: as `open`.
-            RunEndedError: nothing more can be played (in the process of the run only; elsewhere the result
-                says so).
+            RunEndedError: the run has to end. Only raised in the process of the run; in other processes, the
+                result says so.
         """
         place = self._place()
         episode = f"{job.instance_id}/{job.repeat or 0}"
@@ -173,12 +175,12 @@ class Work:
     __call__ = play
 
     def lost(self, job: Job, why: str) -> JobResult:
-        """Return the records of an episode that could not be played; to be called in the run's process."""
+        """Return the records of an episode that could not be played. Call it in the run's process."""
         tasks = _runs[self.key]._tasks
         return JobResult(_marked(skipped_record(tasks, job.instance_id, Failure(INFRA_ERROR, why)), job))
 
     def close(self) -> None:
-        """End what this process has open for the run: players and models."""
+        """Close what this process has opened for the run: tasks, players and models."""
         with _lock:
             place = _places.pop(self.key, None)
         if place is not None and place.models is not None:
@@ -188,7 +190,7 @@ class Work:
 
     @contextmanager
     def opened(self, arena: Arena, seating: Seating | None) -> Iterator[None]:
-        """Let jobs of this process use what the run has open: the tasks, and the players if they are here."""
+        """Let jobs in this process use the run's tasks and, if they play here, its players."""
         with _lock:
             _runs[self.key] = arena
             if seating is not None:
@@ -240,7 +242,7 @@ class Work:
                 if trial == _TRIALS or error.retried:
                     return _marked(skipped_record(tasks, name, failure(error)), job)
                 time.sleep(_PAUSE_SECONDS * trial * random.uniform(1.0, 1.5))
-            except BirdenvError as error:  # its database is gone or broken
+            except BirdenvError as error:  # the episode's database is missing or broken
                 return _marked(skipped_record(tasks, name, failure(error)), job)
         raise AssertionError("the last trial returns")
 
@@ -279,7 +281,7 @@ class Work:
 
 
 def _marked(records: Records, job: Job) -> Records:
-    """Return the records of a job, with where it was played."""
+    """Return the records of a job with its repeat, and with the host and the process that played it."""
     if job.repeat is not None:
         records = mark_repeat(records, job.repeat)
     where = {"host": platform.node(), "worker": os.getpid()}
@@ -287,7 +289,7 @@ def _marked(records: Records, job: Job) -> Records:
 
 
 def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> dict[str, Any]:
-    """Return what tasks, databases, notes, prompts and code are, without saying where they are."""
+    """Return digests of tasks, databases, notes, prompts and code, independent of their location."""
     config = arena._tasks.config()
     files = {spec: digest for spec in players if (digest := digest_of_player(spec))}
     found = {
@@ -302,13 +304,13 @@ def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> 
 
 
 def digest_of_player(spec: str) -> str | None:
-    """Return the digest of the file or folder that a player's spec names; None if it names none."""
+    """Return the digest of the file or folder that a player's spec names, or None without one."""
     name, _, argument = spec.partition(":")
     return path_digest(Path(argument)) if argument and name not in _OF_MODELS else None
 
 
 def _compare(ours: Mapping[str, Any], here: Mapping[str, Any]) -> None:
-    """Raise an `InputError` that names what differs from the run's own data or code."""
+    """Raise an `InputError` that names the differences if data or code differ from the run's."""
     different = []
     for name in sorted({*ours, *here}):
         one, other = ours.get(name), here.get(name)
@@ -320,6 +322,6 @@ def _compare(ours: Mapping[str, Any], here: Mapping[str, Any]) -> None:
         different.append(name)
     if different:
         raise InputError(
-            f"it has other data or code than the run: {'; '.join(different)}; each machine needs the same "
+            f"data or code differ from the run's: {'; '.join(different)}; each machine needs the same "
             "tasks, databases and birdenv at the same paths"
         )

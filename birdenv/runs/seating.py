@@ -1,4 +1,4 @@
-"""Seating players in a run: ours in this process, those of others in processes of their own."""
+"""Seat players in a run: birdenv's own in this process, all others in processes of their own."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 
 class Seating:
-    """The players of a run by seat, made anew for each episode.
+    """Makes the players of a run by seat, new for each episode.
 
-    Only players that ship with birdenv share the process of private tasks, and only `sees_private` ones of
-    those are given the private half of a task in the evaluated seat.
+    Only players that ship with birdenv share the process that holds private tasks. Of these, only players in
+    the evaluated seat with `sees_private` are given the private half of a task.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Seating:
 
     @property
     def sees_private(self) -> bool:
-        """Return True if the evaluated player is given the private half of each task."""
+        """True if the evaluated player is given the private half of each task."""
         found = self._factories.get(self._arena.game.evaluated)
         return found is not None and bool(getattr(found[0], "sees_private", False))
 
@@ -52,7 +52,7 @@ class Seating:
 
         Raises:
             SeatError: a player cannot be made.
-            InfrastructureError: something that a player needs was lost.
+            InfrastructureError: a server that a player needs was lost.
         """
         arena = self._arena
         made: list[Player | None] = []
@@ -103,7 +103,7 @@ class Seating:
         return processes, ""
 
     def _try(self) -> None:
-        """Make the players once, so that one that cannot be made is told before anything is played."""
+        """Make the players once, so that an error in making them is raised before anything is played."""
         arena = self._arena
         names = [name for name in arena.ids if not self.sees_private or arena._tasks.is_graded(name)]
         if not names:
@@ -111,7 +111,7 @@ class Seating:
         try:
             dialogue = arena.start(names[0])
         except Exception:
-            return  # the task is broken, which costs its own episode
+            return  # a broken task costs only its own episode
         try:
             close_players(self.players(dialogue, names[0], seed=0))
         except SeatError as error:

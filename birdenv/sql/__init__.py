@@ -1,7 +1,7 @@
-"""SQL as text: its tokens by dialect, its statements, and what gives other rows the next time.
+"""SQL as text: tokens by dialect, statements, and finding SQL that reads the clock or random numbers.
 
-The one room that cuts SQL by hand; sqlglot parses where a tree is needed. It imports the standard library
-only, because the process of test cases imports it. Every function takes time in proportion to its text.
+Only this package analyses SQL text by hand; code that needs a syntax tree uses sqlglot. It imports only the
+standard library, because the process of test cases imports it. Every function takes linear time.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
-"""Statements in SQL text: where one ends, what it begins with, whether a text is one plain query.
+"""Statements in SQL text: splitting scripts, finding first words, and recognising plain queries.
 
-Nothing here decides what is safe: SQLite's authorizer, PostgreSQL's roles and read-only transactions do.
-This cuts scripts, and says where a statement is tried first. `quiet_parser` is for those who need a tree.
+This does not decide what is safe: SQLite's authorizer, and PostgreSQL's roles and read-only transactions do.
+It splits scripts, and decides where a statement is tried first. `quiet_parser` is for code that uses sqlglot.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ STICKING: Final = frozenset(
     TRUNCATE UNLISTEN UPDATE VACUUM WAIT
     """.split()
 )
-"""First words of the statements that may leave something behind, in a database or in a session."""
+"""First words of statements that may leave something behind in a database or session of PostgreSQL."""
 
 NO_QUERY: Final = STICKING | {"EXPLAIN", "SHOW"}
-"""First words of the statements that are no plain query; after any word but these, SELECT, WITH, VALUES and
-TABLE, the server itself finds a syntax error."""
+"""First words of statements that are not plain queries. Any word except these, SELECT, WITH, VALUES and TABLE
+is a syntax error in PostgreSQL."""
 
 _QUERY_WORDS: Final = frozenset({"SELECT", "WITH", "VALUES", "TABLE"})
-_FIRST_WORD: Final = re.compile(r"[ \t\n]*([A-Za-z]+)[ \t\n]")  # of nearly all texts
+_FIRST_WORD: Final = re.compile(r"[ \t\n]*([A-Za-z]+)[ \t\n]")  # matches nearly all texts
 _BLANK: Final = re.compile(r"(?:[ \t\r\n\f\v;]++|--[^\n]*+)*+")
 _TRIGGER: Final = re.compile(r"(EXPLAIN (QUERY PLAN )?)?CREATE (TEMP |TEMPORARY )?TRIGGER")
 _LONGEST_TRIGGER_HEAD: Final = 6  # tokens: EXPLAIN QUERY PLAN CREATE TEMPORARY TRIGGER
@@ -46,14 +46,14 @@ _LONGEST_ROUTINE_HEAD: Final = 4  # words: CREATE OR REPLACE FUNCTION
 
 
 def split_statements(sql: str) -> list[str]:
-    """Cut a script into its statements, each without its `;` and the white space and comments after it.
+    """Split an SQLite script into statements, without `;` and the white space and comments after it.
 
-    Semicolons in quotes, comments and trigger bodies do not cut. Pieces that hold nothing but white space
-    and comments are dropped; text after the last `;` is a statement. A trigger ends where
-    `sqlite3_complete()` says: at `; END ;`.
+    Semicolons in quotes, comments and trigger bodies do not end a statement. A trigger ends at `; END ;`, as
+    in `sqlite3_complete()`. Pieces without any token are dropped, and the text after the last `;` is a
+    statement.
     """
     pieces: list[str] = []
-    start = end = 0  # of the piece being read; `end` stays behind `start` while it holds no token
+    start = end = 0  # of the current piece; `end` is not beyond `start` before the first token
     head: list[str] = []  # the first tokens of the piece, up to `_LONGEST_TRIGGER_HEAD`
     is_trigger = False
     before, last = "", ""  # the two latest tokens of the piece
@@ -89,8 +89,9 @@ def _upper(word: str) -> str:
 
 
 def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
-    """Return the first words by PostgreSQL's rules after comments and opening parentheses, in upper case;
-    fewer where something else than a word stands between them.
+    """Return the first words by PostgreSQL's rules after comments and opening parentheses, in upper case.
+
+    There are fewer than `count` if another token follows.
     """
     words: list[str] = []
     try:
@@ -107,18 +108,17 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Return whether a statement is more than a plain query, or may be one with INSERT, UPDATE, ... in its
-    WITH.
-    """
+    """Return whether a statement may write: it is no plain query, or may have INSERT, UPDATE, ... in WITH."""
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 
 
 def split_script(script: str) -> list[str]:
-    """Cut a script into its statements, each without its `;` and what surrounds it.
+    """Split a PostgreSQL script into statements, without `;` and surrounding white space and comments.
 
-    Semicolons in quotes, comments, parentheses (rules) and bodies of the form `BEGIN ATOMIC ... END` do not
-    cut, as in psql. A text whose quotes never end is one statement: the server says what is wrong with it.
+    As in psql, semicolons in quotes, comments, parentheses (of rules) and bodies of the form `BEGIN ATOMIC
+    ... END` do not end a statement. A text with an unterminated quote is one statement, which the server
+    refuses.
     """
     try:
         tokens = sql_tokens(script, "postgres")
@@ -146,7 +146,7 @@ def split_script(script: str) -> list[str]:
 
 
 class _Blocks:
-    """How deep a statement is in the blocks of a routine's body that is no string."""
+    """Counts the nested blocks in the body of a routine that is not written as a string."""
 
     def __init__(self) -> None:
         self.depth = 0
@@ -165,16 +165,16 @@ class _Blocks:
 
 
 def statement_start(script: str, place: int = 0) -> int:
-    """Return where the next statement of PostgreSQL begins: after white space, semicolons and `--` comments.
+    """Return the start of the next PostgreSQL statement, after white space, semicolons and `--` comments.
 
-    A block comment counts as a part of its statement: dumps say in them what follows.
+    A block comment counts as part of its statement, because dumps use such comments as headings.
     """
     blank = _BLANK.match(script, place)
     return blank.end() if blank else place
 
 
 def after_comments(statement: str) -> int:
-    """Return where a statement of PostgreSQL begins behind its comments. Raises `UnterminatedError`."""
+    """Return the start of a PostgreSQL statement after its comments. May raise `UnterminatedError`."""
     place = statement_start(statement)
     while statement.startswith("/*", place):
         place = statement_start(statement, comment_end(statement, place + 2))
@@ -182,9 +182,9 @@ def after_comments(statement: str) -> int:
 
 
 def statement_end(script: str, start: int) -> int:
-    """Return where a statement of PostgreSQL ends: just after its semicolon, or at the end of the text.
+    """Return the end of a PostgreSQL statement: the position after its semicolon, or the end of the text.
 
-    Raises `UnterminatedError` for a quote or comment that never ends.
+    Raises `UnterminatedError` for an unterminated quote or comment.
     """
     depth = 0
     for stop, place in postgres_stops(script, start):
@@ -195,11 +195,10 @@ def statement_end(script: str, start: int) -> int:
 
 
 def is_single_query(sql: str, dialect: str) -> bool:
-    """Return whether a text is exactly one statement that starts, behind comments and parentheses, like a
-    query.
+    """Return whether a text is exactly one statement that starts like a query after comments and parentheses.
 
-    What only the server can tell (a WITH that deletes, SELECT INTO, FOR UPDATE) is not looked at, nor is
-    text with a quote that never ends: its first word counts, and running it will tell the fault.
+    Only the server recognises other statements that start like a query (WITH ... DELETE, SELECT INTO, FOR
+    UPDATE). For text with an unterminated quote, only the first word counts; running it will fail.
     """
     try:
         words = [token.text for token in sql_tokens(sql, dialect)]
@@ -212,10 +211,10 @@ def is_single_query(sql: str, dialect: str) -> bool:
 
 
 def one_line(sql: str, dialect: str) -> str:
-    """Return the query on one line, for files with a line for each query.
+    """Return a query as one line, for files with one query per line.
 
-    Comments that would swallow the rest of the line, and line breaks between tokens, become a space. So do
-    the line breaks in quotes, which a line cannot hold: there the line is not the query any more.
+    Line breaks between tokens, and comments that would hide the rest of the line, are replaced by a space. So
+    are line breaks in quotes, which changes the query.
     """
     if "\n" not in sql:
         return sql
@@ -237,8 +236,8 @@ def one_line(sql: str, dialect: str) -> str:
 
 @contextmanager
 def quiet_parser() -> Iterator[None]:
-    """Keep sqlglot from logging each statement that it keeps unparsed; the log would quote gold SQL."""
-    import logging  # here, because the process of test cases imports this room and needs no log
+    """Keep sqlglot from logging statements that it cannot parse, because the log would contain gold SQL."""
+    import logging  # here, because the process of test cases also imports this package
 
     logger = logging.getLogger("sqlglot")
 

@@ -1,11 +1,11 @@
-"""The tokens of SQL text, by the lexical rules of SQLite, of PostgreSQL, or of both at once.
+"""Split SQL text into tokens by the lexical rules of SQLite, of PostgreSQL, or of both.
 
-Nothing here decides what is safe to run: authorizers, roles and rights do, after the engine has parsed the
-text. Every function takes time in proportion to its text, whoever wrote it.
+This does not decide what is safe to run: authorizers, roles and rights do, after the engine has parsed the
+text. Every function takes linear time, whatever the text.
 
-`tokens` reads any text by SQLite's rules. `sql_tokens` reads a query by the rules of a dialect and raises for
-quotes that never end. `stretches` cuts text whose dialect nobody knows, such as a model's answer, without
-losing a character.
+`tokens` splits any text by SQLite's rules. `sql_tokens` splits a query by the rules of a dialect, and raises
+an error for unterminated quotes. `stretches` splits text in an unknown dialect, such as a model's answer,
+without losing a character.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from functools import cache, partial
 from typing import Final, NamedTuple
 
 LONGEST_SQL: Final = 1_000_000
-"""Characters of SQL in one text; a longer one is refused before anything looks into it."""
+"""The maximum length of SQL in characters. Longer text is refused before it is analysed."""
 
 _compiled = cache(partial(re.compile, flags=re.VERBOSE | re.DOTALL))
-"""On first use: each takes longer than the rest of this room, and few processes need all four."""
+"""Compiles a pattern at its first use, because compiling is slow and few processes need all patterns."""
 
-# What the dialects have in common; each quote up to, not including, the one that closes it.
+# Common patterns. Those of quotes do not include the closing quote.
 _STRING: Final = r"'[^']*+(?:''[^']*+)*+"
 _ESCAPED: Final = r"[eE]'[^'\\]*+(?:(?:\\.|'')[^'\\]*+)*+"
 _NAME: Final = r'"[^"]*+(?:""[^"]*+)*+'
@@ -39,7 +39,7 @@ _SQLITE: Final = rf"""
     | (?P<number>  0[xX][0-9a-fA-F]++ | (?:[0-9]++(?:\.[0-9]*+)?|\.[0-9]++)(?:[eE][+-]?[0-9]++)? )
     | (?P<symbol>  ->>? | \|\| | [<>=!]= | <> | << | >> | . )
     """
-# Outside comments. `E'...'` has backslash escapes; the other prefixes (B, X, N, U&) belong to the text too.
+# `E'...'` has backslash escapes; the other prefixes (B, X, N, U&) are part of the token, too.
 _POSTGRES: Final = rf"""
       (?P<space>   [ \t\n\v\f\r]++ | --[^\n\r]*+ )
     | (?P<comment> /\* )
@@ -53,8 +53,8 @@ _POSTGRES: Final = rf"""
     | (?P<param>   \$[0-9]++ )
     | (?P<symbol>  :: | := | \.\. | [-+*/<>=~!@\#%^&|`?] | . )
     """
-# The quotes and comments of either. Brackets quote a name only if it is short and holds no quote: in
-# PostgreSQL they are those of an array.
+# Quotes and comments of either dialect. Brackets quote a name only if it is short and contains no quote,
+# because in PostgreSQL they belong to an array.
 _EITHER: Final = rf"""
       (?P<space>   \s++ )
     | (?P<comment> --[^\n]*+ )
@@ -65,7 +65,7 @@ _EITHER: Final = rf"""
     | (?P<word>    \w++ )
     | (?P<symbol>  . )
     """
-# What may end a statement of PostgreSQL, or hide what does.
+# Tokens that may end a PostgreSQL statement, or contain text that looks like its end.
 _STOP: Final = rf"""
       (?P<symbol>  [;()] )
     | (?P<space>   --[^\n]*+ )
@@ -85,7 +85,7 @@ _PLAIN_NAME: Final = re.compile(r"[a-z_\x80-\U0010ffff][a-z0-9_$\x80-\U0010ffff]
 
 
 class UnterminatedError(ValueError):
-    """A quote or comment that never ends; `opening` is how it begins."""
+    """A quote or comment that never ends. `opening` is its beginning."""
 
     def __init__(self, opening: str) -> None:
         super().__init__(f"unterminated {opening} in the SQL")
@@ -93,17 +93,22 @@ class UnterminatedError(ValueError):
 
 
 class Token(NamedTuple):
-    """One piece of SQL that means something: never white space or a comment."""
+    """A token of SQL. White space and comments are not tokens.
+
+    Attributes:
+        kind: `string`, `quoted` (an identifier in any of SQLite's three quotes), `word`, `number` or
+        `symbol`.
+        text: the text of the token.
+        end: the position after the token, in characters.
+    """
 
     kind: str
-    """`string`, `quoted` (an identifier in any of SQLite's three quotes), `word`, `number` or `symbol`."""
     text: str
     end: int
-    """Where the token ends in the text, in characters."""
 
 
 def tokens(sql: str) -> Iterator[Token]:
-    """Yield the tokens of any text, in order; unterminated quotes and comments reach to the end."""
+    """Yield the tokens of any text by SQLite's rules. Unterminated quotes and comments extend to the end."""
     for match in _compiled(_SQLITE).finditer(sql):
         kind = match.lastgroup or "symbol"
         if kind not in ("space", "comment"):
@@ -111,26 +116,24 @@ def tokens(sql: str) -> Iterator[Token]:
 
 
 def folded(name: str) -> str:
-    """Return a name as SQLite compares names: A to Z in lower case, every other character as it is."""
+    """Return a name in the form in which SQLite compares names: A to Z in lower case."""
     return name.lower() if name.isascii() else name.translate(_TO_LOWER)
 
 
 def quoted(name: str) -> str:
-    """Return a name as an SQL identifier."""
+    """Return a name as a quoted SQL identifier."""
     return '"' + name.replace('"', '""') + '"'
 
 
 def unquoted(text: str) -> str:
-    """Return a name or string without its quotes, of whichever kind; text without quotes as it is."""
+    """Remove the quotes of any kind around a name or string."""
     if text[0] not in "'\"`[":
         return text
     return text[1:-1].replace(text[0] * 2, text[0]) if text[0] != "[" else text[1:-1]
 
 
 def spelling(token: Token) -> str:
-    """Return one spelling for a token: names in lower case and without needless quotes, strings as they
-    are.
-    """
+    """Return the normal spelling of a token: names in lower case without unnecessary quotes."""
     if token.kind == "word":
         return folded(token.text)
     if token.kind == "quoted":
@@ -140,23 +143,22 @@ def spelling(token: Token) -> str:
 
 
 def normalised(sql: str) -> str:
-    """Return `sql` with one space between tokens, one spelling for each, and no comments."""
+    """Return SQL in its normal spelling, with one space between tokens, and without comments."""
     return " ".join(map(spelling, tokens(sql)))
 
 
 def sql_tokens(sql: str, dialect: str) -> list[Token]:
-    """Cut a query into its tokens, without white space and comments.
+    """Split a query into tokens, without white space and comments.
 
     Args:
-        sql: Any text.
+        sql: the query.
         dialect: `sqlite` or `postgres`.
 
     Returns:
-        The tokens in order. A string's token holds its prefix (`E`, `x`) and its quotes, a dollar quote its
-        tags.
+        The tokens in order. The token of a string includes its prefix (`E`, `x`), quotes or dollar tags.
 
     Raises:
-        ValueError: A quote, or in PostgreSQL a comment, never ends; or the text is longer than `LONGEST_SQL`.
+        ValueError: a quote (or in PostgreSQL a comment) never ends, or the text exceeds `LONGEST_SQL`.
     """
     if len(sql) > LONGEST_SQL:
         raise ValueError(f"more than {LONGEST_SQL} characters of SQL")
@@ -164,7 +166,7 @@ def sql_tokens(sql: str, dialect: str) -> list[Token]:
 
 
 def _sqlite_tokens(sql: str) -> Iterator[Token]:
-    blob: Token | None = None  # an `x` which a string may follow at once
+    blob: Token | None = None  # an `x` that may be the prefix of a string
     for token in tokens(sql):
         if token.kind in ("string", "quoted") and not _is_closed(token.text):
             raise UnterminatedError(token.text[0])
@@ -187,9 +189,9 @@ def _is_closed(text: str) -> bool:
 
 
 def postgres_tokens(sql: str) -> Iterator[Token]:
-    """Yield the tokens by PostgreSQL's rules, one at a time.
+    """Yield the tokens by PostgreSQL's rules.
 
-    Raises `UnterminatedError` on reaching a quote or comment that never ends.
+    Raises `UnterminatedError` at an unterminated quote or comment, after the tokens before it.
     """
     place = 0
     while match := _compiled(_POSTGRES).match(sql, place):
@@ -205,9 +207,9 @@ def postgres_tokens(sql: str) -> Iterator[Token]:
 
 
 def _single_operators(run: re.Match[str]) -> Iterator[Token]:
-    """Yield the operators of a run of operator characters, by PostgreSQL's rules (manual, §4.1.3).
+    """Yield the operators in a run of operator characters, by PostgreSQL's rules (manual, §4.1.3).
 
-    One ends before a comment; it may end in + or - only if it holds one of ~ ! @ # % ^ & | ` ?.
+    An operator ends before a comment. It may end in + or - only if it contains one of ~ ! @ # % ^ & | ` ?.
     """
     text, start = run.group(), run.start()
     first = len(text) if _SIGN_ENDS & set(text) else len(text.rstrip("+-"))
@@ -218,9 +220,9 @@ def _single_operators(run: re.Match[str]) -> Iterator[Token]:
 
 
 def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
-    """Yield the semicolons and parentheses outside quotes and comments, from a place on, with their ends.
+    """Yield the semicolons and parentheses outside of quotes and comments after `start`, with their ends.
 
-    Several times quicker than all tokens, for dumps. Raises `UnterminatedError` as `postgres_tokens` does.
+    For dumps, this is several times faster than `postgres_tokens`, and raises `UnterminatedError` like it.
     """
     place = start
     while match := _compiled(_STOP).search(script, place):
@@ -231,9 +233,7 @@ def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
 
 
 def _end(match: re.Match[str], kind: str) -> int:
-    """Return where what a match of PostgreSQL's rules begins ends: quotes and comments with their
-    contents.
-    """
+    """Return the end of a token of PostgreSQL, including the rest of a comment or dollar quote."""
     sql, place = match.string, match.end()
     if kind in ("string", "quoted") and not any(map(match.group, _POSTGRES_ENDS)):
         raise UnterminatedError(match.group()[:1])
@@ -248,9 +248,9 @@ def _end(match: re.Match[str], kind: str) -> int:
 
 
 def comment_end(sql: str, place: int) -> int:
-    """Return where a block comment of PostgreSQL ends that began before `place`; comments nest.
+    """Return the end of a (possibly nested) block comment of PostgreSQL that began before `place`.
 
-    Raises `UnterminatedError` if it never does.
+    Raises `UnterminatedError` if the comment never ends.
     """
     depth = 1
     while depth:
@@ -263,25 +263,30 @@ def comment_end(sql: str, place: int) -> int:
 
 
 class Stretch(NamedTuple):
-    """A part of a text in an unknown dialect; the stretches of a text follow each other without a gap."""
+    """A part of a text in an unknown dialect. The stretches of a text have no gaps between them.
+
+    Attributes:
+        kind: `space`, `comment`, `quoted` (with any quotes), `word` (or number) or `symbol` (one character).
+        text: the text of the stretch.
+        start: its position, in characters.
+        is_closed: False for a quote or block comment that never ends, and extends to the end of the text.
+    """
 
     kind: str
-    """`space`, `comment`, `quoted` (in any quotes), `word` (numbers too) or `symbol` (one character)."""
     text: str
     start: int
     is_closed: bool
-    """Whether a quote or block comment ends; what does not reaches to the end of the text."""
 
     @property
     def end(self) -> int:
-        """Return the end of the token in the text, in characters."""
+        """Return the position after the stretch, in characters."""
         return self.start + len(self.text)
 
 
 def stretches(text: str) -> Iterator[Stretch]:
-    """Cut a text by the rules of both dialects: no quote of either is looked into.
+    """Split a text by the rules of both dialects, without splitting a quote of either.
 
-    A block comment ends at the first `*/`, as in SQLite. A dollar quote that never closes is a `$`.
+    A block comment ends at the first `*/`, as in SQLite. A dollar quote that never ends is just a `$`.
     """
     closings = {match[1]: match.start() for match in _ANY_DOLLAR.finditer(text)} if "$" in text else {}
     last_comment_end = text.rfind("*/")

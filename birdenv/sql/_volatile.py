@@ -1,8 +1,8 @@
-"""SQL that reads the clock or random numbers: finding it by its text, and a day in place of the clock.
+"""Find SQL that reads the clock or random numbers, and replace the clock by a fixed date.
 
-`may_change` is on the safe side: `'now'` counts wherever it stands, but in a comment. The rules of `at_date`
-look at the tokens of a text, joined by single spaces, and change the text itself. No tree is built, since
-printing a tree would change more of a statement than its clock. It is midnight on that day.
+`may_change` errs on the safe side: `'now'` counts everywhere except in comments. `at_date` replaces text by
+rules for tokens, without building a syntax tree, because printing a tree would change more than the clock.
+The fixed time is midnight.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ _READS: Final = re.compile(
     """,
     re.VERBOSE | re.IGNORECASE,
 )
-WORDS: Final = tuple(  # one of them stands in whatever `_READS` finds
+WORDS: Final = tuple(  # all matches of `_READS` contain one of these
     "now today tomorrow yesterday subsec current_ localtime random uuid timestamp timeofday getdate curdate"
     " curtime sysdate date time julianday unixepoch age tablesample".split()
 )
 
 
 def may_change(sql: str) -> bool:
-    """Return whether SQL may give another result the next time, because it reads the clock or random numbers.
+    """Return whether the result of SQL may change because it reads the clock or random numbers.
 
-    Text longer than `LONGEST_SQL`, which no database runs, may.
+    This is True for text longer than `LONGEST_SQL`, which no database runs.
     """
     if len(sql) > LONGEST_SQL:
         return True
@@ -77,31 +77,31 @@ _RULES: Final = {
         rf" cast \( {_DAY}(?= as (?:date|time))": "'{day}'",
     },
 }
-"""By dialect: patterns of tokens, and what stands in for their group, or behind it where it is empty."""
+"""Rules by dialect: a pattern of tokens, and the text that replaces its group (or is inserted, if empty)."""
 
 _LEFT: Final = {
     "sqlite": r"(?<! as) '(?:now|subsec|subsecond)'",
     "postgres": rf" '(?:now|today)' (?!::|as )| '(?:tomorrow|yesterday)'| (?:{_NOW}|timeofday) \( \)"
     rf"| age \( (?!{_ARGUMENT}, )",
 }
-"""What reads the clock, or may, where no rule has found it."""
+"""Patterns by dialect of tokens that may read the clock after all rules have been applied."""
 
 _CALLED: Final = re.compile(r"(?!current_|localtime)[a-z_]+")
 _TIMES: Final = frozenset({"now", "today", "tomorrow", "yesterday", "subsec", "subsecond"})
 
 
 class ClockError(ValueError):
-    """SQL reads the clock in a way that no fixed day can replace; the message says which."""
+    """SQL reads the clock in a way that cannot be replaced by a fixed date. The message quotes the SQL."""
 
 
 def at_date(sql: str, day: str, dialect: str) -> str:
-    """Return SQL with a day such as `2025-02-19` in place of everything that reads the clock.
+    """Replace everything in SQL that reads the clock by a date such as `2025-02-19`.
 
     >>> at_date("SELECT date('now', '-1 day'), CURRENT_DATE -- now", "2025-02-19", "sqlite")
     "SELECT date('2025-02-19', '-1 day'), '2025-02-19' -- now"
 
     Raises:
-        ClockError: a quote never ends, or something may read the clock for which no day can stand in.
+        ClockError: a quote never ends, or something that may read the clock cannot be replaced.
     """
     lowered = sql.lower()
     if not any(word in lowered for word in WORDS):
@@ -126,7 +126,7 @@ def at_date(sql: str, day: str, dialect: str) -> str:
 
 
 def _shown(token: Token, dialect: str) -> str:
-    """Return a token as the rules see it: names as words, strings only where they may be a time."""
+    """Return a token in the form that the rules match: names as words, and strings that name a time."""
     text = token.text.lower()
     if token.kind == "quoted":
         is_text = dialect == "sqlite" and text == '"now"'  # SQLite takes a name for text if it knows none

@@ -1,4 +1,4 @@
-"""Statistics for all figures of runs: intervals, tests, numbers as text. Knows no game and no run."""
+"""Statistics for all figures of runs: intervals, tests, and numbers as text, for any game."""
 
 from birdenv.statistics._intervals import (
     RESAMPLES,

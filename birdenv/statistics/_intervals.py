@@ -1,14 +1,14 @@
-"""All statistics: rates, means over clusters, paired differences, and one resampler for everything else.
+"""All statistics: rates, means over clusters, paired differences, and resampling for all other figures.
 
-Intervals are 95 %, tests two-sided. A rate of independent tasks has Wilson's interval (`wilson`), the
-difference of two on the same tasks Newcombe's (`paired_difference`) and McNemar's test (`mcnemar`). All
-else is resampled: whole clusters with replacement, because tasks on one database (or repeats of one task, or
-dialogues about one scenario) resemble each other (`bootstrap`, `bootstrap_test`, `ratio_figure`,
-`correlation`; `resamples` and `percentiles` for other figures).
+Intervals are 95 % intervals, and tests are two-sided. A rate of independent tasks has Wilson's interval
+(`wilson`). The difference of two rates on the same tasks has Newcombe's interval (`paired_difference`) and
+McNemar's test (`mcnemar`). For all other figures, whole clusters are resampled with replacement, because
+tasks on one database (or repeats of one task, or dialogues about one scenario) resemble each other:
+`bootstrap`, `bootstrap_test`, `ratio_figure`, `correlation`; and `resamples` and `percentiles` for others.
 
-Everything is a pure function of its arguments. The random numbers are the raw 64-bit words of PCG64 from a
-fixed seed, a stream that numpy promises never to change (NEP 19), unlike that of `Generator`. Only functions
-that resample import numpy: games carry their measures, and are loaded where nothing is measured.
+All functions are pure. The random numbers are the raw 64-bit words of PCG64 with a fixed seed, a stream that
+numpy promises never to change (NEP 19), unlike the numbers of `Generator`. Only functions that resample
+import numpy, because games are often loaded without measuring anything.
 """
 
 from __future__ import annotations
@@ -23,29 +23,31 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 RESAMPLES: Final = 10_000
-"""Of everything but ratings, whose figures cost more."""
+"""The number of resamples for all figures except ratings, which cost more."""
 
 _Z: Final = 1.959963984540054  # the normal quantile of 0.975
 _SEED: Final = 0
-_ROUNDING: Final = 1e-12  # means nearer to 0 than this differ from it by rounding only
-_BATCH: Final = 2**20  # random numbers made at a time
-_KEPT: Final = 2**25  # of them at most are kept, a byte each
+_ROUNDING: Final = 1e-12  # means closer to 0 differ from it only by rounding
+_BATCH: Final = 2**20  # random numbers that are drawn at a time
+_KEPT: Final = 2**25  # maximum size of a cached set of resamples in bytes
 _MOST: Final = 1e50  # sums and squares of smaller numbers are finite
 _DIGITS: Final = 6
 
 
 class Interval(NamedTuple):
+    """An interval, including its ends."""
+
     low: float
     high: float
 
 
 class Figure(NamedTuple):
-    """A statistic of some data.
+    """A statistic with its interval.
 
     Attributes:
-        value: the number; None where the statistic is not defined.
-        interval: its 95 % interval; None where nothing varies.
-        why: why there is no number, or why the number has no interval; a sentence without its full stop.
+        value: the value, or None if the statistic is not defined.
+        interval: the 95 % interval, or None if there is none.
+        why: why there is no value or no interval, without a final full stop.
     """
 
     value: float | None
@@ -53,12 +55,12 @@ class Figure(NamedTuple):
     why: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the statistic as a JSON object, with `why` only if something is not defined."""
+        """Return the statistic as a JSON object, with `why` only if it is not empty."""
         found: dict[str, Any] = {"value": rounded(self.value), "interval_95": rounded(self.interval)}
         return found | ({"why": self.why} if self.why else {})
 
     def text(self, digits: int = 3) -> str:
-        """Return the statistic in words: `0.743 [0.610, 0.852]`, or `not defined: ...`."""
+        """Return the statistic as text: `0.743 [0.610, 0.852]`, or `not defined: ...`."""
         if self.value is None:
             return f"not defined: {self.why}"
         shown = f"{self.value:.{digits}f}"
@@ -68,34 +70,35 @@ class Figure(NamedTuple):
 
 
 class BootstrapTest(NamedTuple):
-    """The interval of a mean, and the p value of its being 0."""
+    """The interval of a mean, and the p value for the hypothesis that the mean is 0."""
 
     interval: Interval
     p: float
 
 
 class Ratio(NamedTuple):
-    """The contribution of a dialogue, or of one seat, to a figure: `above` / `below`."""
+    """The contribution of a dialogue or seat to a ratio: to its numerator and its denominator."""
 
     above: float
     below: float = 1.0
 
 
 def undefined(why: str) -> Figure:
-    """Return a statistic that has no number."""
+    """Return a statistic that is not defined."""
     return Figure(None, None, why)
 
 
 def number(value: Any) -> float | None:
-    """Return a number that can be summed up; None for anything else, and for one that is beyond all use."""
+    """Return a value as a float, or None if it is not a number, or is larger than 1e50."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < _MOST else None
 
 
 def wilson(passed: int, total: int) -> Interval | None:
-    """Return the score interval of a rate (Wilson 1927), without continuity correction; None if `total` is 0.
+    """Return the score interval of a rate (Wilson 1927), without continuity correction.
 
-    The tasks count as independent. Stays within 0 and 1, and is no single point at 0 of n or n of n.
+    Tasks are assumed to be independent. The interval lies within 0 and 1, and has a positive width even for 0
+    of n and n of n. It is None if `total` is 0.
 
     >>> [round(end, 4) for end in wilson(81, 263)]
     [0.2553, 0.3662]
@@ -110,11 +113,11 @@ def wilson(passed: int, total: int) -> Interval | None:
 
 
 def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Interval | None:
-    """Return the interval of rate B minus rate A on the same tasks; None without tasks.
+    """Return the interval of rate B minus rate A on the same tasks, or None without tasks.
 
-    Newcombe's square-and-add interval (1998, Statistics in Medicine 17:2635, method 10): the two Wilson
-    intervals, less what the correlation of the two outcomes takes away (phi, with a continuity correction
-    where it is positive, and 0 where a margin is empty).
+    This is Newcombe's square-and-add interval (1998, Statistics in Medicine 17:2635, method 10). It combines
+    the two Wilson intervals with the correlation phi of the outcomes, which has a continuity correction if it
+    is positive, and is 0 if a margin is empty.
     """
     total = both + only_a + only_b + neither
     passed_a, passed_b = both + only_a, both + only_b
@@ -137,10 +140,11 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Inte
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Return the p value of two rates on the same tasks being equal: McNemar's test (1947), exact.
+    """Return the p value of McNemar's exact test (1947) that two rates on the same tasks are equal.
 
-    `only_a` and `only_b` count the tasks that one of the two solved; the others say nothing. Under equality
-    each falls to either side like a coin, so p is twice the lower binomial tail, at most 1.
+    `only_a` and `only_b` are the numbers of tasks that only one of the two solved. If the rates are equal,
+    each such task falls to either side with probability 1/2, so p is twice the lower binomial tail, at most
+    1.
 
     >>> mcnemar(1, 7)
     0.0703125
@@ -155,14 +159,14 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval | None:
-    """Return the percentile interval of the mean of `values`, whole clusters resampled with replacement.
+    """Return the percentile interval of a mean, by resampling whole clusters with replacement.
 
-    `clusters[i]` is the cluster of `values[i]`; with a cluster for each value this is the plain bootstrap.
-    The mean of a resample is the sum of its values over their number, so clusters of different sizes weigh
-    what they hold.
+    `clusters[i]` is the cluster of `values[i]`. With one cluster for each value, this is the plain bootstrap.
+    The mean of a resample is the sum of its values divided by their number, so larger clusters have more
+    weight.
 
-    None with fewer than two clusters: nothing there varies. With few clusters (below about ten) the interval
-    is too narrow, and where all values are equal it is a point.
+    The result is None with fewer than two clusters. With fewer than about ten clusters, the interval is too
+    narrow. If all values are equal, it is a point.
 
     Sources: Efron & Tibshirani 1993, §13.3 (percentiles); Field & Welsh 2007 (resampling clusters); Miller
     2024, arXiv:2411.00640 (why evaluations need clusters).
@@ -174,11 +178,11 @@ def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval
 
 
 def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -> BootstrapTest | None:
-    """Return the interval of the mean difference, as `bootstrap`, and whether it could be 0; None as there.
+    """Return the interval of a mean difference as `bootstrap` does, and the p value that the mean is 0.
 
-    p is twice the smaller share of resampled means that are <= 0 or >= 0, each counted with one more
+    p is twice the smaller share of resampled means that are <= 0 or >= 0, with one added to each count
     (Davison & Hinkley 1997, §4.4.1, inverted interval), at most 1. It is never below 2 / 2^clusters, the
-    least that a test that flips the signs of whole clusters can give: three databases prove nothing.
+    minimum of a test that flips the signs of whole clusters. The result is None with fewer than two clusters.
     """
     means = _resampled([Ratio(difference) for difference in differences], clusters)
     if means is None:
@@ -190,10 +194,10 @@ def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -
 
 
 def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_rate: bool = False) -> Figure:
-    """Return the sum above over the sum below, with the percentile interval of resampled clusters.
+    """Return a ratio of sums, with a percentile interval from resampled clusters.
 
-    A rate of one dialogue for each cluster has Wilson's interval, as has a rate that no cluster moves from 0
-    or 1, with a task for each cluster.
+    A rate has Wilson's interval if each cluster has one dialogue, or if the rate is 0 or 1; in that case,
+    each cluster counts as one task.
     """
     above, below = fsum(each.above for each in ratios), fsum(each.below for each in ratios)
     if not below:
@@ -213,7 +217,7 @@ def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_ra
 
 
 def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
-    """Return Pearson's r with the percentile interval of resampled pairs."""
+    """Return Pearson's r, with a percentile interval from resampled pairs."""
     import numpy as np
 
     found = np.array(list(pairs), dtype=float).reshape(-1, 2)
@@ -240,16 +244,16 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
 
 
 def resamples(units: int, number: int = RESAMPLES) -> Iterator[npt.NDArray[np.uint8]]:
-    """Draw resamples of some units with replacement, the same ones every time.
+    """Draw resamples of units with replacement. The resamples are the same in every call.
 
     Yields:
-        Batches of resamples, one a row: how often it has each unit.
+        Batches of resamples. Each row is a resample, and contains the number of times that it has each unit.
     """
     yield from (_kept if units * number <= _KEPT else _drawn)(units, number)
 
 
 def percentiles(resampled: npt.NDArray[np.float64] | Sequence[float]) -> Interval:
-    """Return the 2.5 and 97.5 percentiles of a resampled figure (linear interpolation)."""
+    """Return the 2.5th and 97.5th percentiles of a resampled figure, by linear interpolation."""
     import numpy as np
 
     low, high = np.percentile(resampled, [2.5, 97.5])
@@ -272,12 +276,12 @@ def _drawn(units: int, number: int) -> Iterator[npt.NDArray[np.uint8]]:
 
 @lru_cache(maxsize=4)
 def _kept(units: int, number: int) -> tuple[npt.NDArray[np.uint8], ...]:
-    """Keep those of up to 3,355 clusters: the figures of one run all have the same clusters."""
+    """Cache resamples of up to 3,355 clusters, because all figures of a run have the same clusters."""
     return tuple(_drawn(units, number))
 
 
 def _resampled(ratios: Sequence[Ratio], clusters: Sequence[Hashable]) -> npt.NDArray[np.float64] | None:
-    """Return the ratios of sums of resampled clusters; None with fewer than two clusters."""
+    """Return the ratios of the sums over resampled clusters, or None with fewer than two clusters."""
     import numpy as np
 
     names = {name: number for number, name in enumerate(dict.fromkeys(clusters))}
@@ -287,7 +291,7 @@ def _resampled(ratios: Sequence[Ratio], clusters: Sequence[Hashable]) -> npt.NDA
     places = np.fromiter((names[cluster] for cluster in clusters), np.intp, len(clusters))
     above, below = (np.bincount(places, column, count) for column in np.array(ratios, dtype=float).T)
     sums = np.concatenate([np.einsum("ij,j", times, above) for times in resamples(count)])
-    if (below == below[0]).all():  # then all resamples are of one size, too
+    if (below == below[0]).all():  # all resamples have the same size, too
         means: npt.NDArray[np.float64] = sums / (count * below[0])
         return means
     sizes = np.concatenate([np.einsum("ij,j", times, below) for times in resamples(count)])
@@ -298,8 +302,8 @@ def _resampled(ratios: Sequence[Ratio], clusters: Sequence[Hashable]) -> npt.NDA
 def pass_hat_k(attempts: int, successes: int, k: int) -> float:
     """Return pass^k of one task: the probability that k attempts all succeed, C(c, k) / C(n, k).
 
-    The unbiased estimate from `attempts` = n independent attempts with `successes` = c (Yao et al. 2024,
-    arXiv:2406.12045, §2); average it over the tasks. Needs 1 <= k <= n.
+    This is the unbiased estimate from n = `attempts` independent attempts with c = `successes` (Yao et al.
+    2024, arXiv:2406.12045, §2). Average it over all tasks. It needs 1 <= k <= n.
 
     >>> pass_hat_k(4, 3, 2)
     0.5
@@ -310,8 +314,8 @@ def pass_hat_k(attempts: int, successes: int, k: int) -> float:
 def pass_at_k(attempts: int, successes: int, k: int) -> float:
     """Return pass@k of one task: the probability that at least one of k attempts succeeds.
 
-    The unbiased estimate 1 - C(n-c, k) / C(n, k) of Chen et al. 2021 (arXiv:2107.03374, §2.1); average it
-    over the tasks. Needs 1 <= k <= n.
+    This is the unbiased estimate 1 - C(n-c, k) / C(n, k) of Chen et al. 2021 (arXiv:2107.03374, §2.1).
+    Average it over all tasks. It needs 1 <= k <= n.
 
     >>> pass_at_k(4, 1, 2)
     0.5
@@ -320,7 +324,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
 
 
 def rounded(value: Any) -> Any:
-    """Return numbers for files: six digits, so that the last bits of a sum do not show."""
+    """Round all numbers in a value to six decimals for files, so that the last bits of sums do not matter."""
     if isinstance(value, float):
         return round(value, _DIGITS)
     if isinstance(value, Mapping):

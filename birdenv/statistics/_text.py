@@ -1,4 +1,4 @@
-"""Numbers and intervals as text, as a strip that is looked at instead of read; the rule between blocks."""
+"""Write numbers and intervals as text, draw intervals, and separate the blocks of a report."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ _RULE: Final = 55
 
 
 def rule(character: str) -> str:
-    """Return a line that sets off the blocks of a report."""
+    """Return a line that separates the blocks of a report."""
     return character * _RULE
 
 
 def percent(value: float) -> str:
-    """` 76.9`, of a share."""
+    """Return a share in percent: ` 76.9`."""
     return f"{100 * value:5.1f}"
 
 
 def in_digits(value: float, sign: str = "") -> str:
-    """Return a figure that is not a share, with its significant digits: `0.467`, `15321`."""
+    """Return a figure that is not a share with its significant digits: `0.467`, `15321`."""
     size = abs(value)
     digits = 3 if size < 100 else 1 if size < 10_000 else 0
     if 0 < size < 0.01:
@@ -31,7 +31,7 @@ def in_digits(value: float, sign: str = "") -> str:
 
 
 def between(interval: Interval | None, *, share: bool = True) -> str:
-    """` 63.9 ..  86.3`: in percent, or as it is; a dash where there is none."""
+    """Return an interval, in percent if it is one of a share: ` 63.9 ..  86.3`; or a dash for None."""
     if interval is None:
         return "    -"
     low, high = interval
@@ -39,14 +39,14 @@ def between(interval: Interval | None, *, share: bool = True) -> str:
 
 
 def rate_line(name: str, rate: Mapping[str, Any]) -> str:
-    """Return `EX             40/52   76.9 %`; a dash where there is nothing to divide by."""
+    """Return a line for a rate: `EX             40/52   76.9 %`, with a dash if the total is 0."""
     total = rate["total"]
     percent = f"{100 * rate['passed'] / total:6.1f} %" if total else "      -"
     return f"{name:<24}{rate['passed']:>6}/{total:<6}{percent}"
 
 
 def strip(value: float | None, interval: Interval | None) -> str:
-    """Return the interval drawn on a line from 0 to 1: `|        ---o-- |`."""
+    """Draw a value and its interval on a line from 0 to 1: `|        ---o-- |`."""
     cells = [" "] * _STRIP
     if interval is not None:
         for cell in range(_cell(interval.low), _cell(interval.high) + 1):
@@ -57,7 +57,7 @@ def strip(value: float | None, interval: Interval | None) -> str:
 
 
 def strip_scale() -> str:
-    """Return what the ends of a strip mean."""
+    """Return the scale of `strip` as text."""
     return f"0{'50':^{_STRIP}}100 %"
 
 

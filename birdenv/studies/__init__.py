@@ -1,17 +1,18 @@
-"""Studies: people in the seats of any game, from consent to completion code.
+"""Studies with people in the seats of any game, from consent to completion code.
 
-* `StudyConfig`, `read_config`: what a study is, from our own file or CoCoA's `app_params.json`;
-  `example_config` is a file with every field.
-* `Study`: people and dialogues over a `Store`, under any clock; no network.
-* `study_rows`: the dialogues of a study as transcripts.
-* `make_app`, `make_replay_app`, `make_rating_app`: the pages of a study, of recorded dialogues, of a round of
-  rating. These, and `Doors`, need the extra `web`; to read what was collected needs none.
+* `StudyConfig` is the configuration of a study. `read_config` reads it from a file in our own format or from
+  CoCoA's `app_params.json`, and `example_config` returns one with every field set.
+* `Study` leads people through a study and keeps their dialogues in a `Store`. It needs no network.
+* `study_rows` returns the dialogues of a study as transcripts.
+* `make_app`, `make_replay_app` and `make_rating_app` return the web applications of a study, of recorded
+  dialogues, and of a round of ratings. These functions and `Doors` need the extra `web`; reading the data of
+  a study does not.
 
-`birdenv.studies.study` is a study without network, `birdenv.studies.replay` shows recorded dialogues, and
+`birdenv.studies.study` runs a study without a network, `birdenv.studies.replay` shows recorded dialogues, and
 `birdenv.studies.rating_round` lets third parties judge them.
 
-The stages of a person are `instructions`, `waiting`, `chat`, `survey` and `finished`; `alone` follows a chat
-whose partner left.
+A person passes through the stages `instructions`, `waiting`, `chat`, `survey` and `finished`. The stage
+`alone` follows a chat that does not count, for example because the partner left.
 """
 
 import importlib
@@ -47,7 +48,7 @@ _MODULES = {
     "Study": "studies.study._study",
     "study_arena": "studies.study._study_game",
 }
-"""Where each name of this door is. The list of commands imports the door, so it imports nothing itself."""
+"""The module of each public name. They are imported on first use, to keep the list of commands fast."""
 
 __all__ = [
     "Doors",

@@ -1,10 +1,10 @@
-"""The administrator's page: people, dialogues, codes, exports, deletion. A token opens it."""
+"""The administrator's page, which a token opens: people, dialogues, codes, exports, and deletion."""
 
 from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -21,11 +21,11 @@ from birdenv.studies.replay._recorded_dialogues import study_records
 from birdenv.studies.study._config import PAID
 from birdenv.studies.study._deletion import delete_person, what_is_of
 from birdenv.studies.study._export import chat_rows, examples
-from birdenv.studies.study._records import Person
+from birdenv.studies.study._records import Person, StoredDialogue
 from birdenv.studies.study._study import Study
 
 _MOST_ENDED: Final = 100
-"""Ended dialogues on the page; the list of dialogues has all."""
+"""The number of ended dialogues on the page, which links to the list of all of them."""
 
 _DOING: Final = {
     "instructions": "reading the instructions",
@@ -35,11 +35,11 @@ _DOING: Final = {
     "survey": "answering questions",
 }
 _ENDINGS: Final = {
-    "done": "came to the end",
-    "partner_left": "were left by their partner",
-    "nobody_came": "waited in vain",
-    "full": "came when all was full",
-    "left": "left",
+    "done": "completed",
+    "partner_left": "left by their partner",
+    "nobody_came": "nobody came in time",
+    "full": "study was full",
+    "left": "left early",
     "failed_check": "failed the check",
     "too_short": "wrote too little",
 }
@@ -89,11 +89,11 @@ def _check(request: Request, doors: Doors) -> None:
 
 def _page(study: Study, *, signed_in: bool = True, **told: Any) -> str:
     facts = _facts(study) if signed_in else {}
-    return render("admin", title=study.title, signed_in=signed_in, **facts, **told)
+    return render("admin", title=f"{study.title}: administration", signed_in=signed_in, **facts, **told)
 
 
 def _facts(study: Study) -> dict[str, Any]:
-    """Return what the page tells of the study as it is now."""
+    """Return the facts about the present state of the study that the page shows."""
     store, now = study.store, study.clock()
     counts, moves = store.counts(), store.move_counts()
     running, ended = store.running(), store.finished()[::-1]
@@ -111,38 +111,29 @@ def _facts(study: Study) -> dict[str, Any]:
             }
             for each in store.people("waiting")
         ],
-        "running": [
-            {
-                "id": each.id,
-                "started": clock_time(each.started),
-                "minutes": in_minutes(now - each.started),
-                "moves": moves.get(each.id, 0),
-                "partner": each.partner,
-                "task": each.task,
-            }
-            for each in running[::-1]
-        ],
-        "ended": [
-            {
-                "id": each.id,
-                "started": clock_time(each.started),
-                "minutes": in_minutes((each.ended or now) - each.started),
-                "moves": moves.get(each.id, 0),
-                "partner": each.partner,
-                "task": each.task,
-                "status": each.status or "",
-                "points": ", ".join(f"{round(reward, 2):g}" for reward in each.rewards or ()),
-            }
-            for each in ended[:_MOST_ENDED]
-        ],
+        "running": [_dialogue(each, now, moves) for each in running[::-1]],
+        "ended": [_dialogue(each, now, moves) for each in ended[:_MOST_ENDED]],
         "ended_count": len(ended),
         "quotas": _quotas(study),
         "reports": store.reports(),
     }
 
 
+def _dialogue(stored: StoredDialogue, now: float, moves: Mapping[str, int]) -> dict[str, Any]:
+    return {
+        "id": stored.id,
+        "started": clock_time(stored.started),
+        "minutes": in_minutes((stored.ended or now) - stored.started),
+        "moves": moves.get(stored.id, 0),
+        "partner": stored.partner,
+        "task": stored.task,
+        "status": stored.status or "",
+        "points": ", ".join(f"{round(reward, 2):g}" for reward in stored.rewards or ()),
+    }
+
+
 def _quotas(study: Study) -> list[tuple[str, int, int | None]]:
-    """Return dialogues held with each kind of partner, and how many there may be."""
+    """Return each kind of partner with the number of its dialogues and their limit."""
     held: dict[str, int] = {}
     for (_, partner), count in study.used().items():
         held[partner] = held.get(partner, 0) + count
@@ -159,11 +150,11 @@ def _code(study: Study, ending: str) -> str:
 
 
 def _name(person: Person) -> str:
-    return person.external or person.id[:8]
+    return person.external or person.id
 
 
 def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add what is done for one person: a new link, and deleting them."""
+    """Add the forms about one person: a new link, and deletion."""
 
     @app.post("/admin/link")
     async def link(request: Request) -> Response:
@@ -172,11 +163,13 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
         person = study.store.person_named(asked)
         if person is None:
             return HTMLResponse(_page(study, problem=f"Nobody is known as {asked}."), 404)
-        return HTMLResponse(_page(study, told=f"Their link: /link/{doors.link(person.id)}"))
+        return HTMLResponse(
+            _page(study, told=f"Send them this link: {request.base_url}link/{doors.link(person.id)}")
+        )
 
     @app.post("/admin/delete")
     async def delete(request: Request) -> Response:
-        """Tell what will go and, when that is sent back, delete it."""
+        """Show what will be deleted and, after confirmation, delete it."""
         _check(request, doors)
         fields = await read_fields(request)
         asked = fields.get("person", "").strip()
@@ -187,12 +180,12 @@ def _add_people(app: FastAPI, study: Study, doors: Doors) -> None:
             count = await asyncio.to_thread(delete_person, study.store, asked)
         except InputError as error:
             return HTMLResponse(_page(study, problem=str(error)), 404)
-        gone = f"{asked} is deleted, with {count} dialogue(s). Nothing of them is left in the study."
+        gone = f"{asked} was deleted. Dialogues deleted with them: {count}."
         return HTMLResponse(_page(study, told=gone))
 
 
 def _add_exports(app: FastAPI, study: Study, doors: Doors) -> None:
-    """Add the files with dialogues, answers and people."""
+    """Add the downloads of dialogues, answers and people."""
     store, arena = study.store, study.arena
     folder = Path(store.path).parent
 

@@ -1,4 +1,4 @@
-"""The application: pages, forms, the socket and the admin page of one study."""
+"""The web application of one study: pages, forms, the socket, and the administrator's page."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ _CHOICE: Final = re.compile(r"[0-9]{1,3}")
 
 
 def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
-    """Return the application of a study.
+    """Return the web application of a study.
 
     Args:
         study: the study.
-        folder: its folder; the secret that signs tokens is there.
-        host: the address that it will be served at.
+        folder: its folder, which contains the secret that signs tokens.
+        host: the address at which it will be served.
     """
     doors = Doors(folder)
     hub = Hub(study)
@@ -61,7 +61,7 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
 
     @app.websocket("/ws")
     async def socket(websocket: WebSocket) -> None:
-        await websocket.accept()  # a socket that is closed before would come back for ever
+        await websocket.accept()  # browsers retry forever if it is closed before
         headers = websocket.headers
         if not is_own_origin(headers.get("origin"), headers.get("host")):
             await websocket.close(FOREIGN)
@@ -76,7 +76,7 @@ def make_app(study: Study, folder: Path, host: str = "127.0.0.1") -> FastAPI:
 
 
 def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
-    """Add the page of whoever comes, and consent."""
+    """Add the first page, and the form of consent."""
     newcomers = Newcomers(study.config.limits.newcomers)
 
     @app.get("/")
@@ -88,7 +88,7 @@ def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> Non
         if person is not None and external is not None and person.external != external:
             if person.status != "finished":
                 return asked(f"/?{request.url.query}")
-            id = person = None  # somebody else at the same computer
+            id = person = None  # another person uses the same computer
         if person is not None and not is_other_visit(person.platform, platform):
             return HTMLResponse(pages.of(person))
         id = id or study.new_id()
@@ -113,7 +113,7 @@ def _add_entrance(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> Non
 
 
 def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
-    """Add the forms that lead people on."""
+    """Add the forms that lead people from stage to stage."""
 
     @app.post("/instructions")
     async def instructions(request: Request) -> Response:
@@ -122,7 +122,8 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
         person = None if is_right else study.store.person(id)
         if person is None or person.status != "instructions":
             return back()
-        return HTMLResponse(pages.of(person, "That was not right. Please read again; you have one more try."))
+        wrong = "Not all answers were right. Please read the text again; you have one more try."
+        return HTMLResponse(pages.of(person, wrong))
 
     @app.post("/survey")
     async def survey(request: Request) -> Response:
@@ -145,7 +146,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
         person = study.store.person(id)
         if person is None:
             return back()
-        return HTMLResponse(pages.of(person, told="Thank you. The study's team can read your message now."))
+        return HTMLResponse(pages.of(person, told="Thank you. The study team has received your message."))
 
     @app.post("/step/{step}")
     async def step(request: Request, step: Literal["leave", "again", "finish"]) -> Response:
@@ -156,7 +157,7 @@ def _add_steps(app: FastAPI, study: Study, doors: Doors, pages: Pages) -> None:
 
 
 def _try_number(fields: Mapping[str, str]) -> int | None:
-    """Return the number of the try that a page of the comprehension check stands for."""
+    """Return the number of the try for which a page of the comprehension check was made."""
     number = fields.get("try", "")
     return int(number) if _CHOICE.fullmatch(number) else None
 

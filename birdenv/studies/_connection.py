@@ -1,4 +1,4 @@
-"""One tab of one person: the frames that it may send, what it was sent, and what is new for it."""
+"""One browser tab of one person: the frames that it may send, and the news that it is sent."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from birdenv.studies.study._running_dialogue import RunningDialogue
 from birdenv.studies.study._study import Study
 
 MAX_FRAME: Final = 2**19
-"""Bytes of one frame: one text field of the longest kind, however its characters are written."""
+"""The largest frame in bytes: it fits the longest text field, even if all its characters are escaped."""
 
-_MOST_NESTED: Final = 20  # far below what files may hold: the store wraps what was sent
+_MOST_NESTED: Final = 20  # fewer levels than files may have, because the store adds some
 
 
 class _Frame(BaseModel):
@@ -27,14 +27,14 @@ class _Frame(BaseModel):
 
 
 class Hello(_Frame):
-    """The first frame of a browser: the number of the last event that it has seen."""
+    """The first frame of a browser, with the number of events that it has seen."""
 
     type: Literal["hello"]
     after: int = Field(ge=0, le=1_000_000)
 
 
 class Play(_Frame):
-    """A move. The same `cid` twice is one move. It counts in the dialogue that it was sent to only."""
+    """A move in a dialogue. A frame with the same `cid` is the same move, sent again."""
 
     type: Literal["move"]
     cid: str = Field(min_length=1, max_length=64)
@@ -42,11 +42,11 @@ class Play(_Frame):
     action: str = Field(min_length=1, max_length=64)
     data: Any = None
     seconds: float | None = Field(None, ge=0, le=86_400)
-    """Seconds since the person began to write."""
+    """The seconds since the person began to write."""
 
 
 class Typing(_Frame):
-    """The person began or stopped to write."""
+    """A notice that the person has begun or stopped typing."""
 
     type: Literal["typing"]
     on: bool
@@ -66,10 +66,10 @@ def _finite(digits: str) -> float:
 
 
 def read_frame(text: str) -> Hello | Play | Typing:
-    """Return a frame.
+    """Parse a frame.
 
     Raises:
-        InputError: it is none: too large, no JSON, half a character, nested too deeply, not of the union.
+        InputError: the text is too large, not valid JSON, nested too deeply, or not one of the known frames.
     """
     if len(text) > MAX_FRAME:
         raise InputError("a frame is too large")
@@ -82,7 +82,7 @@ def read_frame(text: str) -> Hello | Play | Typing:
 
 
 def as_json(value: Any) -> str:
-    """Return JSON text of plain ASCII: nothing that was stored can break a socket."""
+    """Return JSON in ASCII, so that no stored character can break a socket."""
     return json.dumps(value, ensure_ascii=True)
 
 
@@ -90,21 +90,21 @@ FindRoom = Callable[[str], Awaitable[RunningDialogue]]
 
 
 class Connection:
-    """One tab of one person."""
+    """One browser tab of one person."""
 
     def __init__(self, socket: WebSocket, person: str) -> None:
         self.socket = socket
         self.person = person
         self.news = asyncio.Event()
-        self.after: int | None = None  # events sent; None before the browser said hello
+        self.after: int | None = None  # number of events sent; None before the browser's first frame
         self.typing: bool | None = None
-        self.too_fast: list[str] = []  # the browser's numbers of moves that were not taken
-        self.state: dict[str, Any] | None = None  # the last that was sent
+        self.too_fast: list[str] = []  # the browser's ids of moves that were rejected
+        self.state: dict[str, Any] | None = None  # the last state that was sent
         self._dialogue: str | None = None
         self._sent: str = ""
 
     async def send(self, study: Study, find: FindRoom) -> None:
-        """Send what is new since the last time."""
+        """Send everything that is new since the last call."""
         person = study.store.person(self.person)
         status = "gone" if person is None else person.status
         told: dict[str, Any] = {"type": "status", "status": status}

@@ -1,4 +1,4 @@
-"""An SQLite file in which every call commits: a killed server loses nothing that was answered (WAL)."""
+"""An SQLite file in which every call commits, so that a killed server loses nothing that it confirmed."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ from birdenv.files import file_errors
 
 
 class Database:
-    """One file, safe from any thread.
+    """One SQLite file, which can be used from any thread.
 
     Args:
         path: the file.
-        tables: statements that make what is not there.
-        for_reading: the file must be there, and nothing is written: not the file, nor beside it. A server may
-            write to it meanwhile.
+        tables: statements that create missing tables.
+        for_reading: the file must exist; neither it nor its folder is written to. A server may write to it
+            at the same time.
 
     Attributes:
         path: the file.
 
     Raises:
-        InputError: the file cannot be used, or is another program's.
+        InputError: the file cannot be used, or belongs to another program.
     """
 
     def __init__(self, path: Path | str, tables: str, for_reading: bool = False) -> None:
@@ -39,7 +39,7 @@ class Database:
         if for_reading:
             with file_errors(Path(path)), Path(path).open("rb"):
                 self._log = _has_log(path)
-        elif isinstance(path, Path):  # for its owner only; SQLite's other files take its mode
+        elif isinstance(path, Path):  # readable by its owner only; SQLite's other files inherit the mode
             with file_errors(path, "made"):
                 os.close(os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600))
         try:
@@ -52,24 +52,24 @@ class Database:
 
     def _opened(self) -> sqlite3.Connection:
         name = str(self.path)
-        if self._for_reading:  # without a log nobody has it open, and SQLite would make one
+        if self._for_reading:  # without a log, nobody has it open, and SQLite would create a log
             name = f"file:{quote(name)}?mode=ro" + ("" if self._log else "&immutable=1")
         return sqlite3.connect(name, check_same_thread=False, isolation_level=None, uri=self._for_reading)
 
     def _check(self, tables: str) -> None:
-        """Refuse a file of another program, and for reading one that lacks a table."""
+        """Reject a file of another program and, for reading, a file that lacks a table."""
         ours = sqlite3.connect(":memory:")
         with closing(ours):
             ours.executescript(tables)
             needed = _tables(ours)
         found = _tables(self._db)
         if (needed - found) if self._for_reading else (found and not found & needed):
-            raise sqlite3.DatabaseError("it is empty" if not found else "it is another program's")
+            raise sqlite3.DatabaseError("it is empty" if not found else "it belongs to another program")
 
     def _fault(self, error: sqlite3.Error) -> InputError:
         if self._for_reading and str(error).startswith("unable to open"):  # the log of a killed server
-            return InputError(f"{self.path}: cannot be read here: copy its folder to where you may write")
-        return InputError(f"{self.path}: no database of a study: {error}")
+            return InputError(f"{self.path}: cannot be read here: copy its folder to a writable place")
+        return InputError(f"{self.path}: not a database of a study: {error}")
 
     def close(self) -> None:
         """Close the file."""
@@ -89,10 +89,10 @@ class Database:
             self._db.execute("COMMIT")
 
     def rows(self, sql: str, *values: Any) -> list[Any]:
-        """Run a statement, and return its rows.
+        """Execute a statement, and return its rows.
 
         Raises:
-            InputError: the file is only read, and is damaged.
+            InputError: the file was opened for reading and is damaged.
         """
         with self._lock:
             if not self._for_reading:
@@ -104,7 +104,7 @@ class Database:
                 raise self._fault(error) from None
 
     def parsed(self, text: str | None) -> Any:
-        """Return the JSON value of a cell; None for none.
+        """Return the JSON value of a cell, or None for NULL.
 
         Raises:
             InputError: the cell is damaged.
@@ -119,7 +119,7 @@ class Database:
             return cursor.fetchall()
 
     def _follow(self) -> None:
-        """Open the file anew after a server has begun or ended: it writes to a log beside the file."""
+        """Open the file again if a server has started or stopped: its log appears or disappears."""
         log = _has_log(self.path)
         if log != self._log:
             self._db.close()

@@ -1,4 +1,4 @@
-"""The pages of a person, by what they are at: what each shows, and where forms may lead."""
+"""Render the pages of a person according to their stage in the study."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ _STEPS: Final = {
     "survey": "Questions",
     "finished": "End",
 }
-"""The steps of a person, as pages name them."""
+"""The steps of a study with their names on pages."""
 
 
 def render(name: str, **facts: Any) -> str:
-    """Return the page of a template. Everything that is shown is escaped."""
+    """Render a template as HTML. All values are escaped."""
     return _TEMPLATES.get_template(f"{name}.html").render(status=name, **facts)
 
 
 def clock_time(seconds: float) -> str:
-    """Return a time for leaders of studies, in UTC."""
+    """Format a time in UTC for administrators."""
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%d %H:%M")
 
 
 def in_minutes(seconds: float) -> str:
-    """Return a length of time for leaders of studies."""
+    """Format a duration in minutes for administrators."""
     return f"{max(seconds, 0) / 60:.1f}"
 
 
@@ -52,7 +52,7 @@ class Pages:
         self._doors = doors
 
     def consent(self, visitor: str, platform: Mapping[str, str]) -> str:
-        """Return the first page; on the preview of a platform nothing can be sent."""
+        """Return the page that asks for consent. In a platform's preview, it has no form."""
         return self._render(
             "consent",
             visitor,
@@ -62,7 +62,7 @@ class Pages:
         )
 
     def of(self, person: Person, problem: str = "", told: str = "") -> str:
-        """Return the page of a person; `problem` and `told` answer what they have just sent."""
+        """Return the current page of a person; `problem` and `told` respond to the form just sent."""
         own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
         return self._render(person.status, person.id, **own, **self._facts(person))
 
@@ -72,8 +72,7 @@ class Pages:
             guides = self._guides()
             return {
                 "text": study.config.instructions,
-                "guide": next(iter(guides)) if len(guides) == 1 else "",
-                "roles": len(guides),
+                "guides": guides,
                 "check": study.config.check,
                 "tries": person.tries,
                 "tries_left": TRIES - person.tries,
@@ -86,11 +85,13 @@ class Pages:
             return {"ending": person.ending, "code": person.code, **way_back(person.platform, person.code)}
         return {}
 
-    def _guides(self) -> set[str]:
-        """Return the guides of the seats that people may have."""
+    def _guides(self) -> dict[str, str]:
+        """Return the guides of the seats that people may have, each with what partners call the seat."""
         game = self._study.arena.game
-        seats = [game.seats[game.seat_index(name)] for name in seats_of_people(game, self._study.config)]
-        return {seat.guide for seat in seats}
+        names = seats_of_people(game, self._study.config)
+        seats = {name: game.seats[game.seat_index(name)] for name in names}
+        called = {voice: name for seat in game.seats for voice, name in seat.words.voices.items()}
+        return {seat.guide: called.get(name, name) for name, seat in seats.items() if seat.guide}
 
     def _end(self, person: Person) -> dict[str, Any]:
         if person.dialogue is None or person.seat is None:
@@ -104,9 +105,9 @@ class Pages:
         return made
 
     def _verdict(self, person: Person) -> dict[str, Any]:
-        """Return what the last move of a person came to, where it was the last of the conversation.
+        """Return the reply to a person's last move if that move ended the conversation.
 
-        The page of the conversation is gone when the end is there, and nobody has read it there.
+        The page of the conversation closes at the end, before the person could read the reply there.
         """
         store, arena = self._study.store, self._study.arena
         if person.dialogue is None or person.seat is None:
@@ -116,7 +117,7 @@ class Pages:
             return {}
         try:
             rules = arena.start(store.dialogue(person.dialogue).task).rules
-        except BirdenvError:  # a database is away: the questions can be answered all the same
+        except BirdenvError:  # without its database, the survey can still be answered
             return {}
         try:
             seen = [event for _, event in seen_by(rules, person.seat, events)]
@@ -139,5 +140,6 @@ class Pages:
             "contact": study.config.contact,
             "leave_code": "left" in study.config.codes,
             "can_tell": True,
+            "has_partner": len(study.arena.game.seats) > 1,
         }
         return render(name, **common, **facts)

@@ -1,4 +1,4 @@
-"""Platforms that send people (Prolific, Mechanical Turk): their parameters, and the way back."""
+"""Recruiting platforms (Prolific, Mechanical Turk): their parameters, and the links back to them."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ PLATFORM_FIELDS: Final = (
     "hitId",
     "turkSubmitTo",
 )
-"""Parameters with which Prolific and Mechanical Turk send people."""
+"""The query parameters with which Prolific and Mechanical Turk send people."""
 
 TAKEN: Final = (
-    "Somebody takes part under your platform's id already. If it is you: close the page in your other "
-    "browser and try again, or open here the link that it shows for that. The study's team can send you "
-    "this link, too."
+    "Somebody is already taking part with your platform id. If it is you, close the page in your other "
+    "browser and try again, or open the link that it shows for continuing in another browser. The study team "
+    "can send you this link, too."
 )
-"""Told to one who comes with the id of somebody else, or from a second browser."""
+"""The message for a person who comes with somebody else's id, or from a second browser."""
 
 MTURK_HOSTS: Final = ("https://www.mturk.com", "https://workersandbox.mturk.com")
 _VISITS: Final = ("SESSION_ID", "assignmentId")
@@ -32,37 +32,37 @@ _MOST_FIELD: Final = 200
 
 
 def platform_of(given: Mapping[str, str]) -> dict[str, str]:
-    """Return the parameters of a platform, cut to a sensible length."""
+    """Return the parameters that a platform sent, cut to a reasonable length."""
     return {name: given[name][:_MOST_FIELD] for name in PLATFORM_FIELDS if given.get(name)}
 
 
 def external_of(platform: Mapping[str, str]) -> str | None:
-    """Return a person's id on their platform."""
+    """Return a person's id on their platform, or None if no platform sent them."""
     if "PROLIFIC_PID" in platform:
         return f"prolific:{platform['PROLIFIC_PID']}"
     return f"mturk:{platform['workerId']}" if "workerId" in platform else None
 
 
 def is_preview(platform: Mapping[str, str]) -> bool:
-    """Return whether this is a platform's preview, in which nothing can be sent."""
+    """Return whether this is a platform's preview, which must not collect anything."""
     return platform.get("assignmentId") == _PREVIEW
 
 
 def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if the platform sent both with one number of a visit (a submission, an assignment).
+    """Return True if both sets of parameters have the same id of a visit (a submission or an assignment).
 
-    Others may know a person's id on the platform; the number of the visit only the person does.
+    Other people may know a person's id on the platform, but only that person knows the id of the visit.
     """
     return any(comes.get(name) and comes[name] == began.get(name) for name in _VISITS)
 
 
 def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if the platform sends a person again, with another number: a task that was taken anew."""
+    """Return True if the ids of the visits differ, because the person has taken the task again."""
     return any(comes.get(name) and comes[name] != began.get(name) for name in _VISITS)
 
 
 def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
-    """Return where a platform expects people with their code, for the page `finished`."""
+    """Return the facts for the page `finished` that lead a person with a code back to their platform."""
     if code and "PROLIFIC_PID" in platform:
         return {"platform_link": _PROLIFIC + quote(code, safe="")}
     if code and platform.get("turkSubmitTo") in MTURK_HOSTS:

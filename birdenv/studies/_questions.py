@@ -1,4 +1,4 @@
-"""Questions on a page: which can be asked, since their names are the names of its fields, and the answers."""
+"""Check the questions of a page, whose names are those of its form fields, and read the answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError
 
 _OWN_FIELDS: Final = frozenset({"form", "item", "try", "winner", "justification"})
-"""Fields that pages have beside the questions'."""
+"""Form fields of pages that are not questions."""
 
 _LARGEST_SCALE: Final = 100
 _ABOUT: Final = ("partner", "self", "dialogue")
@@ -18,10 +18,10 @@ _DIGITS: Final = 10
 
 
 def read_answer(question: SurveyQuestion, given: str) -> int | str | None:
-    """Return an answer: a step of the scale, words, or None if it was left out.
+    """Return an answer: a step of the scale, a text, or None if it was left out.
 
     Raises:
-        InputError: it is needed and missing, or not possible.
+        InputError: a required answer is missing, or an answer is invalid.
     """
     if not question.scale:
         return read_words(question.text, given, question.required)
@@ -40,31 +40,33 @@ def read_words(text: str, given: str, required: bool) -> str | None:
     """Return an answer in words, or None if it was left out.
 
     Raises:
-        InputError: it is needed and missing, or too long.
+        InputError: a required answer is missing, or an answer is too long.
     """
-    given = given.replace("\r\n", "\n").replace("\r", "\n").strip()  # forms send both
+    given = given.replace("\r\n", "\n").replace("\r", "\n").strip()  # browsers send either
     if not given and required:
         raise InputError(f"please answer: {text}")
     if len(given) > _MOST:
-        raise InputError(f"an answer has {_MOST} characters at most: {text}")
+        raise InputError(f"an answer can have {_MOST:,} characters at most: {text}")
     return given or None
 
 
 def check_questions(questions: Iterable[SurveyQuestion]) -> None:
-    """Refuse questions that a page cannot ask.
+    """Check that a page can ask some questions.
 
     Raises:
-        ValueError: a name is one of the page's own or comes twice, or a scale has one step or too many, or a
-            question is about nothing known.
+        ValueError: a name is a field of the page or occurs twice, a scale has one step or too many, or
+            `about` is unknown.
     """
     seen: set[str] = set()
     for each in questions:
         if each.name in _OWN_FIELDS:
-            raise ValueError(f"{each.name!r} cannot be a name: the page has a field of that name")
+            raise ValueError(f"{each.name!r} cannot be a name: the page has a field with that name")
         if each.name in seen:
             raise ValueError(f"two questions have the name {each.name!r}")
         if each.scale != 0 and not 2 <= each.scale <= _LARGEST_SCALE:
-            raise ValueError(f"{each.name}: the scale is {each.scale}, not 0 (text) or 2 to {_LARGEST_SCALE}")
+            raise ValueError(
+                f"{each.name}: the scale is {each.scale}; it must be 0 (text) or 2 to {_LARGEST_SCALE}"
+            )
         if each.about not in _ABOUT:
-            raise ValueError(f"{each.name}: about is {each.about!r}, not one of {', '.join(_ABOUT)}")
+            raise ValueError(f"{each.name}: about is {each.about!r}; it must be one of {', '.join(_ABOUT)}")
         seen.add(each.name)

@@ -1,4 +1,4 @@
-"""Requests to every application of the room: forms, cookies, limits of rates, and pages of refusal."""
+"""Handle requests to all web applications of studies: forms, cookies, rate limits, and error pages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MOST_ADDRESSES: Final = 10_000
 
 
 class Bucket:
-    """A limit on rates: a number of requests at once, and then a number per second."""
+    """A rate limit that allows a burst of requests, and then a number of requests per second."""
 
     def __init__(self, burst: float, rate: float, clock: Callable[[], float] = time.monotonic) -> None:
         self._burst, self._rate, self._clock = burst, rate, clock
@@ -32,7 +32,7 @@ class Bucket:
         self._at = clock()
 
     def take(self) -> bool:
-        """Take one; False if there are too many."""
+        """Count one request, and return whether it is allowed."""
         now = self._clock()
         self._left = min(self._burst, self._left + (now - self._at) * self._rate)
         self._at = now
@@ -43,16 +43,16 @@ class Bucket:
 
     @property
     def is_full(self) -> bool:
-        """Return whether all of the allowance is there again."""
+        """Return whether a whole burst is allowed again."""
         return self._left + (self._clock() - self._at) * self._rate >= self._burst
 
 
 class Newcomers:
-    """Limits how many new people come in from one address.
+    """Limits the number of new people from one address.
 
     Args:
-        most: people in a minute; None for any number.
-        clock: seconds.
+        most: the number of people per minute; None for no limit.
+        clock: returns seconds.
     """
 
     def __init__(self, most: int | None, clock: Callable[[], float] = time.monotonic) -> None:
@@ -61,18 +61,18 @@ class Newcomers:
         self._buckets: dict[str, Bucket] = {}
 
     def take(self, address: str) -> bool:
-        """Let one in from an address; False if too many came."""
+        """Count one new person from an address, and return whether they may come in."""
         if self._most is None:
             return True
         if len(self._buckets) >= _MOST_ADDRESSES:
             self._buckets = {each: bucket for each, bucket in self._buckets.items() if not bucket.is_full}
         if len(self._buckets) >= _MOST_ADDRESSES:
-            return False  # a flood from everywhere
+            return False  # a flood from many addresses
         bucket = self._buckets.setdefault(address, Bucket(self._most, self._most / 60, self._clock))
         return bucket.take()
 
 
-_NOT_KEPT: Final = "Nothing can be kept at the moment. Please try again in a minute."
+_NOT_KEPT: Final = "Nothing can be saved at the moment. Please try again in a minute."
 _log = logging.getLogger("birdenv.studies")
 
 
@@ -82,7 +82,7 @@ def study_app(
     names: Iterable[str] = (),
     lifespan: Callable[[FastAPI], AbstractAsyncContextManager[None]] | None = None,
 ) -> FastAPI:
-    """Return an application without pages, as `guarded_app`, whose refusals are pages."""
+    """Return a `guarded_app` without pages of its own, which answers errors with HTML pages."""
     further: dict[str, Any] = {} if lifespan is None else {"lifespan": lifespan}
     static = Path(__file__).parent / "static"
     app = guarded_app(title, host, names, static=static, form_hosts=MTURK_HOSTS, **further)
@@ -103,7 +103,7 @@ def study_app(
 
 
 def _page_before(request: Request) -> str:
-    """Return our own page that led here, with what a platform told it; else the first one."""
+    """Return the address of the first page, with the platform's parameters if the request came from there."""
     headers = request.headers
     referer = headers.get("referer")
     if not is_own_origin(referer, headers.get("host")):
@@ -115,19 +115,19 @@ def _page_before(request: Request) -> str:
 _MAX_BODY: Final = 2**16
 _MOST_FIELDS: Final = 200
 _YEAR: Final = 365 * 24 * 3600
-_REFUSED: Final = "This page is not for you. Open the study's link again."
+_REFUSED: Final = "You cannot open this page. Please open the study's link again."
 
 
 def refused() -> HTTPException:
-    """Return the page for somebody who is not allowed to do this."""
+    """Return the error for a person who is not allowed to open a page."""
     return HTTPException(403, _REFUSED)
 
 
 async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]]:
-    """Return the person who sent a form of their own page, and its fields.
+    """Return the id of the person who sent a form, and its fields.
 
     Raises:
-        HTTPException: the form is not from there, or too large.
+        HTTPException: the form was not made for this person, or is too large.
     """
     person = doors.person(request.cookies.get(doors.cookie))
     fields = await read_fields(request)
@@ -137,7 +137,7 @@ async def read_form(request: Request, doors: Doors) -> tuple[str, dict[str, str]
 
 
 async def read_fields(request: Request) -> dict[str, str]:
-    """Return the fields of a form of our own origin.
+    """Return the fields of a form that was sent from our own origin.
 
     Raises:
         HTTPException: the form is from another origin, or too large.
@@ -148,23 +148,23 @@ async def read_fields(request: Request) -> dict[str, str]:
     async for chunk in request.stream():
         body += chunk
         if len(body) > _MAX_BODY:
-            raise HTTPException(413, "too large")
+            raise HTTPException(413, "The form is too large.")
     try:
         pairs = parse_qsl(
             body.decode("ascii", "replace"), keep_blank_values=True, max_num_fields=_MOST_FIELDS
         )
     except ValueError:
-        raise HTTPException(413, "too many fields") from None
+        raise HTTPException(413, "The form has too many fields.") from None
     return dict(pairs)
 
 
 def back(path: str = "/") -> Response:
-    """Return the way back to a page after a form."""
+    """Return the redirection to a page after a form was sent."""
     return RedirectResponse(path, 303)
 
 
 def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Response:
-    """Return a response with the cookie of a person."""
+    """Add the cookie of a person to a response, and return it."""
     response.set_cookie(
         doors.cookie,
         doors.token(id),
@@ -177,7 +177,7 @@ def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Re
 
 
 def asked(action: str) -> Response:
-    """Return the page that asks before another person takes the place of the one in this browser."""
+    """Return the page that asks before another person replaces the one who uses this browser."""
     return HTMLResponse(render("replace", title="Another person's link", action=action))
 
 
@@ -206,5 +206,5 @@ def add_link(app: FastAPI, doors: Doors, is_known: Callable[[str], bool]) -> Non
 
 
 def address_of(request: Request) -> str:
-    """Return the address that a request came from; behind a proxy on this machine, the one that it names."""
+    """Return the address of the client; behind a proxy on this machine, the address that the proxy names."""
     return "" if request.client is None else request.client.host

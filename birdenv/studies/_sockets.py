@@ -1,4 +1,4 @@
-"""The sockets of people's pages, and the clock: frames in, one by one; moves, in their order."""
+"""Serve the sockets of people's pages, play their moves in order, and keep the time of a study."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ from birdenv.studies.study._study import Study
 REFUSED: Final = 4400
 STRANGER: Final = 4401
 TOO_MANY: Final = 4429
-"""Codes of closing; a browser does not come back after one of these."""
+"""Close codes after which a browser does not reconnect."""
 
 FAILED: Final = 1011
-"""Closes a socket that comes back, and sends again what was not kept."""
+"""Close code after which a browser reconnects, and sends again what was not saved."""
 
 MOST_WAITING: Final = 16
-"""Moves of one person that may wait for the one that is being carried out."""
+"""The number of moves of one person that may wait while another one is played."""
 
 _TABS: Final = 8  # connections of one person
 _BURST, _RATE = 30, 5.0  # frames at once, and frames a second after that
@@ -38,18 +38,18 @@ _log = logging.getLogger("birdenv.studies")
 
 
 class Hub:
-    """All connections of a study, and the clock.
+    """All connections of a study, and its clock.
 
-    A connection's reader only checks frames and passes them on, so it sees at once when the browser is gone.
-    The moves of a person are played one after the other in the order in which they came, whatever tab they
-    came from. What arrived before the browser was gone is played, too: to send something and to close the
-    page is to have said it, as it is a moment later. One who counts as left plays nothing more.
+    The reader of a connection only checks frames and passes them on, so it notices at once when the browser
+    disconnects. The moves of a person are played one at a time in order of arrival, from whichever tab they
+    come. Moves that arrived before the browser disconnected are still played, unless the person counts as
+    having left.
     """
 
     def __init__(self, study: Study) -> None:
         self.study = study
         self._tabs: dict[str, list[Connection]] = {}  # by person, the oldest first
-        self._buckets: dict[str, Bucket] = {}  # kept: who comes back has no new one
+        self._buckets: dict[str, Bucket] = {}  # kept, so that reconnecting does not reset a limit
         self._waiting: dict[str, deque[Play]] = {}  # moves by person; the first is being played
         self._loads: dict[str, asyncio.Task[RunningDialogue]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
@@ -57,7 +57,7 @@ class Hub:
         self._turns = Turns(study, self._turnstile, self._tell_typing)
 
     async def start(self) -> None:
-        """Begin to keep time."""
+        """Start the clock."""
         loop = asyncio.get_running_loop()
 
         def changed(people: Iterable[str]) -> None:
@@ -68,7 +68,7 @@ class Hub:
         self._begin(self._keep_time())
 
     async def stop(self) -> None:
-        """End the clock, the moves that wait, and the players' turns."""
+        """Stop the clock, the waiting moves, and the players' turns."""
         tasks = [*self._tasks, *self._loads.values()]
         for task in tasks:
             task.cancel()
@@ -95,13 +95,13 @@ class Hub:
                     if id not in self._loads:
                         self._load(id).add_done_callback(partial(_note_failure, id))
             except Exception:
-                _log.exception("the clock of the study failed; it goes on")
+                _log.exception("a tick of the study's clock failed; the clock continues")
             await asyncio.sleep(_TICK)
 
     # --- dialogues
 
     async def room(self, id: str) -> RunningDialogue:
-        """Return a running dialogue; who asks for one that is not in memory waits for this one only."""
+        """Return a running dialogue, which is loaded first if it is not in memory."""
         found = self.study.loaded(id)
         return found if found is not None else await asyncio.shield(self._load(id))
 
@@ -128,11 +128,11 @@ class Hub:
     # --- people
 
     async def serve(self, socket: WebSocket, person: str) -> None:
-        """Serve one accepted socket until it closes."""
+        """Serve an accepted socket until it closes."""
         tab = Connection(socket, person)
         tabs = self._tabs.setdefault(person, [])
         tabs.append(tab)
-        if len(tabs) > _TABS:  # the newest is where the person is: others may be gone without a word
+        if len(tabs) > _TABS:  # older ones may have vanished without closing
             self._begin(_close(tabs.pop(0), TOO_MANY))
         self.study.presence.connect(person)
         writer = asyncio.create_task(self._write(tab))
@@ -191,7 +191,7 @@ class Hub:
             self._queue(tab, frame)
 
     def _queue(self, tab: Connection, play: Play) -> None:
-        """Let a move wait for those before it; one that waits already was sent again."""
+        """Queue a move behind the earlier ones of the same person, unless it is queued already."""
         waiting = self._waiting.get(tab.person)
         if waiting is None:
             self._waiting[tab.person] = deque([play])
@@ -205,7 +205,7 @@ class Hub:
             waiting.append(play)
 
     async def _play_all(self, person: str) -> None:
-        """Play a person's moves until none waits. After a failure the browser begins anew with them."""
+        """Play a person's moves until none is waiting. After a failure, the browser sends them again."""
         waiting = self._waiting[person]
         try:
             while waiting:
@@ -244,4 +244,4 @@ async def _close(tab: Connection, code: int) -> None:
 
 def _note_failure(id: str, task: asyncio.Task[RunningDialogue]) -> None:
     if not task.cancelled() and task.exception() is not None:
-        _log.error("%s could not be made from what is stored", id, exc_info=task.exception())
+        _log.error("%s could not be restored from the database", id, exc_info=task.exception())

@@ -1,4 +1,4 @@
-"""Turns of players at the speed of a person, and the threads in which whatever may take long runs."""
+"""Take the players' turns at the speed of a person, and run slow functions in threads."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from birdenv.studies.study._study import Study
 
 T = TypeVar("T")
 
-_idle: Final[list[SimpleQueue[Callable[[], None]]]] = []  # the doors of threads that have nothing to do
+_idle: Final[list[SimpleQueue[Callable[[], None]]]] = []  # the queues of idle threads
 
 
 async def in_thread(act: Callable[[], T]) -> T:
-    """Return what a function returns, from another thread: one that has nothing to do, or a new one."""
+    """Call a function in an idle thread or a new one, and return its result."""
     loop = asyncio.get_running_loop()
     future: asyncio.Future[T] = loop.create_future()
 
     def settle(value: T | None, error: BaseException | None) -> None:
-        if future.done():  # nobody waits any more
+        if future.done():  # nobody waits for the result
             return
         if error is None:
             future.set_result(value)  # type: ignore[arg-type]
@@ -40,7 +40,7 @@ async def in_thread(act: Callable[[], T]) -> T:
             value = act()
         except BaseException as raised:
             error = raised
-        with suppress(RuntimeError):  # the loop has ended meanwhile
+        with suppress(RuntimeError):  # the loop has ended
             loop.call_soon_threadsafe(settle, value, error)
 
     try:
@@ -59,13 +59,13 @@ def _serve(door: SimpleQueue[Callable[[], None]]) -> None:
 
 
 class Turnstile:
-    """Lets the work on each dialogue through one by one: a busy one has one thread, and waits for itself."""
+    """Runs the work on each dialogue one piece at a time, so that a busy dialogue needs only one thread."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self, dialogue: str, act: Callable[[], T]) -> T:
-        """Return what a function returns, after all that came before it to this dialogue."""
+        """Call a function after all earlier work on a dialogue, and return its result."""
         lock = self._locks.get(dialogue)
         if lock is None:
             lock = self._locks[dialogue] = asyncio.Lock()
@@ -78,12 +78,12 @@ _log = logging.getLogger("birdenv.studies")
 
 
 class Turns:
-    """Asks the players of dialogues, each dialogue in a task of its own.
+    """Asks players for their moves, with one asyncio task for each dialogue.
 
     Args:
         study: the study.
-        turnstile: through which moves go.
-        tell_typing: tells people that their partner types, or has stopped to.
+        turnstile: orders the moves of each dialogue.
+        tell_typing: tells people that their partner has begun or stopped typing.
     """
 
     def __init__(
@@ -96,7 +96,7 @@ class Turns:
         self._again: set[str] = set()
 
     def take(self, room: RunningDialogue) -> None:
-        """Let the players of a dialogue move, if there is something for them to do."""
+        """Let the players of a dialogue move if it is their turn."""
         id = room.stored.id
         if not room.has_players:
             return
@@ -106,7 +106,7 @@ class Turns:
             self._tasks[id] = asyncio.create_task(self._turn(room))
 
     async def stop(self) -> None:
-        """End all turns."""
+        """Cancel all turns."""
         tasks = list(self._tasks.values())
         for task in tasks:
             task.cancel()

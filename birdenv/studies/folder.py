@@ -1,4 +1,4 @@
-"""The folder of a study as a folder of dialogues, for commands that read runs, too."""
+"""Declare the folder of a study as a folder of dialogues, so that commands for runs can read it."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The SQL games. A folder holds one game: its records, its loader, its rules; or what several games share:
-`sql`, `interact` (c-Interact and a-Interact).
+"""The SQL games.
 
-This door exports what the SQL games share: the two seats, the system's actions, and the text in which it
-reads query results.
+`bird`, `c_interact` and `a_interact` hold one game each. `interact` holds what the last two share, and `sql`
+what all of them share. This package exports the shared names that others use: the seats, the actions of the
+system, the settings, and the text of query results.
 """
 
 from birdenv.tasks.sql._actions import (
@@ -26,13 +26,12 @@ from birdenv.tasks.sql._actions import (
 )
 from birdenv.tasks.sql._records import Defects, as_script, in_dialect, read_defects, write_defects
 from birdenv.tasks.sql._result_text import result_text
-from birdenv.tasks.sql._settings import PUBLISHED, REPORTED, SqlSettings, select
+from birdenv.tasks.sql._settings import PUBLISHED, SqlSettings, select
 
 __all__ = [
     "ARGUMENTS",
     "KINDS",
     "PUBLISHED",
-    "REPORTED",
     "SENDERS",
     "SYSTEM",
     "TOOLS",

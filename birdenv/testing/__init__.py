@@ -1,14 +1,14 @@
-"""Golden transcripts for the tests of adapters, and `check_game` for a game of one's own.
+"""Golden transcripts for tests of adapters, and `check_game`, which checks a game of your own.
 
-An adapter plays episodes for another framework. Its test plays the scripts of this room through its own step
-function and compares the transcript with the native one:
+An adapter plays episodes for another framework. Its test plays the scripts of this package through the
+adapter, and compares the transcripts with birdenv's own:
 
     for script in SCRIPTS:
-        assert play_script(script, my_step) == golden_transcript(script)
+        assert play_script(script, make_step) == golden_transcript(script)
 
-A step function is made anew for each script, from the script's game, task and settings. It takes a model's
-message (OpenAI's form) and returns the text that the model reads, the reward of the step, and whether the
-episode is over. `play_script_async` takes one that must be awaited.
+`make_step` starts an episode of the script's game, task and settings, and returns a step function. A step
+function takes a model's message in OpenAI's format, and returns the text that the model reads, the reward of
+the step, and whether the episode is over. `play_script_async` is for functions that must be awaited.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from birdenv.testing._check_game import GameFaultsError, check_game
 __all__ = [
     "MALFORMED",
     "SCRIPTS",
+    "AgentScript",
     "GameFaultsError",
     "Line",
-    "Script",
     "check_game",
     "failing_user",
     "golden_transcript",
@@ -38,11 +38,18 @@ __all__ = [
 Message: TypeAlias = Mapping[str, Any]
 
 Stepped: TypeAlias = tuple[str, float, bool]
-"""The text that the model reads, the reward of the step, and whether the episode is over."""
+"""The result of a step: the text that the model reads, the reward, and whether the episode is over."""
 
 
 class Line(NamedTuple):
-    """One exchange of a transcript. `reward` is rounded to ten digits."""
+    """One exchange of a transcript.
+
+    Attributes:
+        message: the model's message as JSON.
+        text: the reply.
+        reward: the reward of the step, rounded to ten digits.
+        done: whether the episode is over.
+    """
 
     message: str
     text: str
@@ -52,14 +59,14 @@ class Line(NamedTuple):
 
 @dataclass(frozen=True)
 class AgentScript:
-    """Messages of a model in one episode of the demo benchmark.
+    """The messages of a model in one episode of the demo benchmark.
 
     Attributes:
         name: what the script shows.
-        game: the game's name.
-        instance_id: the task.
-        messages: the model's messages, in order.
-        settings: settings of the game, as `make_game` takes them.
+        game: the name of the game.
+        instance_id: the id of the task.
+        messages: the messages, in order.
+        settings: settings of the game for `make_game`.
     """
 
     name: str
@@ -111,7 +118,8 @@ MALFORMED: Mapping[str, Message] = {
     "blank": tool_call("clarify", question="  "),
     "nothing": {"role": "assistant", "content": None},
 }
-"""Every kind of message that is no move, by name. Adapters say in their docs which rows they cannot keep."""
+"""All kinds of messages that cannot be read as a move, by name. `birdenv.adapters.CANNOT_EXPRESS` lists those
+that a framework never passes to birdenv."""
 
 _ASK = tool_call("clarify", question="What do you mean by 'roomy branches'?", content="Let me ask.")
 _WRONG = tool_call("submit_sql", sql="SELECT 1")
@@ -163,17 +171,17 @@ SCRIPTS: tuple[AgentScript, ...] = (
         "ended by a fault", "c-interact", "library_1", (_ASK,), {"user": "birdenv.testing:failing_user"}
     ),
 )
-"""Scripts over the demo benchmark: plain ones, one for each kind of malformed message, ones that earn all
-rewards of the schedule (0.7 and 0.3, 0.5 and 0.2), and one each that ends by the limit and by a fault."""
+"""Scripts for the demo benchmark: plain ones, one for each kind of malformed message, some that earn all
+rewards (0.7 and 0.3, 0.5 and 0.2), and one each that ends by a limit and by a fault."""
 
 
 def failing_user(view: View) -> Move:
-    """Fail, as a user's player may: the episode is void."""
+    """Raise an error, as a user's player may do. The episode is void then."""
     raise RuntimeError("this user always fails")
 
 
 def golden_transcript(script: AgentScript) -> tuple[Line, ...]:
-    """Return the transcript of a script as birdenv itself plays it."""
+    """Play a script by birdenv itself, and return the transcript."""
 
     def make_step(script: AgentScript) -> Callable[[Message], Stepped]:
         episode = make_game(script.game, **script.settings).episode(script.instance_id)
@@ -190,7 +198,7 @@ def golden_transcript(script: AgentScript) -> tuple[Line, ...]:
 def play_script(
     script: AgentScript, make_step: Callable[[AgentScript], Callable[[Message], Stepped]]
 ) -> tuple[Line, ...]:
-    """Play a script through an adapter, and return the transcript; it ends with the episode."""
+    """Play a script through an adapter until the episode is over, and return the transcript."""
     step = make_step(script)
     lines: list[Line] = []
     for message in script.messages:
@@ -204,7 +212,7 @@ async def play_script_async(
     script: AgentScript,
     make_step: Callable[[AgentScript], Awaitable[Callable[[Message], Awaitable[Stepped]]]],
 ) -> tuple[Line, ...]:
-    """Play a script through an adapter whose step function must be awaited, and return the transcript."""
+    """Play a script like `play_script`, through an adapter whose functions must be awaited."""
     step = await make_step(script)
     lines: list[Line] = []
     for message in script.messages:

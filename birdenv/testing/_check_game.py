@@ -1,4 +1,4 @@
-"""Check a game of one's own: the mistakes that are easily made, each by a name."""
+"""A checker for games, which finds common mistakes by playing."""
 
 from __future__ import annotations
 
@@ -15,13 +15,17 @@ from birdenv.dialogue.rules import method_that_raised
 from birdenv.errors import BirdenvError, describe_error
 from birdenv.plugins import load_plugin, plugins
 
-_EPISODES: Final = 4  # of each task that is tried
+_EPISODES: Final = 4  # for each task
 _TASKS: Final = 5
 _MOST_MOVES: Final = 2_000
 
 
 class GameFaultsError(BirdenvError):
-    """A game has mistakes; `faults` maps their names to what was found."""
+    """A game has mistakes.
+
+    Attributes:
+        faults: what was found, by the name of the mistake.
+    """
 
     def __init__(self, name: str, faults: dict[str, str]) -> None:
         lines = "".join(f"\n  {fault}: {found}" for fault, found in faults.items())
@@ -32,13 +36,13 @@ class GameFaultsError(BirdenvError):
 def check_game(game: Game, *, seed: int = 0, **settings: Any) -> None:
     """Play a game with random legal moves, and look for mistakes.
 
-    The names of mistakes: `seats`, `actions`, `fields`, `name`, `tasks`, `rewards`, `open`, `legal`,
-    `instruction`, `gauges`, `voices`, `phases`, `end`, `outcome`, `repeatable`, `error`.
+    The names of the mistakes are `seats`, `actions`, `fields`, `name`, `tasks`, `rewards`, `open`, `legal`,
+    `instruction`, `gauges`, `voices`, `phases`, `end`, `outcome`, `repeatable` and `error`.
 
     Args:
         game: the game.
-        seed: of the moves.
-        **settings: of the game, as `make_game` takes them.
+        seed: the seed of the moves.
+        **settings: settings of the game for `make_game`.
 
     Raises:
         GameFaultsError: a mistake was found; the message names all of them.
@@ -65,7 +69,7 @@ def _declared(game: Game) -> Iterator[tuple[str, str]]:
         if count > 1:
             yield "seats", f"{count} seats are called {name!r}"
     if not 0 <= game.evaluated < len(game.seats):
-        yield "seats", f"the evaluated seat is {game.evaluated}, of {len(game.seats)}"
+        yield "seats", f"the evaluated seat is {game.evaluated}, but the game has {len(game.seats)} seat(s)"
     for seat in game.seats:
         if not isinstance(seat.actions, tuple | list) or not all(isinstance(a, Action) for a in seat.actions):
             yield "actions", f"{seat.name}: expected a tuple of Action, got {seat.actions!r:.80}"
@@ -145,7 +149,9 @@ class _CheckedEpisode:
             yield "rewards", f"expected a tuple of {len(seats)} finite numbers, got {rewards!r:.80}"
         strangers = [seat for seat in self._dialogue.open if seat not in range(len(seats))]
         if strangers:
-            raise _WrongStateError("open", f"there is no seat {strangers[0]!r}, of {len(seats)}")
+            raise _WrongStateError(
+                "open", f"there is no seat {strangers[0]!r}; the game has {len(seats)} seat(s)"
+            )
         for seat in self._dialogue.open:
             declared, legal = seats[seat], rules.legal(seat)
             unknown = [name for name in legal if name not in declared.by_name]
@@ -154,21 +160,25 @@ class _CheckedEpisode:
                     "legal", f"{declared.name} has no action {next(iter(unknown), legal)!r}"
                 )
             if not legal and not declared.waits:
-                raise _WrongStateError("legal", f"{declared.name} is open, and no action of it is possible")
+                raise _WrongStateError("legal", f"{declared.name} is open, but none of its actions is legal")
             if not isinstance(told := rules.instruction(seat), str):
                 yield "instruction", f"{declared.name}: expected a text, got {told!r:.80}"
             if not 1 <= rules.phase() <= declared.phases:
-                yield "phases", f"{declared.name} has {declared.phases}, and the phase is {rules.phase()!r}"
+                yield (
+                    "phases",
+                    f"{declared.name} has {declared.phases} phase(s), but the phase is {rules.phase()!r}",
+                )
             for name, left in rules.gauges(seat).items():
                 if not _is_finite(left) or not 0 <= left <= declared.gauges.get(name, -1):
-                    yield "gauges", f"{declared.name}: {name} is {left!r}, of {declared.gauges.get(name)!r}"
+                    most = declared.gauges.get(name)
+                    yield "gauges", f"{declared.name}: {name} is {left!r}, but its declared limit is {most!r}"
 
     def _move(self) -> None:
         seat = self._random.choice(sorted(self._dialogue.open))
         declared, view = self._game.seats[seat], self._dialogue.view(seat)
         if view.sender not in declared.voices:
             raise _WrongStateError(
-                "voices", f"{declared.name} hears {view.sender!r}, not of {declared.voices}"
+                "voices", f"{declared.name} hears {view.sender!r}, which is not one of {declared.voices}"
             )
         if not view.legal:
             self._dialogue.stop("silence")
@@ -189,7 +199,7 @@ class _CheckedEpisode:
 
 
 class _WrongStateError(Exception):
-    """Nothing can be played from here."""
+    """The game is in a state in which it cannot be played on."""
 
     def __init__(self, fault: str, found: str) -> None:
         super().__init__(found)

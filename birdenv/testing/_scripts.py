@@ -1,4 +1,4 @@
-"""Scripts of the scripted OpenAI server: what its models say, and what goes wrong on the way.
+"""Scripts for the scripted OpenAI server: the answers of its models, and faults on the way.
 
 A script is a JSON object:
 
@@ -7,11 +7,12 @@ A script is a JSON object:
                     "turns": [{"calls": [{"name": "clarify", "arguments": {"question": "Which year?"}}]},
                               {"content": "words", "faults": [{"status": 500}, {"drop": true}]}]}]}
 
-The first dialogue whose texts all stand in a request answers it. The number of the model's own messages in
-the request says which turn it is; the last turn answers all later ones. So the server keeps no state between
-the turns of a dialogue, and a client may go on after a restart.
+The first dialogue whose texts all occur in a request answers it. The number of the model's own messages in
+the request selects the turn; the last turn also answers all later requests. So the server keeps no state
+between turns, and a client may continue after a restart.
 
-The script `demo` plays the demo benchmark as a model that asks well and is right, and as its user.
+The script `demo` plays the demo benchmark: a model that asks good questions and submits right SQL, and the
+user.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from typing import Any, Final
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from birdenv.dialogue import make_game
-from birdenv.errors import InputError
+from birdenv.errors import InputError, first_fault
 from birdenv.files import read_json
 from birdenv.users import Brief, RuleUser
 from birdenv.users.decoder import OUT_OF_SCOPE
@@ -35,32 +36,39 @@ class _Strict(BaseModel):
 
 
 class Call(_Strict):
-    """One tool call of a reply. `arguments` that are text are sent as they are, so they may be no JSON."""
+    """One tool call in an answer.
+
+    Attributes:
+        name: the name of the tool.
+        arguments: the arguments. A text is sent unchanged, so it need not be JSON.
+        id: the id of the call; by default, `call_` and a number.
+    """
 
     name: str
     arguments: Any = Field(default_factory=dict)
     id: str | None = None
 
     def to_json(self, number: int) -> dict[str, Any]:
-        """Return the call in OpenAI's form."""
+        """Return the call in OpenAI's format."""
         text = self.arguments if isinstance(self.arguments, str) else json.dumps(self.arguments)
         function = {"name": self.name, "arguments": text}
         return {"id": self.id or f"call_{number}", "type": "function", "function": function}
 
 
 class Trouble(_Strict):
-    """Trouble with an answer, on purpose: delays, errors, broken bytes.
+    """A deliberate fault of an answer: delays, errors, broken bytes.
 
     Attributes:
-        delay: seconds before it.
-        status: HTTP status; from 400 the body is an error.
-        code: `error.code` of the body.
-        message: `error.message` of the body; `{key}` is replaced by the key that the client sent.
+        delay: seconds to wait before the answer.
+        status: the HTTP status; from 400 on, the body is an error.
+        code: `error.code` in the body.
+        message: `error.message` in the body; `{key}` is replaced by the key that the client sent.
         headers: further headers, such as `Retry-After`.
-        body: the whole body, in place of a completion or an error; `content_type` is its type.
+        body: the whole body, in place of a completion or an error.
+        content_type: the type of the body.
         drop: close the connection without an answer.
         cut: close the connection after half of the body.
-        drip: seconds between the bytes of the body.
+        drip: seconds to wait after each byte of the body.
     """
 
     delay: float = 0.0
@@ -79,14 +87,14 @@ class ScriptedTurn(Trouble):
     """One answer of a model.
 
     Attributes:
-        content: the words.
+        content: the text.
         calls: the tool calls.
         reasoning: `reasoning_content`.
-        refusal: the words of a refusal.
-        finish_reason: without it, `tool_calls` or `stop`.
-        usage: `false` leaves it out.
-        size: the words are repeated up to this many characters.
-        faults: what the first requests of exactly this form get in its place, one after the other.
+        refusal: the text of a refusal.
+        finish_reason: the finish reason; by default, `tool_calls` or `stop`.
+        usage: whether the answer has the field `usage`.
+        size: if not 0, the text is repeated up to this many characters.
+        faults: the first identical requests get these faults instead, one each.
     """
 
     content: str | None = None
@@ -99,7 +107,7 @@ class ScriptedTurn(Trouble):
     faults: tuple[Trouble, ...] = ()
 
     def text(self) -> str | None:
-        """Return the words in full."""
+        """Return the text, repeated if the turn has a `size`."""
         if not self.size:
             return self.content
         words = self.content or "x"
@@ -107,7 +115,13 @@ class ScriptedTurn(Trouble):
 
 
 class ScriptedDialogue(_Strict):
-    """The turns of a model in requests in which all of `when` stands, for one model or for all."""
+    """The turns of a model in one dialogue.
+
+    Attributes:
+        when: texts that must all occur in a request.
+        model: the name of the model; by default, any model.
+        turns: the answers, in order.
+    """
 
     when: tuple[str, ...] = ()
     model: str | None = None
@@ -118,13 +132,13 @@ class ServerScript(_Strict):
     """The script that the server plays.
 
     Attributes:
-        models: the models that it has; every name if empty.
-        dialogues: what they say.
-        latency: seconds before every answer.
-        turn_mark: text that opens a turn of a prompt without chat roles: the second one is the second turn.
-        refused: parameters of a request that are answered with status 400.
-        wants_reasoning: answers of the assistant's without `reasoning_content` are answered with status 400.
-        key: the only key that is let in; every one without it.
+        dialogues: the dialogues.
+        models: the names of the models; if empty, any name is accepted.
+        latency: seconds to wait before every answer.
+        turn_mark: the text that begins a turn in a prompt without chat roles; the turns are counted by it.
+        refused: names of parameters; a request with one of them is answered with status 400.
+        wants_reasoning: whether assistant messages without `reasoning_content` are answered with status 400.
+        key: the only key that is accepted; by default, all are.
     """
 
     dialogues: tuple[ScriptedDialogue, ...] = ()
@@ -136,7 +150,7 @@ class ServerScript(_Strict):
     key: str | None = None
 
     def turn(self, body: dict[str, Any]) -> ScriptedTurn | None:
-        """Return what answers a request; None if nothing does."""
+        """Return the turn that answers a request, or None if there is none."""
         messages = [each for each in body.get("messages") or () if isinstance(each, dict)]
         said = "\n".join(_text(message) for message in messages)
         model = body.get("model")
@@ -160,21 +174,20 @@ def read_script(path: Path) -> ServerScript:
     """Read a script from a JSON file.
 
     Raises:
-        InputError: it cannot be read, or is no script; the message names the field.
+        InputError: the file cannot be read, or a field is wrong; the message names the field.
     """
     try:
         return ServerScript.model_validate(read_json(path))
     except ValidationError as error:
-        first = error.errors()[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{path}: {where}: {first['msg']}") from None
+        raise InputError(f"{path}: {first_fault(error, ServerScript.model_fields)}") from None
 
 
 def demo_script(model: str = "scripted") -> ServerScript:
     """Return the script of two models that solve every task of the demo.
 
-    `MODEL` plays c-Interact, a-Interact and BIRD by tool calls, and any user with a model: it answers the
-    questions that it asks itself, and nothing else. `MODEL-markup` plays c-Interact by tags.
+    The model with the name `model` plays c-Interact, a-Interact and BIRD by tool calls. It also plays users
+    with a model, but answers only the questions that it asks as the system. `<model>-markup` plays c-Interact
+    by tags.
     """
     dialogues: list[ScriptedDialogue] = []
     with make_game("c-interact") as arena:
@@ -204,14 +217,14 @@ def demo_script(model: str = "scripted") -> ServerScript:
 
 
 _ENCODER: Final = "Decide what one question is about"
-"""What only the prompt of a user's encoder says."""
+"""A text that occurs only in the prompt of a user's encoder."""
 
 _WORDING: Final = "Your answer, in stiff words:"
 _ONE_PROMPT: Final = "You play a person who asked a data analyst"
 
 
 def _user(brief: Brief, term: str, question: str, model: str) -> list[ScriptedDialogue]:
-    """Return the user's side of one question: what it is about, and the rule-based user's words for it."""
+    """Return the user's side of one question: its topic, and the answer in the rule-based user's words."""
     when = (f'"{brief.request}"', f"---\n{question}\n---")
     words = RuleUser().answer(brief, question).text
     return [

@@ -1,10 +1,10 @@
-"""A scripted server that speaks the OpenAI chat protocol, for tests and dry runs; it needs no network.
+"""A scripted server with the OpenAI chat protocol, for tests and dry runs. It needs no network.
 
     python -m birdenv.testing.openai_server SCRIPT [--port PORT] [--log FILE]
 
-SCRIPT is a JSON file (see `ServerScript`), or `demo`: a model `scripted` that solves the demo benchmark by
-tool calls and plays its user, and `scripted-markup`, which solves c-Interact by tags. In a test:
-`with serve(script) as server:`.
+SCRIPT is a JSON file (see `ServerScript`) or `demo`. The demo has a model `scripted`, which solves the demo
+benchmark by tool calls and plays its user, and a model `scripted-markup`, which solves c-Interact by tags. In
+a test, use `with serve(script) as server:`.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ _REASONS: Final = {
 
 
 class Request(NamedTuple):
-    """One request that was let in: its path, headers by lower-case name, and JSON body."""
+    """One accepted request: its path, its headers by lower-case name, and its JSON body."""
 
     path: str
     headers: Mapping[str, str]
@@ -67,9 +67,9 @@ class Server:
     """A running server.
 
     Attributes:
-        script: what it plays; it may be replaced while the server runs.
-        url: its base URL, as `--base-url` takes it.
-        requests: the chat requests that have come in, in order.
+        script: the script, which may be replaced while the server runs.
+        url: the base URL, for `--base-url`.
+        requests: the chat requests so far, in order.
     """
 
     def __init__(self, script: ServerScript, log: Path | None = None) -> None:
@@ -80,13 +80,13 @@ class Server:
         self._seen: Counter[str] = Counter()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> asyncio.Server:
-        """Listen, set `url`, and return the server."""
+        """Start listening, set `url`, and return the server of asyncio."""
         server = await asyncio.start_server(self._serve, host, port, limit=2**20, backlog=1024)
         self.url = f"http://{host}:{server.sockets[0].getsockname()[1]}/v1"
         return server
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection, one after the other."""
+        """Answer the requests of one connection in turn."""
         with suppress(asyncio.IncompleteReadError, ConnectionError, asyncio.CancelledError, ValueError):
             while await self._answer(*await _read(reader), writer):
                 pass
@@ -111,7 +111,7 @@ class Server:
         except ValueError:
             body = None
         if not isinstance(body, dict):
-            return await _send(writer, Trouble(status=400, message="The body is no JSON object."), key)
+            return await _send(writer, Trouble(status=400, message="The body is not a JSON object."), key)
         return await self._complete(Request(path, headers, body), key, data, writer)
 
     async def _complete(self, request: Request, key: str, data: bytes, writer: asyncio.StreamWriter) -> bool:
@@ -129,7 +129,8 @@ class Server:
             return await _send(writer, trouble, key)
         turn = script.turn(body)
         if turn is None:
-            return await _send(writer, Trouble(status=400, message="The script has no turn for this."), key)
+            fault = Trouble(status=400, message="The script has no turn for this request.")
+            return await _send(writer, fault, key)
         tried = self._seen[digest]
         if tried <= len(turn.faults):
             return await _send(writer, turn.faults[tried - 1], key)
@@ -168,7 +169,7 @@ async def _read(reader: asyncio.StreamReader) -> tuple[str, str, dict[str, str],
 
 
 async def _send(writer: asyncio.StreamWriter, trouble: Trouble, key: str) -> bool:
-    """Send an answer; False if the connection is to be closed."""
+    """Send an answer. Return False if the connection must be closed."""
     await asyncio.sleep(trouble.delay)
     if trouble.drop:
         return False
@@ -190,7 +191,7 @@ async def _send(writer: asyncio.StreamWriter, trouble: Trouble, key: str) -> boo
             await writer.drain()
             await asyncio.sleep(trouble.drip)
         return True
-    writer.write(head + data)  # one packet, which a client reads at once
+    writer.write(head + data)  # in one packet, which a client reads at once
     await writer.drain()
     return True
 
@@ -212,7 +213,7 @@ def _message(turn: ScriptedTurn) -> dict[str, Any]:
 
 
 def _usage(turn: ScriptedTurn, body: Mapping[str, Any]) -> dict[str, int]:
-    """Return four characters a token, as a rule of thumb has it."""
+    """Return a usage with one token for four characters, which is a rule of thumb."""
     prompt = len(json.dumps(body.get("messages"))) // 4
     completion = len(json.dumps(_message(turn))) // 4
     return {"prompt_tokens": prompt, "completion_tokens": completion, "total_tokens": prompt + completion}
@@ -229,7 +230,7 @@ def _completion(turn: ScriptedTurn, body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 async def _stream(writer: asyncio.StreamWriter, turn: ScriptedTurn, body: Mapping[str, Any]) -> bool:
-    """Send a completion as server-sent events: the words in pieces, then the calls, then the end."""
+    """Send a completion as server-sent events: the text in pieces, then the calls, then the end."""
     await asyncio.sleep(turn.delay)
     message = _message(turn)
     deltas: list[dict[str, Any]] = [{"role": "assistant", "content": ""}]
@@ -260,7 +261,7 @@ def serve(script: ServerScript, log: Path | None = None) -> Iterator[Server]:
     """Run a server in a thread of this process while the block runs.
 
     Args:
-        script: what it plays.
+        script: the script.
         log: a file to which the digest of each chat request is appended.
     """
     server = Server(script, log)
@@ -290,11 +291,11 @@ def serve(script: ServerScript, log: Path | None = None) -> Iterator[Server]:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Serve until Ctrl-C; the base URL is printed first."""
+    """Print the base URL, and serve until Ctrl-C."""
     parser = argparse.ArgumentParser(prog="python -m birdenv.testing.openai_server")
     parser.add_argument("script", help="a JSON file, or `demo`")
-    parser.add_argument("--port", type=int, default=0, help="default: any that is free")
-    parser.add_argument("--log", type=Path, help="append the digest of each chat request here")
+    parser.add_argument("--port", type=int, default=0, help="the port (default: any free port)")
+    parser.add_argument("--log", type=Path, help="append the digest of each chat request to this file")
     given = parser.parse_args(arguments)
     try:
         script = demo_script() if given.script == "demo" else read_script(Path(given.script))

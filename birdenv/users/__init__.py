@@ -1,10 +1,10 @@
-"""The simulated user: what it knows, which ambiguity a question is about, what it answers, what it must not.
+"""The simulated user: what it knows, which point a question is about, and what it answers.
 
-* `Brief`, `Ambiguity`, `Notes`: what the user's side knows of one task
+* `Brief`, `Ambiguity`, `BriefNotes`: what the user knows about one task
 * `Answer`: the words of an answer, and its private trace
 * `RuleUser`, `RulePlayer`, `TEMPERAMENTS`: a deterministic user without a language model, and its variants
 
-`users.leak_guard` guards the words of any user, `users.sql_in_words` says SQL in a lay user's words,
+`users.leak_guard` guards the words of any user, `users.sql_in_words` puts SQL into the words of a lay user,
 `users.understanding` finds what a question is about, `users.model_user` holds users with a language model.
 """
 

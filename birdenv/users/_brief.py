@@ -9,12 +9,14 @@ from typing import Any, Final, Literal, NamedTuple, TypeAlias
 AmbiguityKind: TypeAlias = Literal["critical", "non_critical", "knowledge"]
 
 Call: TypeAlias = Literal["labelled", "unlabelled", "unanswerable", "unclear"]
-"""What a question is: about an annotated point, about another part, out of scope (BIRD-Interact's AMB, LOC
-and UNA), or not understood: the user asks back."""
+"""What the user takes a question for.
 
+It is about an annotated point, about another part of the SQL, or out of scope (AMB, LOC and UNA in
+BIRD-Interact). If the user does not understand the question, it is unclear, and the user asks back.
+"""
 
 STAGES: Final = ("encoder", "decoder")
-"""The two steps of a user: what a question is about, and the answer (BIRD-Interact §3.1)."""
+"""The two steps of a user: finding what a question is about, and wording the answer (BIRD-Interact §3.1)."""
 
 UserStyle: TypeAlias = Literal["plain", "terse", "chatty"]
 """How the rule-based user words its answers: in whole sentences, as the bare content, or with small talk."""
@@ -33,10 +35,12 @@ class Ambiguity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BriefNotes:
-    """The notes about a database: the meanings of its columns, its knowledge entries, its schema as text.
+    """Notes about a database. Two objects are never equal: the notes of a database are one object.
 
-    `columns` maps a column's name in lower case to what all columns of that name mean; `knowledge` maps an
-    entry's id to its text. Two objects are never equal: a database's notes are one object.
+    Attributes:
+        columns: the meanings of all columns of a name, by that name in lower case.
+        knowledge: the texts of the knowledge entries, by their ids.
+        schema: the schema as text.
     """
 
     columns: Mapping[str, str]
@@ -46,15 +50,22 @@ class BriefNotes:
 
 @dataclass(frozen=True, slots=True)
 class Brief:
-    """Everything the user's side may use to answer questions about one task. Never shown to the system.
+    """Everything that the user may use to answer questions about one task. The system never sees it.
 
-    `gold` are the reference statements (empty where they are withheld); `identifiers` the schema's table and
-    column names; `dialect` is sqlglot's name of the SQL dialect; `notes` help to see what a question is
-    about, and are never said; `request` is the ambiguous question, which the system has read. `converses` is
-    false where the protocol answers each question by itself and never asks back; `first_line` is true where
-    it takes a model's first line for its choice; `style` is how a rule-based user words its answers;
-    `annotated` are the ambiguities as the task's record has them, for prompts of others.
-    `inherited` are the points of an earlier phase, by whose terms this one's conditions may be called.
+    Attributes:
+        clear_query: the request without ambiguities.
+        ambiguities: the annotated points.
+        gold: the reference statements; empty if they are withheld.
+        identifiers: the names of the schema's tables and columns.
+        dialect: sqlglot's name of the SQL dialect.
+        notes: help to see what a question is about, and are never quoted.
+        request: the ambiguous request, which the system has read.
+        converses: False if the protocol answers each question by itself and never asks back.
+        first_line: True if the protocol takes a model's first line for its choice.
+        style: how a rule-based user words its answers.
+        annotated: the ambiguities as the task's record has them, for prompts written by others.
+        inherited: the points of an earlier phase, whose terms may still name conditions.
+        earlier_gold: the reference statements of that phase, whose conditions a follow-up may ask about.
     """
 
     clear_query: str
@@ -69,6 +80,7 @@ class Brief:
     style: UserStyle = "plain"
     annotated: Mapping[str, Any] = field(default_factory=dict, repr=False)
     inherited: tuple[Ambiguity, ...] = ()
+    earlier_gold: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
         """Return the hash of the two questions: strings remember theirs, and few briefs share them."""
@@ -76,11 +88,14 @@ class Brief:
 
 
 class Answer(NamedTuple):
-    """The user's words, and the private trace of how they came about.
+    """The user's words, and a private trace of how they came about.
 
-    `call` is the encoder's choice; `target` the annotated term or segment id it chose ("" if unanswerable
-    or unclear, or if an unlabelled question is about a kind of clause that the gold SQL does not have);
-    `granted` are the SQL snippets that the answer may draw on.
+    Attributes:
+        text: the words.
+        call: what the user took the question for.
+        target: the annotated term or the id of the segment that the question is about. Empty if the question
+            is unanswerable or unclear, or if it asks for a kind of clause that the gold SQL does not have.
+        granted: the SQL snippets that the answer may draw on.
     """
 
     text: str

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from birdenv.users._brief import Brief
-from birdenv.users.sql_in_words import in_words, tokenize
+from birdenv.users.sql_in_words import in_words
 from birdenv.users.understanding import (
     ANSWERED,
     Choice,
@@ -17,8 +17,11 @@ from birdenv.users.understanding import (
     understand,
     understand_parts,
 )
-from birdenv.users.understanding._gold_parts import has_snippet
+from birdenv.users.understanding._candidate_words import subject_stems
+from birdenv.users.understanding._choice import NEVER, SURE
+from birdenv.users.understanding._gold_parts import has_snippet, shares_condition
 from birdenv.users.understanding._left_open import NO_RESTRICTION
+from birdenv.users.understanding._phrases import is_out_of_scope
 from birdenv.users.understanding._question import Question
 from birdenv.users.understanding._word_forms import (
     GENERIC_STEMS,
@@ -30,24 +33,27 @@ from birdenv.users.understanding._word_forms import (
 
 _REFERS = re.compile(
     r"^(?:and|but|yes|yeah|no|ok|okay|so|also|hm+|then|you said|you mean)\b"
-    r"|\b(?:it|its|that|this|they|those|these|them|the same|inclusive|exactly|again|once more)\b"
+    r"|\b(?:it|its|that|this|they|those|these|them|the same|exactly|again|once more"
+    r"|inclu\w+|strictly|at (?:least|most)|or (?:more|less)|(?:more|less) than|above|below)\b"
 )
 _ORDINALS = "first second third fourth fifth sixth seventh eighth ninth tenth".split()
 _PLACE = re.compile(
-    rf"\b(?:(?P<word>{'|'.join(_ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)\b"
-    r"|(?:question|number|item|point) (?P<number>\d{1,3}))\b"
+    rf"\b(?:(?P<word>{'|'.join(_ORDINALS)})|(?P<last>last)|(?P<digit>\d{{1,3}})(?:st|nd|rd|th)"
+    r"|(?:questions?|numbers?|items?|points?|nr|no|q|and) ?\W?(?P<number>\d{1,3}))\b"
+    r"|^\W*(?:(?:and|now|then|next|what about|how about),? )?\W?(?:(?P<alone>\d{1,3})|(?P<letter>[a-e]))\W*$"
 )
 _OTHERS = re.compile(
-    r"\b(?:others?|latter|next|remaining|rest|left|unanswered|outstanding|missed|skipped)\b"
+    r"\b(?:others?|latter|next|remaining|rest|left|unanswered|outstanding|missed|skipped|go on|go ahead"
+    r"|continue|carry on|keep going)\b"
     r"|\bonly (?:\w+ )?(?:answered|told|replied|one|two|some|half)\b"
     r"|\b(?:two|three|all|both) of (?:them|my)\b"
 )
 _OF_LISTS = frozenset(
     map(
         stem,
-        """again answer another both continue fifth four fourth item last latter left less list miss missed
-        next other outstanding point please question remain remaining repeat reply rest second sixth skip
-        third three two unanswered you""".split(),
+        """again ahead another answer aren both carry continue didn don fifth forgot four fourth go haven isn
+        item keep last latter left less list miss missed next no nr other outstanding point q question
+        remain repeat reply rest second sixth skip t third three two unanswered wasn yet""".split(),
     )
 )
 
@@ -104,7 +110,8 @@ class Conversation:
         if not (self.asked or self.waiting) or len(message) > _LONGEST_REFERENCE:
             return []
         text = clean(message)
-        if not set(map(stem, content_words(words(text)))) <= GENERIC_STEMS | _OF_LISTS:
+        telling = content_words(words(_PLACE.sub(" ", text)))
+        if not set(map(stem, telling)) <= GENERIC_STEMS | _OF_LISTS:
             return []
         places = list(dict.fromkeys(_places(text, len(self.asked))))
         parts = [self.asked[place] for place in places if place < len(self.asked)]
@@ -122,21 +129,22 @@ class Conversation:
         asked = part.asked or take_apart(part.text)
         choice = part.choice
         assert choice is not None
-        if choice.call == "unclear":
-            choice = self._referred(asked.text) or choice
+        if choice.call == "unclear" or (choice.tells is False and not _asks_for_more(asked, choice)):
+            choice = self._referred(asked) or choice
+        elif choice.share < SURE and (match := _YOU_SAID.match(asked.text)):
+            rest = understand(self.brief, take_apart(match["rest"]))
+            choice = rest if rest.tells else choice
         named = named_points(self.brief, asked)
         if len(named) > 1:
             self.asked = self.waiting = [Part(one.target, one) for one in named]
         return Part(part.text, choice, asked)
 
-    def _referred(self, text: str) -> Choice | None:
-        """Return what "yes, but at least?" or "you said 40?" is about: what was told last."""
+    def _referred(self, asked: Question) -> Choice | None:
+        """Return what "yes, but at least?" or "so 41 is out?" is about: what was told last."""
         if not self._last and not self.told:
             return None
-        last = self._meant_of_several(text, self._last or self.told[-1:])
-        literals = {t.text for sql in last.granted() for t in tokenize(sql) if t.kind in ("number", "string")}
-        numbers = set(re.findall(r"\d+(?:\.\d+)?", text))
-        return last if numbers & literals or _REFERS.search(text) else None
+        refers = asked.guesses or _REFERS.search(asked.text)
+        return self._meant_of_several(asked.text, self._last or self.told[-1:]) if refers else None
 
     def _meant_of_several(self, text: str, several: Sequence[Choice]) -> Choice:
         """Of what was told last the point that a question has a word of, if it is one only; else the last."""
@@ -149,6 +157,16 @@ class Conversation:
             yield from map(stem, words(clean(in_words(sql, self.brief).text)))
 
 
+def _asks_for_more(asked: Question, choice: Choice) -> bool:
+    """Return whether a refused question asks for something that what was told before does not answer."""
+    return choice is NEVER or is_out_of_scope(asked.said) or not GENERIC_STEMS.issuperset(asked.content)
+
+
+_YOU_SAID = re.compile(
+    r"^(?:\w+,? ){0,2}you (?:said|told|mentioned|wrote|answered)\b[^:;]*[:;] (?P<rest>.+)$"
+)
+"""What was said before, then a question about something else: "You said 40 seats: for all branches?"."""
+
 _LONGEST_REFERENCE = 200
 """Characters of a message that may only refer to a list."""
 
@@ -160,8 +178,10 @@ def _places(text: str, size: int) -> Iterator[int]:
             yield _ORDINALS.index(match["word"])
         elif match["last"]:
             yield size - 1
-        else:
-            yield int(match["digit"] or match["number"]) - 1
+        elif match["letter"]:
+            yield "abcde".index(match["letter"])
+        elif match["digit"] or int(match["number"] or match["alone"]) <= size:
+            yield int(match["digit"] or match["number"] or match["alone"]) - 1
 
 
 def ordinal(place: int) -> str:
@@ -192,13 +212,15 @@ def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
     if bool(keeps) == bool(drops) or _OR.search(asked.text) or _ENQUIRES.search(asked.text):
         return ""
     said = set(asked.content) - GENERIC_STEMS
-    named = [one for one in brief.inherited if (stems := _telling(one.term)) and stems <= said]
+    subjects = subject_stems(brief)
+    telling = ((one, _telling(one.term)) for one in brief.inherited)
+    named = [one for one, stems in telling if (own := stems - subjects or stems) and own <= said]
     holds = {has_snippet(brief.gold, one.snippet) for one in named}
     if len(holds) != 1:
         return ""
     still = holds.pop()
     told = choice.granted()
-    if still and not any(has_snippet(told, one.snippet) for one in named):
+    if still and not any(shares_condition(sql, one.snippet) for one in named for sql in told):
         return ""
     if not still and choice.answer != NO_RESTRICTION:
         return ""

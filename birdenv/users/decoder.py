@@ -1,7 +1,7 @@
-"""The decoder: what the encoder granted, in a user's words (BIRD-Interact §3, stage 2). And the user `rule`.
+"""The decoder, which words what the encoder granted (BIRD-Interact §3, stage 2), and the user `rule`.
 
-Answers are made of the snippets and parts that were chosen, and of nothing else. The same brief and question
-give the same answer, offline and without cost.
+Answers are made of the chosen snippets and parts, and of nothing else. The same brief and question give the
+same answer, offline and at no cost.
 """
 
 from __future__ import annotations
@@ -9,17 +9,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from birdenv.users._brief import Answer, Brief, UserStyle
-from birdenv.users.sql_in_words import PRESENT, Paraphrase, Wording, in_words, quoted
+from birdenv.users._brief import Answer, Brief
+from birdenv.users.sql_in_words import PRESENT, Paraphrase, in_words, quoted
 from birdenv.users.understanding import Choice, understand
 
 OUT_OF_SCOPE = "Sorry, that is nothing I can help you with. Please ask about what I meant by my question."
-"""What a user says to everything that is unanswerable."""
+"""The answer to every question that is unanswerable."""
 
 ASKING_BACK = "I am not sure what you are asking. Which part of my request do you mean?"
-"""What a user says to a question that it does not understand."""
+"""The answer to a question that the user does not understand."""
 
-_QUOTES = "'\""
 _PERCENTAGE = re.compile(r"(?s)\b100(?:\.0*)?\s*\*.*/|/.*\*\s*100(?:\.0*)?(?![.\d])")
 _OTHERS = "All others stay as they are."
 _NOTHING_ELSE = "Change nothing else; all others stay as they are."
@@ -31,7 +30,7 @@ _NOTHING = "I have nothing particular in mind for that."
 
 
 def decode(choice: Choice, brief: Brief) -> str:
-    """Return the answer's words: one sentence for each thing granted."""
+    """Return the words of an answer, with one sentence for each granted snippet or part."""
     if choice.call == "unanswerable":
         return OUT_OF_SCOPE
     if choice.call == "unclear":
@@ -77,81 +76,61 @@ _CLAUSES = {
 }
 
 
+_FORMS = {
+    "noun": "{} I mean {}.",
+    "condition": "{} I mean that {}.",
+    "addition": "{} I mean this as well: {}.",
+    "selection": "{} I mean {}.",
+    "arrangement": "{} I want it {}.",
+    "request": "{} please {}.",
+}
+
+
 @lru_cache(maxsize=4096)
-def _sentence(brief: Brief, sql: str, *, term: str | None = None, clause: str = "") -> str:
-    """Return the sentence for the snippet of a term, or for a part of the gold SQL. A task has few of
-    both.
-    """
+def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> str:
+    """Return the sentence for the snippet of a term, or for a part of the gold SQL."""
     reading = in_words(f"UPDATE it SET {sql}" if clause == "assign" else sql, brief)
-    named = "" if term is None else quoted(" ".join(term.split()))
-    return _of_clause(clause, reading, brief.identifiers) or _of_snippet(
-        reading, named, brief.identifiers, brief.style
-    )
-
-
-def _of_clause(clause: str, reading: Paraphrase, identifiers: frozenset[str]) -> str:
-    """Return the sentence for a clause that is asked about as a whole."""
-    if clause not in _CLAUSES or not reading.text:
-        return ""
-    return Wording(_lower(identifiers) | reading.hidden).say(
-        _CLAUSES[clause], reading.text.removeprefix("grouped by ")
-    )
+    if not reading.text:
+        return _NOTHING
+    if clause in _CLAUSES:
+        return _CLAUSES[clause].format(reading.text.removeprefix("grouped by "))
+    if brief.style == "terse":
+        return bare(reading.text, reading.form == "condition")
+    return _of_snippet(reading, quoted(" ".join(term.split())) if term else "")
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
-    """Return the same answer in other words, for a question that is asked a second time."""
+    """Return an answer in other words, for a question that is asked a second time."""
     readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:
         return decode(choice, brief)
-    said = Wording(_lower(brief.identifiers)).say("To say it once more: {}.", told)
-    said = _of_the_rest(said, told)
+    said = _of_the_rest(f"To say it once more: {told}.", told)
     if any(map(_PERCENTAGE.search, choice.granted())) and "percent" not in said:
         said = f"{said} {_IS_PERCENTAGE}"
     return f"{said} {_OTHERS}" if _chooses_what_is_changed(choice, brief) else said
 
 
-@lru_cache(maxsize=256)
-def _lower(identifiers: frozenset[str]) -> frozenset[str]:
-    return frozenset(name.lower() for name in identifiers)
-
-
-def _of_snippet(reading: Paraphrase, term: str, identifiers: frozenset[str], style: UserStyle) -> str:
-    if not reading.text:
-        return _NOTHING
-    if style == "terse":
-        return bare(reading.text, reading.form == "condition")
-    templates = {
-        "noun": "{} I mean {}.",
-        "condition": "{} I mean that {}.",
-        "addition": "{} I mean this as well: {}.",
-        "selection": "{} I mean {}.",
-        "arrangement": "{} I want it {}.",
-        "request": "{} please {}.",
-    }
-    by = "For {}," if reading.form in ("arrangement", "request") else "By {}"
-    wording = Wording(_lower(identifiers) | reading.hidden)
-    lead = wording.say(by, term) if term else wording.say("For that,")
-    template, text = templates[reading.form], reading.text
-    if reading.form == "condition" and text.startswith("there are "):
-        template, text = templates["noun"], text.removeprefix("there are ")
-    if term:
-        text = text.removesuffix(f", called {term.strip(_QUOTES).lower()}")
-    if reading.form == "arrangement" and reading.text.startswith("out of"):
-        template = "{} I mean {}."
-    return _of_the_rest(wording.say(template, lead, text), text)
+def _of_snippet(reading: Paraphrase, term: str) -> str:
+    form, text = reading.form, reading.text
+    lead = f"By {term}" if term else "For that,"
+    if term and form in ("arrangement", "request"):
+        lead = f"For {term},"
+    if (form == "condition" and text.startswith("there are ")) or text.startswith("out of"):
+        form, text = "noun", text.removeprefix("there are ")
+    return _of_the_rest(_FORMS[form].format(lead, text), text)
 
 
 def _of_the_rest(said: str, content: str) -> str:
-    """Return what is said; if it asks that a value is there, also what becomes of the rows without one."""
+    """Return a sentence; one that asks for rows with a value also says what becomes of the others."""
     return f"{said} {_LEFT_OUT}" if content.endswith(PRESENT) else said
 
 
 class RuleUser:
     """A user without a language model: the encoder, then the decoder (BIRD-Interact §3.1).
 
-    It never raises, and remembers nothing from one question to the next. Its words go through the leak guard,
-    as those of every user do; the rules of the game see to that.
+    It never raises an exception, and forgets each question after its answer. The rules of the game pass its
+    words through the leak guard, as those of every user.
     """
 
     def answer(self, brief: Brief, question: str) -> Answer:

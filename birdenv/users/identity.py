@@ -1,4 +1,4 @@
-"""Who a simulated user is: the facts that its answers depend on, and one digest of them for comparisons."""
+"""The identity of a simulated user: the facts that its answers depend on, and a digest of them."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def user_facts(user: str, settings: Mapping[str, Any], models: Mapping[str, Any]
     Args:
         user: the spec of the user, or the name of its class.
         settings: the settings of the game; `profile`, `user_style`, `user_sees` and `leak_guard` count.
-        models: what `ModelSettings.config` returns; only what concerns the user counts.
+        models: the value of `ModelSettings.config`, of which those for the user count.
     """
     name, _, argument = user.partition(":")
     facts = {
@@ -44,14 +44,17 @@ def user_facts(user: str, settings: Mapping[str, Any], models: Mapping[str, Any]
 
 
 def standard_line(facts: Mapping[str, str]) -> str:
-    """Return whether these are the facts of the standard user: `rule` with no setting changed."""
+    """Return a sentence that says whether these are the facts of the standard user.
+
+    The standard user is `rule` with the default settings.
+    """
     others = [f"{name} {facts.get(name)}" for name, value in _STANDARD.items() if facts.get(name) != value]
     who = f"This is not the standard user: {', '.join(others)}" if others else "This is the standard user"
     return f"{who} (version {facts.get('version')}, digest {facts.get('digest')})"
 
 
 def changed_facts(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]:
-    """Return the facts in which two users differ, as "style (plain and terse)"."""
+    """Return the facts in which two users differ, each as "style (plain and terse)"."""
     names = [name for name in dict.fromkeys([*one, *other]) if name != "digest"]
     return [
         f"{name} ({one.get(name, 'none')} and {other.get(name, 'none')})"
@@ -62,7 +65,7 @@ def changed_facts(one: Mapping[str, str], other: Mapping[str, str]) -> list[str]
 
 @cache
 def _weights_digest() -> str:
-    """Return the digest of all data that the rules were learnt from or read: weights and lists of phrases."""
+    """Return the digest of the data files of the rules: weights and lists of phrases."""
     files = resources.files("birdenv.users.understanding").iterdir()
     data = [file for file in files if file.name.endswith((".json", ".txt"))]
     texts = [file.name + file.read_text(encoding="utf-8") for file in data]
@@ -70,7 +73,7 @@ def _weights_digest() -> str:
 
 
 def _prompts_digest(models: Mapping[str, Any]) -> str:
-    """Return the digest of the prompts of others where they replace ours, else of ours, in their form."""
+    """Return the digest of the prompts in use: those given by `--user-prompts`, or else our own."""
     if own := models.get("user_prompts_sha256"):
         return _digest(json.dumps(own, sort_keys=True))
     folder = resources.files("birdenv.users.model_user") / "prompts"

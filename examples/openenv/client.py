@@ -1,4 +1,4 @@
-"""A client with types: `BirdenvClient(base_url=...)`. OpenEnv's `GenericEnvClient` has dicts instead."""
+"""A typed client: `BirdenvClient(base_url=...)`. OpenEnv's `GenericEnvClient` uses dicts instead."""
 
 from openenv.core.client_types import StepResult
 from openenv.core.env_client import EnvClient

@@ -101,7 +101,7 @@ class TestEpisodesByTheirHandles:
         episodes = Episodes(make_game("c-interact"), most=2)
         for handle in "ab":
             episodes.find({"birdenv-episode": handle})
-        with pytest.raises(InputError, match="2 episodes are open"):
+        with pytest.raises(InputError, match="2 episodes are already open"):
             episodes.find({"birdenv-episode": "c"})
         episodes.close()
 
@@ -155,11 +155,13 @@ def test_the_command_serves_over_http() -> None:
     assert prompts == [make_game("c-interact").instruction("library_1")] * 2  # the handle is the episode
 
 
+@pytest.mark.slow
 def test_the_example_plays_an_episode(tmp_path: Path) -> None:
     said = example("mcp_agent.py", tmp_path)
     assert "Request: Which roomy branches" in said and "at least 40 seats" in said
 
 
+@pytest.mark.slow
 def test_the_page_plays() -> None:
     said = run_page("mcp")
     assert "Request: Which roomy branches" in said and "40 seats. 0.0" in said

@@ -51,9 +51,11 @@ def test_rows_hold_what_an_environment_needs() -> None:
     assert env.init(row["prompt"])[0] == row["prompt"]
 
 
+@pytest.mark.slow
 def test_the_example_plays_the_demo(tmp_path: Path) -> None:
     assert example("skyrl_rollout.py", tmp_path).count("{'phase_1': 0.7, 'phase_2': 0.3}") == 5
 
 
+@pytest.mark.slow
 def test_the_page_plays() -> None:
     assert "40 seats" in run_page("skyrl")

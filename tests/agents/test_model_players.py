@@ -40,7 +40,7 @@ WRONG = ScriptedTurn(calls=(submit(),))
 
 def played(server: Server, agent: str = "llm:m", game: str = "c-interact", **more: Any) -> Mapping[str, Any]:
     """The record of the first task."""
-    chosen = {name: more.pop(name) for name in list(more) if name in ModelSettings.__slots__}
+    chosen = {name: more.pop(name) for name in list(more) if name in ModelSettings.model_fields}
     models = ModelSettings(base_url=server.url, pause_seconds=0.001, **chosen)
     [record] = run_episodes(game, agent, limit=1, models=models, **more).records
     return record
@@ -91,7 +91,7 @@ def test_a_message_that_is_no_move_costs_a_question_and_is_counted(server: Start
     calls = [call["id"] for message in sent for call in message.get("tool_calls", ())]
     assert [reply.get("tool_call_id") for reply in replies] == (calls or [None])
     for reply in replies:
-        assert "Expected exactly one tool call: clarify, submit_sql." in reply["content"]
+        assert "Expected exactly one tool call, to one of: clarify, submit_sql." in reply["content"]
         assert "That cost you one question; you have 4 questions left." in reply["content"]
 
 
@@ -302,7 +302,7 @@ def test_a_run_says_what_its_models_did_wrong_and_what_the_user_took(server: Sta
     with pytest.warns(UserWarning) as told:
         found = run_episodes("c-interact", "llm:m", user="llm:u", limit=2, models=models)
     assert [str(each.message).partition(": ")[0] for each in told] == [
-        "2 messages of the agent were no move that could be read (no call 2).",
+        "2 messages of the agent could not be read as a move (no call 2).",
         "The user's model often had nothing usable to say (no choice after two tries 2, no such choice 2)",
     ]
     assert found.overall["model_faults"]["system"] == {"no call": 2}

@@ -106,6 +106,7 @@ def test_whatever_it_has_learned_its_moves_are_possible(game: str, player: Calla
     assert log(greedy) == log(held(game, f"neural:temperature=0:{path}", max_events=8))
 
 
+@pytest.mark.slow
 def test_numbers_are_those_of_the_scenario(player: Callable[[str], Path]) -> None:
     for dialogue in held(DEAL, f"neural:temperature=9:{player(DEAL)}", count=4, max_events=30):
         counts = {each["Name"]: each["Count"] for each in dialogue.rules.kbs[0]}
@@ -118,6 +119,7 @@ def test_numbers_are_those_of_the_scenario(player: Callable[[str], Path]) -> Non
                 assert all(n <= max(counts.values()) or n in values[event.agent] for n in numbers)
 
 
+@pytest.mark.slow
 def test_both_seats_read_the_same_share_off_a_dialogue(player: Callable[[str], Path]) -> None:
     """Whatever was said, one seat takes what the other leaves."""
     agreed = 0

@@ -51,5 +51,5 @@ def test_a_file_without_moves_of_the_seat_is_told(tmp_path: Path) -> None:
     (tmp_path / "none.json").write_text('[{"uuid": "E", "events": []}]')
     with make_game("bargain", limit=1, buyer=f"retrieval:{tmp_path / 'none.json'}") as arena:
         dialogue = arena.start(arena.ids[0])
-        with pytest.raises(InputError, match="nobody moved in seat 0"):
+        with pytest.raises(InputError, match="seat 0 made no move"):
             arena.seat_players(dialogue, arena.ids[0])

@@ -378,13 +378,13 @@ def test_shares_that_people_propose(text: str, share: tuple[int, ...] | None) ->
 @pytest.mark.parametrize(
     ("bank", "says"),
     [
-        ({"game": "bargain", "phrases": []}, "a bank is an object with `game`"),
+        ({"game": "bargain", "phrases": []}, "expected an object with `game`"),
         (
             {"game": "mutual-friends", "phrases": [{"act": "sing", "text": "la"}]},
             "phrase 1: unknown act 'sing'",
         ),
         ({"game": "mutual-friends", "phrases": [{"act": "no", "text": "{price}"}]}, "no slot 'price'"),
-        ({"game": "mutual-friends", "phrases": [{"act": "greet", "text": "hi"}]}, "no words for `ask`"),
+        ({"game": "mutual-friends", "phrases": [{"act": "greet", "text": "hi"}]}, "no phrase for `ask`"),
     ],
 )
 def test_a_bank_that_cannot_be_used_is_told(bank: Any, says: str, tmp_path: Path) -> None:

@@ -105,5 +105,5 @@ def test_the_command_prints_it_for_a_generated_benchmark(tmp_path: Path) -> None
 
 
 def test_without_all_meanings_there_is_no_optimum_to_tell() -> None:
-    with pytest.raises(InputError, match="generated benchmarks only"):
+    with pytest.raises(InputError, match="known only for generated benchmarks"):
         family_optima(demo_folder(), (0.1,))

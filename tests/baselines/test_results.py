@@ -61,7 +61,7 @@ def rows(lines: list[str]) -> list[list[str]]:
 
 def test_systems_are_ranked_and_held_against_each_other(mini_dev: Path) -> None:
     lines = published_systems(mini_dev, 1)
-    assert "What 2 systems answered, graded again on the 4 questions" in "\n".join(lines)
+    assert "The answers of 2 systems, graded again on the 4 questions" in "\n".join(lines)
     first, second = rows(lines)
     assert first == ["b", "50.0 (15.0 to 85.0)", "75.0 (30.1 to 95.4)", "-1 (1.00)", "", ""]
     assert second[:4] == ["a", "25.0 (4.6 to 69.9)", "25.0 (4.6 to 69.9)", "+0 (1.00)"]
@@ -87,4 +87,4 @@ def test_the_page_says_where_its_figures_come_from(mini_dev: Path) -> None:
 def test_data_that_are_missing_are_told(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit):
         main(["--data", str(tmp_path)])
-    assert "name the data with --data" in capsys.readouterr().err
+    assert "name the folder of the data with --data" in capsys.readouterr().err

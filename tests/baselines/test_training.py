@@ -240,10 +240,10 @@ def test_a_policy_that_cannot_be_measured_is_told(few_families: Path, tmp_path: 
     MaskablePPO("MultiInputPolicy", narrow).save(tmp_path / "narrow.zip")
     (tmp_path / "text.zip").write_text("no zip")
     for file, why in {
-        "ppo.zip": "is no model of maskable-ppo",
-        "text.zip": "is no model of maskable-ppo",
-        "absent.zip": "is no file",
-        "narrow.zip": "other observations or actions",
+        "ppo.zip": "is not a model of maskable-ppo",
+        "text.zip": "is not a model of maskable-ppo",
+        "absent.zip": "does not exist",
+        "narrow.zip": "different observations or actions",
     }.items():
         refused = _command("evaluate", "--policy", tmp_path / file, "--data", few_families)
         assert refused.returncode == 2 and why in refused.stderr and refused.stderr.count("\n") == 1

@@ -9,6 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from birdenv_baselines.user_questions._examples import read_examples
+from birdenv_baselines.user_questions._fit import fit
+from birdenv_baselines.user_questions._measures import measure
 from birdenv_baselines.user_questions._questions import (
     FOLDER,
     GOLDS,
@@ -20,7 +23,7 @@ from birdenv_baselines.user_questions._questions import (
     read_lines,
     with_places,
 )
-from birdenv_baselines.user_questions.train import fit, measure, read_examples
+from birdenv_baselines.user_questions.train import TARGET, written
 
 from birdenv.users import Brief
 from birdenv.users._brief import Ambiguity
@@ -86,6 +89,15 @@ def test_the_package_knows_the_questions_that_it_was_made_from() -> None:
     examples = read_examples(rows)
     one, again = fit(examples), fit(examples)
     assert (one.values, one.runs, one.known) == (again.values, again.runs, again.known)
+
+
+@pytest.mark.slow
+def test_the_weights_are_those_that_the_documented_command_makes() -> None:
+    folder = SHARED / "mini_interact"
+    if not folder.exists():
+        pytest.skip(f"no {folder}")
+    rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(folder))
+    assert written(fit(read_examples(rows))) == TARGET.read_text(encoding="utf-8")
 
 
 def test_the_gold_sql_holds_none_of_the_benchmarks_snippets() -> None:

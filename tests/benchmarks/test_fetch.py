@@ -159,12 +159,12 @@ def test_what_is_torn_wrong_or_missing_leaves_nothing(server: Files, tmp_path: P
     server.files |= {"/damaged.zip": bytes(damaged), "/block.zip": bytes(block), "/name.zip": bytes(text)}
     server.files["/other.zip"] = data
     for name, error, words in (
-        ("torn", InfrastructureError, "cannot be fetched"),
-        ("cut", InputError, "not a whole zip archive"),
-        ("page", InputError, "not a whole zip archive"),
-        ("damaged", InputError, "not a whole zip archive"),
-        ("block", InputError, "not a whole zip archive"),
-        ("name", InputError, "not a whole zip archive"),
+        ("torn", InfrastructureError, "cannot be downloaded"),
+        ("cut", InputError, "is not a complete zip archive"),
+        ("page", InputError, "is not a complete zip archive"),
+        ("damaged", InputError, "is not a complete zip archive"),
+        ("block", InputError, "is not a complete zip archive"),
+        ("name", InputError, "is not a complete zip archive"),
         ("missing", InfrastructureError, "404"),
     ):
         with pytest.raises(error, match=words) as raised:
@@ -225,7 +225,7 @@ def test_an_archive_that_lies_about_its_size_is_refused(tmp_path: Path) -> None:
         data[start : start + 4] = struct.pack("<I", 10)
     archive = tmp_path / "a.zip"
     archive.write_bytes(bytes(data))
-    with pytest.raises(InputError, match="not a whole zip archive"):
+    with pytest.raises(InputError, match="is not a complete zip archive"):
         unpack(archive, tmp_path / "out")
     assert not tree(tmp_path / "out")
 
@@ -247,7 +247,7 @@ def test_nothing_that_is_there_is_replaced(tmp_path: Path) -> None:
     archive.write_bytes(zipped(PLAIN))
     (tmp_path / "out" / "mini").mkdir(parents=True)
     (tmp_path / "out" / "mini" / "mine.txt").write_text("mine")
-    with pytest.raises(InputError, match="is there already"):
+    with pytest.raises(InputError, match="already exists"):
         unpack(archive, tmp_path / "out")
     assert tree(tmp_path / "out") == {"mini/mine.txt": b"mine"}
 
@@ -276,7 +276,7 @@ def test_a_torn_data_set_is_told(server: Files, tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr("time.sleep", lambda _: None)
     server.files["/hub/a.txt"] = b"x" * 1000
     server.announced["/hub/a.txt"] = 2000
-    with pytest.raises(InfrastructureError, match="birdsql/x: cannot be fetched"):
+    with pytest.raises(InfrastructureError, match="birdsql/x cannot be downloaded"):
         fetch_hub(place("birdsql/x", "hub"), tmp_path)
     assert not tree(tmp_path)
 

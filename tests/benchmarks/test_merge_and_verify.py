@@ -162,7 +162,7 @@ def test_partial_counts_tasks_without_gold(tmp_path: Path) -> None:
 def test_ids_that_contradict_the_category_are_a_warning(tmp_path: Path) -> None:
     report = verify(tmp_path, MANAGEMENT | {"instance_id": "club_9"})
     assert report.passed
-    assert "its id says Query" in str(report.warnings[0])
+    assert "the id says Query" in str(report.warnings[0])
 
 
 def test_clean_up_that_fails_behind_its_own_gold_is_a_warning(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_clean_up_that_fails_behind_its_own_gold_is_a_warning(tmp_path: Path) ->
     report = verify_records([row], folder)
     assert not report.problems and report.figures["oracle passed"] == 1
     [warning] = report.warnings
-    assert "clean_up_sqls[1] fails behind its own gold: no such table: nowhere" in str(warning)
+    assert "clean_up_sqls[1] fails after the task's own gold: no such table: nowhere" in str(warning)
 
 
 def test_a_missing_database_is_named(tmp_path: Path) -> None:
@@ -279,9 +279,10 @@ def test_misspelt_fields_and_terms_that_nobody_says_are_found(tmp_path: Path) ->
     found = verify_records([row], None, oracle="none")
     told = {problem.message for problem in found.problems}
     assert {
-        "user_query_ambiguity.critical_ambiguity[0].sql_snipet is no field: is sql_snippet meant?",
-        "follow_up.sol_sqls is no field: is sol_sql meant?",
-        "preproces_sql is no field: is preprocess_sql meant?",
+        "user_query_ambiguity.critical_ambiguity[0].sql_snipet is not a known field: "
+        "did you mean sql_snippet?",
+        "follow_up.sol_sqls is not a known field: did you mean sol_sql?",
+        "preproces_sql is not a known field: did you mean preprocess_sql?",
     } < told
     assert any("does not say 'nobody says this'" in each.message for each in found.warnings)
     row["user_query_ambiguity"]["critical_ambiguity"][0]["term"] = row["amb_user_query"].upper()

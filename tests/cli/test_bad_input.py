@@ -53,7 +53,7 @@ def test_missing_database(birdenv: Command, copy: Path, output: Path) -> None:
     assert not output.exists()
     ran = birdenv(*bird, "-n", "30")
     assert ran.code == 0, ran
-    left_out = "14 because their databases are not there (library); 28 can be played"
+    left_out = "14 because their databases are missing (library); 28 can be played"
     assert ran.err == f"Warning: tasks are left out: {left_out}\n"
     assert "28 tasks on 2 databases" in ran.out
     for path in copy.glob("*/*.sqlite"):
@@ -259,10 +259,10 @@ def test_reports_that_cannot_be_written_are_refused_before_the_work(
     before = tasks.read_bytes()
     refused(birdenv("data", "verify", copy, "--report", copy), "is a directory")
     refused(birdenv("data", "verify", copy, "--report", tasks / "report"), "cannot be written")
-    refused(birdenv("data", "verify", copy, "--report", tasks), "a file of its own")
-    refused(birdenv("data", "merge", tasks, tasks, output, "--report", output), "a file of its own")
+    refused(birdenv("data", "verify", copy, "--report", tasks), "must be a separate file")
+    refused(birdenv("data", "merge", tasks, tasks, output, "--report", output), "must be a separate file")
     refused(birdenv("data", "merge", tasks, tasks, copy), "is a directory")
-    refused(birdenv("data", "merge", tasks, tasks, tasks), "a file of its own")
+    refused(birdenv("data", "merge", tasks, tasks, tasks), "must be a separate file")
     refused(birdenv("score", pairs(copy), copy, "--out", copy), "is a directory")
     assert not output.exists()
     assert tasks.read_bytes() == before
@@ -344,8 +344,8 @@ def test_predictions_in_the_home_of_nobody(birdenv: Command, output: Path, agent
         ('{"instance_id": "1", "sql": "\\ud800"}', "half a character"),
         ('{"0": "\\ud800"}', "half a character"),
         ('{"0": "SELECT 1", "0": "SELECT 2"}', "'0' occurs twice"),
-        ('[{"instance_id": [], "sql": "SELECT 1"}]', "its id must be"),
-        ("[]", "holds no predictions"),
+        ('[{"instance_id": [], "sql": "SELECT 1"}]', "the id must be"),
+        ("[]", "contains no predictions"),
     ],
 )
 def test_unusable_predictions(birdenv: Command, tmp_path: Path, output: Path, text: str, says: str) -> None:

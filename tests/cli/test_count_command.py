@@ -56,9 +56,9 @@ def test_the_demo(birdenv: Command) -> None:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ('[{"question": "?"}]', "record 1: neither `db_id` nor `selected_database`"),
-        ('[{"db_id": 7}]', "record 1: neither"),
-        ("[]", "holds no tasks"),
+        ('[{"question": "?"}]', "record 1: not a task, because neither `db_id` nor `selected_database`"),
+        ('[{"db_id": 7}]', "record 1: not a task, because neither"),
+        ("[]", "contains no tasks"),
         ("", "is empty"),
     ],
 )

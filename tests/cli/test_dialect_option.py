@@ -97,8 +97,11 @@ def test_score(birdenv: Birdenv, postgres_dsn: str, demo: Path, workers: int, tm
     ("options", "told"),
     [
         (("--dialect", "mysql"), "--dialect 'mysql' is unknown; known: sqlite, postgres"),
-        (("--dsn", "postgresql:///x"), "a DSN names a PostgreSQL server: it needs the dialect postgres"),
-        (("--dialect", "postgres", "--dsn", "nonsense"), "the DSN is not a connection string of PostgreSQL"),
+        (
+            ("--dsn", "postgresql:///x"),
+            "a DSN names a PostgreSQL server: use it together with the dialect postgres",
+        ),
+        (("--dialect", "postgres", "--dsn", "nonsense"), "the DSN is not a PostgreSQL connection string"),
     ],
 )
 @pytest.mark.parametrize("command", ["c-interact", "bird"])

@@ -71,7 +71,7 @@ def _missing(name: str) -> str:
 
 def test_doctor_without_databases(birdenv: Callable[..., Any], tmp_path: Path) -> None:
     done = birdenv("doctor", tmp_path)
-    assert (done.code, done.err) == (2, f"Error: {tmp_path} holds no database\n")
+    assert (done.code, done.err) == (2, f"Error: {tmp_path} contains no database\n")
 
 
 @pytest.fixture
@@ -117,7 +117,7 @@ def test_doctor_names_the_extra(
             "postgresql://me:hunter2@127.0.0.1:1/x",
             "the server that BIRDENV_DSN names: user=me host=127.0.0.1",
         ),
-        ("hunter2", "none: BIRDENV_DSN: the DSN is not a connection string"),
+        ("hunter2", "none: BIRDENV_DSN: the DSN is not a PostgreSQL connection string"),
     ],
 )
 def test_doctor_names_the_server_of_the_variable(

@@ -140,7 +140,7 @@ def test_the_newest_run_and_inspect(birdenv: Command, run_dir: Path, database: P
     assert ran.code == 0
     assert ran.out.startswith(f"[evalx] Using run_dir: {run_dir}\n")
     assert ran.err.count("\n") == 1
-    assert f"Warning: passed over {incomplete}" in ran.err
+    assert f"Warning: skipped {incomplete}" in ran.err
 
     ran = birdenv("inspect", "--runs-root", root, "--max-examples", "1")
     assert ran.code == 0

@@ -46,8 +46,7 @@ def summary(folder: Path) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.every(2)
-@pytest.mark.parametrize("named", ["by the option", "by the variable"])
+@pytest.mark.parametrize("named", [pytest.param("by the option", marks=pytest.mark.slow), "by the variable"])
 def test_a_folder_on_postgres(
     birdenv: Command,
     postgres_dsn: str,
@@ -111,7 +110,7 @@ def test_without_queries_the_dialect_counts_and_no_server(
         (["--dialect", "sqlite", "--dsn", "postgresql:///x"], "--dialect postgres"),
         (["--dsn", "postgresql:///x"], "--dialect postgres"),
         (["--dialect", "postgres", "--db", "FILE"], "loads databases from a folder"),
-        (["--dialect", "postgres", "--dsn", "nonsense"], "not a connection string"),
+        (["--dialect", "postgres", "--dsn", "nonsense"], "not a PostgreSQL connection string"),
     ],
 )
 def test_options_that_do_not_fit(

@@ -54,7 +54,7 @@ def test_verify_writes_a_list_that_playing_reads(birdenv: Command, tmp_path: Pat
     assert "infra_error" in lost.out
     ran = birdenv("c-interact", data, "--agent", "oracle", "-o", tmp_path / "runs", "--leave-out", file)
     assert ran.code == 0, ran.err
-    assert f"1 task(s) are left out, because {file} names them" in ran.err
+    assert f"1 task(s) are left out because {file} lists them" in ran.err
     assert "leave_out defects.jsonl" in ran.out and "infra_error" not in ran.out
     config = RunDirectory.existing(tmp_path / "runs" / "latest").read_config()
     assert (config["leave_out"], config["tasks"]) == ("defects.jsonl", ["club_1"])
@@ -129,7 +129,7 @@ BAD = {
     "no id": ('{"reasons": []}', "record 1: the field `instance_id` must be text"),
     "an id of another type": ('{"instance_id": 7}', "must be text"),
     "reasons of another type": ('{"instance_id": "7", "reasons": "x"}', "the field `reasons` must be a list"),
-    "a list of other data": ('{"instance_id": "elsewhere"}', "it belongs to other data"),
+    "a list of other data": ('{"instance_id": "elsewhere"}', "it seems to belong to other data"),
 }
 
 
@@ -154,7 +154,7 @@ def test_an_empty_list_leaves_nothing_out(birdenv: Command, tmp_path: Path) -> N
 
 def test_a_defective_task_that_is_asked_for_is_an_error(birdenv: Command, listed: Path) -> None:
     ran = birdenv("c-interact", "--instance", "library_1", "--leave-out", listed)
-    assert ran.code == 2 and "library_1 is asked for" in ran.err and "the gold does not run" in ran.err
+    assert ran.code == 2 and "library_1 was requested" in ran.err and "the gold does not run" in ran.err
 
 
 def test_nothing_is_left(birdenv: Command, tmp_path: Path) -> None:
@@ -168,7 +168,7 @@ def test_nothing_is_left(birdenv: Command, tmp_path: Path) -> None:
 def test_the_file_of_defects_must_be_a_file_of_its_own(birdenv: Command, tmp_path: Path) -> None:
     data = write_benchmark(tmp_path / "data", QUERY)
     ran = birdenv("data", "verify", data, "--defects", data / "c_interact.jsonl")
-    assert (ran.code, "must be a file of its own" in ran.err) == (2, True)
+    assert (ran.code, "must be a separate file" in ran.err) == (2, True)
 
 
 def test_environments_leave_out_too(listed: Path) -> None:

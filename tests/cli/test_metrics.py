@@ -55,7 +55,7 @@ def test_score_leaves_golds_that_fail_out_beside_the_references_number(birdenv: 
     pairs.write_text(pairs.read_text() + json.dumps(broken | {"difficulty": "simple"}) + "\n")
     lines = birdenv("score", pairs, demo_folder()).out.splitlines()
     assert lines[0].split() == ["EX", "1/3", "33.3", "%"]
-    assert lines[2] == "Note: The gold SQL of 1 pair(s) fails or is too slow: left out above."
+    assert lines[2] == "Note: The gold SQL of 1 pair(s) fails or is too slow; these pairs are left out above."
     assert lines[4] == "Over all pairs (golds that fail count as failed, as in the reference)"
     assert lines[5].split() == ["EX", "1/4", "25.0", "%"]
 

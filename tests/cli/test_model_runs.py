@@ -127,7 +127,7 @@ def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
     calls = len(demo_server.requests)
     ran = birdenv(*run_with(demo_server, part, "--max-tokens", "9000"))
     assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(ran.err.splitlines()) == 1
-    assert f"finished episode(s) saved; to go on: birdenv c-interact --resume {newest(part)}" in ran.err
+    assert f"finished episode(s) saved; to continue: birdenv c-interact --resume {newest(part)}" in ran.err
     made = len(demo_server.requests)
     ran = birdenv("c-interact", "--resume", newest(part))  # under the budget of before
     assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(demo_server.requests) == made
@@ -146,7 +146,7 @@ def test_an_endpoint_that_fails_is_nobody_s_wrong_answer(
     dialogues = tuple(broken if each is task else each for each in demo_answers.dialogues)
     with serve(ServerScript(dialogues=dialogues)) as running:
         ran = birdenv(*run_with(running, tmp_path))
-        assert ran.code == 3 and "count for nobody" in ran.err and "answered 400: 'No.'" in ran.err
+        assert ran.code == 3 and "are not counted" in ran.err and "answered 400: 'No.'" in ran.err
         overall = json.loads((newest(tmp_path) / "overall.json").read_text())
         assert overall["status"] == {"completed": 3, "infra_error": 1}
         assert overall["figures"]["reward"]["value"] == 1.0
@@ -172,7 +172,8 @@ def test_what_every_call_would_meet_is_one_line(
     ran = birdenv(*run_with(running, tmp_path / "results", "-p", "3", "-v"))
     assert ran.code == 3 and ran.err.startswith("Error: http://127.0.0.1:") and len(ran.err.splitlines()) == 1
     assert (
-        running.url in ran.err and "No episode has finished; to go on: birdenv c-interact --resume" in ran.err
+        running.url in ran.err
+        and "No episode has finished; to continue: birdenv c-interact --resume" in ran.err
     )
     text = ran.out + ran.err + "".join(p.read_text() for p in tmp_path.rglob("*") if p.is_file())
     assert KEY not in text
@@ -186,9 +187,9 @@ def test_what_cannot_be_used_is_told_before_anything_is_written(
         assert ran.code == 2 and len(ran.err.splitlines()) == 1 and "Traceback" not in ran.err
         return str(ran.err)
 
-    assert "no base URL" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
+    assert "base URL is not valid" in ended("--agent", "llm:m", "--base-url", "localhost:8000")
     assert "hunter2" not in ended("--agent", "llm:m", "--base-url", "http://me:hunter2@host/v1")
-    assert "which model?" in ended("--agent", "llm")
+    assert "no model is named" in ended("--agent", "llm")
     assert "no player is a language model" in ended("--agent", "oracle", "--model", "m")
     assert "no player is a language model" in ended("--replay", str(tmp_path))
     assert "--user-model" in ended("--agent", "oracle", "--user", "llm")
@@ -224,7 +225,7 @@ def test_a_model_user_is_measured_by_one_command(birdenv: Any, server: Start, tm
     assert ran.code == 2 and "no player is a language model" in ran.err
     ran = birdenv("users", "leak", "--seed", "1", "--limit", "1", "-p", "4", *user)
     assert "Noted of the user's model: granted without a shared word " in ran.out
-    assert ran.code == 1 and "annotated points told to questions that name nothing: 1 of 2" in ran.out
+    assert ran.code == 1 and "annotated points revealed to vague questions: 1 of 2" in ran.out
     ran = birdenv("c-interact", "-n", "1", "--agent", "never-asks", *user)
     text = birdenv("summary", ran.out.split("Results: ")[1].split()[0], "--all").out
     assert "User llm:u, on 2 questions to the demo: labelled 100 % right, 0 % wrong, refusals 0 %" in text

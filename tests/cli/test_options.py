@@ -67,6 +67,24 @@ def test_settings_have_the_names_that_they_have_in_python_too(birdenv: Command, 
 
 
 @pytest.mark.parametrize(
+    ("option", "value", "says"),
+    [
+        ("--parallel", "0", "--parallel must be at least 1, got 0"),
+        ("--repeats", "0", "--repeats must be at least 1, got 0"),
+        ("--shard", "4/3", "--shard: must be I/N"),
+        ("--engine", "trains", "unknown engine 'trains'; known engines: processes, ray, threads"),
+        ("--max-cost", "-1", "--max-cost must be at least 0.0, got -1.0"),
+        ("--prompts", "long", "--prompts 'long' is unknown; known: full, compact"),
+    ],
+)
+def test_options_of_a_run_are_checked_before_data_are_loaded(
+    birdenv: Command, option: str, value: str, says: str
+) -> None:
+    ran = birdenv("bird", "nowhere.json", "nowhere", option, value)
+    assert (ran.code, ran.out) == (2, "") and ran.err.startswith(f"Error: {says}")
+
+
+@pytest.mark.parametrize(
     ("arguments", "says"),
     [
         (("bird", "--ungraded", "maybe"), "--ungraded 'maybe' is unknown; known: skip, include"),

@@ -28,6 +28,7 @@ EX = {  # passed of 84: by multisets with a tolerance, and by the official set r
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("profile", ["strict", "shell"])
 def test_the_tasks_whose_golds_passed_the_official_evaluator(
     birdenv: Birdenv, postgres_dsn: str, shared_data: Path, profile: str, tmp_path: Path

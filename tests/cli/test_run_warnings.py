@@ -34,7 +34,7 @@ def test_moves_of_no_known_name_are_counted_with_the_names_that_exist() -> None:
     with pytest.warns(UserWarning) as told:
         run_episodes("c-interact", lambda view: Move("submit", "SELECT 1"), limit=1)
     text = str(told[0].message)
-    assert "moves were not possible; the first: 'submit' in " in text
+    assert "moves were unknown; the first: 'submit' in " in text
     assert "The moves of c-interact are clarify, execute_sql, submit_sql." in text
     assert "never answered (submit_sql)" in str(told[1].message)
 

@@ -50,7 +50,7 @@ def test_a_person_at_the_terminal_sits_in_any_seat(
     monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
     arguments = ("bargain", "--players", "rulebased", "human", "-n", 1, "-o", tmp_path)
     ran = birdenv("selfplay", *arguments)
-    assert ran.code == 0 and "You want to sell what is advertised." in ran.out
+    assert ran.code == 0 and "You want to sell the advertised item." in ran.out
     [record] = _run(tmp_path)[0]
     assert [event["agent"] for event in record["example"]["events"]] == [0, 1, 0, 1]
     several = birdenv("selfplay", *arguments, "--parallel", 2)

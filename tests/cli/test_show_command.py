@@ -138,13 +138,13 @@ def test_without_the_databases_it_says_so(birdenv: Command, run: Path) -> None:
     (run / "config.json").write_text(json.dumps(config | {"db_dir": "/nowhere", "data_file": "/nowhere"}))
     ran = birdenv("show", run, "library_2", "--private")
     assert ran.code == 0
-    assert "The databases are not there" in ran.out and "The tasks are not there" in ran.out
+    assert "The databases are missing" in ran.out and "The tasks are missing" in ran.out
 
 
 def test_without_private_records_it_says_so(birdenv: Command, run: Path) -> None:
     (run / "private.jsonl").unlink()
     ran = birdenv("show", run, "library_2")
-    assert ran.code == 0 and "private.jsonl is not there" in ran.out
+    assert ran.code == 0 and "private.jsonl is missing" in ran.out
 
 
 def test_a_torn_run_is_shown_as_far_as_it_is(birdenv: Command, run: Path) -> None:

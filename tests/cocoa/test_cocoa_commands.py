@@ -82,7 +82,7 @@ def test_tasks_of_a_benchmark_are_scenarios_too(game: str, birdenv: Any, tmp_pat
         drawn.append([each.uuid for each in read_scenarios(tmp_path / name)])
     assert drawn[0] == drawn[1] != drawn[2] and len(set(drawn[0])) == 5
     ran = birdenv("scenarios", game, "--schema", tmp_path / "s.json")
-    assert ran.code == 2 and f"{game} draws from no schema: leave out --schema" in ran.err
+    assert ran.code == 2 and f"{game} does not use a schema: leave out --schema" in ran.err
 
 
 @pytest.mark.parametrize("alphas", ["nan", "inf", "1e308", "0", "-1"])
@@ -139,6 +139,9 @@ def test_a_person_at_the_terminal_reads_the_guide(
     birdenv: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("builtins.input", lambda prompt: "quit")
-    for game, told in (("mutual-friends", "Do not read out your whole list"), ("bargain", "do not tell it")):
+    for game, told in (
+        ("mutual-friends", "Do not read out your whole list"),
+        ("bargain", "do not reveal it"),
+    ):
         shown = " ".join(birdenv("play", game, "--limit", "1", "-o", tmp_path / game).out.split())
         assert shown.count(told) == 1, shown

@@ -23,7 +23,6 @@ from birdenv.cocoa.files import (
     write_examples,
     write_scenarios,
 )
-from birdenv.cocoa.files._dataset import split
 from birdenv.cocoa.files._dialogue_files import exact
 from birdenv.dialogue import Event
 from birdenv.dialogue.record import Example
@@ -221,8 +220,8 @@ def test_a_missing_scenario_is_looked_up(tmp_path: Path) -> None:
         (without(example(), "events"), "record 1: the field `events`"),
         (without(example(), "uuid"), "record 1: the field `uuid`"),
         (example({**MESSAGE, "time": 10**400}), "the field `events.0.time"),
-        (example(agents=[1, 2]), "the agents are an object"),
-        (example(agents=5), "the agents are an object"),
+        (example(agents=[1, 2]), "the agents must be an object"),
+        (example(agents=5), "the agents must be an object"),
     ],
 )
 def test_what_is_beyond_repair_is_named(record: Mapping[str, Any], says: str, tmp_path: Path) -> None:
@@ -380,16 +379,12 @@ def test_two_scenarios_of_one_id_are_refused(tmp_path: Path) -> None:
         read_scenarios(tmp_path / "s.json")
 
 
-def test_datasets_have_limits_and_folds(tmp_path: Path) -> None:
+def test_datasets_have_limits(tmp_path: Path) -> None:
     file = tmp_path / "all.json"
     write_examples(file, [example(uuid=f"E_{n}") for n in range(50)])
     dataset = read_dataset([file, file], [file], test_limit=5)
     assert (len(dataset.train), len(dataset.test)) == (100, 5)
     assert len(read_dataset([file], [], train_limit=-1).train) == 50
-    folds = split(dataset.train, seed=1)
-    assert sum(map(len, folds)) == 100 and all(folds) and folds == split(dataset.train, seed=1)
-    with pytest.raises(InputError, match="shares of folds"):
-        split(dataset.train, (0, 0))
 
 
 events = st.builds(

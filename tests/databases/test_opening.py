@@ -61,7 +61,11 @@ def test_the_same_folder_on_postgres(folder: Path, postgres_dsn: str) -> None:
     ("dialect", "dsn", "told"),
     [
         ("mysql", None, "dialect 'mysql' is unknown; known: sqlite, postgres"),
-        ("sqlite", "postgresql:///x", "a DSN names a PostgreSQL server: it needs the dialect postgres"),
+        (
+            "sqlite",
+            "postgresql:///x",
+            "a DSN names a PostgreSQL server: use it together with the dialect postgres",
+        ),
     ],
 )
 def test_what_does_not_fit_together(folder: Path, dialect: str, dsn: str | None, told: str) -> None:

@@ -45,7 +45,7 @@ class TestTools:
         assert flat["type"] == "function" and flat["name"] == "execute_sql" and not flat["strict"]
         assert tools_as(tools, "mcp")[0]["inputSchema"] == chat["function"]["parameters"]
         assert tools_as(tools, "anthropic")[0]["input_schema"] == chat["function"]["parameters"]
-        with pytest.raises(ValueError, match="there are chat, responses"):
+        with pytest.raises(ValueError, match="known: chat, responses"):
             tools_as(tools, "soap")  # type: ignore[arg-type]
 
 

@@ -63,8 +63,8 @@ def test_a_trace_is_seen_by_nobody() -> None:
     assert "number" not in json.dumps([event.to_json() for event in dialogue.events])
 
 
-UNKNOWN = "Not done: there is no such action. Possible: ask, guess."
-NUMBER = "Not done: guess needs number: a whole number from 0 to 99. Possible: ask, guess."
+UNKNOWN = "Not done: there is no such action. Possible actions: ask, guess."
+NUMBER = "Not done: guess needs number: a whole number from 0 to 99. Possible actions: ask, guess."
 WORDS = "ask needs words: text of at most 65,536 characters that is not blank."
 
 

@@ -162,5 +162,5 @@ def test_gymnasiums_wrappers_of_observations(bird: Make, wrapper: Callable[[Any]
     assert first in env.observation_space and second in env.observation_space
     last = second["message"] if isinstance(second["message"], str) else second["message"][-1]
     assert "1" in last
-    with pytest.raises(ValueError, match="text is no vector"):
+    with pytest.raises(ValueError, match="text is not a vector"):
         gymnasium.spaces.flatdim(bird().observation_space["message"])

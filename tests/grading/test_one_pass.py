@@ -80,7 +80,7 @@ def test_known_rows_serve_golds_of_any_size(data: st.DataObject) -> None:
     rows = data.draw(st.lists(few, max_size=40))
     gold = GoldRows("", QueryResult(("a",), data.draw(st.lists(few, max_size=12))))
     most = data.draw(st.integers(len(gold.rows) + 1, 20))
-    replayed = RowCollector([gold], most).replay(FetchedRows(("a",), rows, {}, len(rows), 0.0))
+    replayed = RowCollector([gold], most).replay(FetchedRows(("a",), rows, len(rows), 0.0))
     fresh = scanned(RowCollector([gold], most), rows, data.draw(st.integers(1, 50)))
     assert replayed.total == fresh.total
     assert fresh.total is None or replayed == fresh
@@ -94,12 +94,15 @@ def scanned(collector: RowCollector, rows: list[Any], batch: int) -> FetchedRows
     return collector.fetched(("a",), is_whole=True, elapsed=0.0)
 
 
-def test_rows_behind_those_that_are_kept_are_counted_only() -> None:
+def test_fetching_stops_behind_the_rows_that_are_kept_at_one_that_no_gold_has() -> None:
     gold = GoldRows("", QueryResult(("a",), [(1,), (2,)]))
-    collector = RowCollector([gold], rows_needed([gold]))
-    fetched = scanned(collector, [(1,), (2,)] * 50_000, 1024)
-    assert (len(fetched.rows), fetched.total) == (1001, 100_000)
-    assert fetched.more == {(1,): 49_499, (2,): 49_500}
+    rows = [(1,), (2,)] * 50_000
+    repeated, foreign = (
+        scanned(RowCollector([gold], rows_needed([gold])), all_rows, 1024)
+        for all_rows in (rows, [*rows, (3,)])
+    )
+    assert (len(repeated.rows), repeated.total) == (100_000, 100_000)
+    assert (len(foreign.rows), foreign.total) == (1001, None)
 
 
 def test_a_statement_runs_once_and_stops_at_the_row_that_decides(root: Path) -> None:

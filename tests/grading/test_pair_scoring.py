@@ -101,7 +101,7 @@ def test_nothing_to_do(source: Any) -> None:
 
 
 def test_there_must_be_a_worker(source: Any) -> None:
-    with pytest.raises(ValueError, match="a worker"):
+    with pytest.raises(ValueError, match="at least one worker"):
         score_pairs([], source, workers=0)
 
 

@@ -64,6 +64,7 @@ CUT = {
     "an offset by comma": ("SELECT id FROM item ORDER BY name = 'pen' DESC LIMIT 1, 1", True),
     "no ORDER BY": ("SELECT id FROM item LIMIT 2", True),
     "no ORDER BY, all kept": ("SELECT id FROM item LIMIT 4", False),
+    "a negative LIMIT": ("SELECT id FROM item LIMIT -1", False),
     "no LIMIT": ("SELECT id FROM item ORDER BY name", False),
     "LIMIT in a sub-query": ("SELECT (SELECT id FROM item ORDER BY name LIMIT 1)", False),
     "a set operation": ("SELECT 1 AS a, 2 AS b UNION SELECT 1, 3 ORDER BY a LIMIT 1", True),

@@ -96,7 +96,7 @@ def test_a_torn_last_line_is_one_call_to_make_again(server: Start, models: Make,
 
 def test_another_damaged_line_is_named(models: Make, tmp_path: Path) -> None:
     (tmp_path / CALLS).write_bytes(b"damaged\n")
-    with pytest.raises(InputError, match="line 1 is no recorded call"):
+    with pytest.raises(InputError, match="line 1 is not a recorded call"):
         models("http://127.0.0.1:9/v1").record_in(tmp_path)
 
 
@@ -129,9 +129,9 @@ CALL = {"key": "k", "scope": "s", "n": 0, "kept": 0, "messages": [], "message": 
 def test_a_file_of_calls_of_somebody_else_may_hold_anything(models: Make, tmp_path: Path, line: str) -> None:
     """A cost that is no number would lift the run's budget."""
     (tmp_path / CALLS).write_text(f"{line}\n")
-    with pytest.raises(InputError, match="line 1 is no recorded call"):
+    with pytest.raises(InputError, match="line 1 is not a recorded call"):
         models("http://127.0.0.1:9/v1").record_in(tmp_path)
-    with pytest.raises(InputError, match="line 1 is no recorded call"):
+    with pytest.raises(InputError, match="line 1 is not a recorded call"):
         recorded_dialogues(tmp_path / CALLS)
 
 
@@ -141,13 +141,13 @@ def test_a_file_of_calls_of_somebody_else_may_hold_anything(models: Make, tmp_pa
 )
 def test_a_dialogue_that_cannot_be_put_together_is_named(tmp_path: Path, part: dict[str, Any]) -> None:
     (tmp_path / CALLS).write_text(json.dumps(CALL | part) + "\n")
-    with pytest.raises(InputError, match="line 1 is no recorded call"):
+    with pytest.raises(InputError, match="line 1 is not a recorded call"):
         recorded_dialogues(tmp_path / CALLS)
 
 
 def test_a_file_of_calls_that_is_no_text_is_named(models: Make, tmp_path: Path) -> None:
     (tmp_path / CALLS).write_bytes(b'{"key": "\xe9"}\n')
-    with pytest.raises(InputError, match="line 1 is no recorded call"):
+    with pytest.raises(InputError, match="line 1 is not a recorded call"):
         recorded_dialogues(tmp_path / CALLS)
 
 
@@ -155,7 +155,7 @@ def test_a_damaged_cache_is_told_before_anybody_plays(server: Start, models: Mak
     url, cache = server(ScriptedTurn(content="hi")).url, tmp_path / "cache"
     recorded(models, url, tmp_path, "a/0/system", cache=cache)
     next(cache.iterdir()).write_text("damaged\n")
-    with pytest.raises(InputError, match="line 1 is no recorded call"):
+    with pytest.raises(InputError, match="line 1 is not a recorded call"):
         models(url, cache=cache).chat("agent", "m", "a/0/system")
 
 

@@ -122,9 +122,9 @@ def test_absent_databases_are_said(birdenv: Command, failed: Path, tmp_path: Pat
     config = json.loads((failed / "config.json").read_text())
     (failed / "config.json").write_text(json.dumps(config | {"db_dir": "/nowhere"}))
     ran = birdenv("report", failed, "-o", tmp_path / "page.html", "--private")
-    assert ran.code == 0 and "The databases are not there" in ran.out
+    assert ran.code == 0 and "The databases are missing" in ran.out
     [overview] = Page(tmp_path / "page.html").data["overview"]
-    assert any("The databases are not there" in note for note in overview["notes"])
+    assert any("The databases are missing" in note for note in overview["notes"])
 
 
 def test_runs_that_cannot_be_shown_are_refused(birdenv: Command, run: Path, tmp_path: Path) -> None:

@@ -59,4 +59,4 @@ def test_the_command_writes_png_and_svg(birdenv: Command, by_patience: list[Path
     for name, begins in (("a.png", b"\x89PNG"), ("a.svg", b"<?xml")):
         assert birdenv("summary", by_patience[0], "--plot", tmp_path / name).code == 0
         assert (tmp_path / name).read_bytes().startswith(begins)
-    assert "ends in .png or .svg" in birdenv("summary", by_patience[0], "--plot", tmp_path / "a.gif").err
+    assert "must end in .png or .svg" in birdenv("summary", by_patience[0], "--plot", tmp_path / "a.gif").err

@@ -82,6 +82,7 @@ def test_published_profiles_judge_as_published(demo: Path, game: Any, profile: s
 
 @pytest.mark.every(3)
 @pytest.mark.parametrize("game", GAMES)
+@pytest.mark.slow
 def test_the_oracle_passes_under_the_setting(demo: Path, tmp_path: Path, game: Any) -> None:
     directory = play(game(demo, fail_doubtful=True), "oracle", tmp_path)
     text = (directory.path / "summary.txt").read_text()

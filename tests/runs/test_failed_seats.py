@@ -45,12 +45,12 @@ def test_a_user_that_fails_makes_the_episode_void(demo: Path, tmp_path: Path, us
     assert "2 episode(s) broke off with an error of another seat's player; not counted." in summary.text
     [line] = run_warnings(c_interact(demo, 2), records).lines
     assert line.startswith(
-        "2 episode(s) were ended by an error of another seat's player, and count for nobody."
+        "2 episode(s) were ended by an error of another seat's player, and are not counted."
     )
     assert not directory.finished()  # and is played again
     blame = blame_run(directory.path)
     assert (blame.episodes, blame.failed, set(blame.void.values())) == (0, {}, {"user"})
-    assert "void, since the player of the seat user failed" in blame.text()
+    assert "not counted, because the player of the seat user failed" in blame.text()
 
 
 def test_an_agent_that_fails_is_named_and_counted(demo: Path, tmp_path: Path) -> None:

@@ -88,7 +88,7 @@ def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     assert not target.exists()
     (second / "config.json").write_text(json.dumps(config))
     merge_runs([first, second], target)
-    with pytest.raises(InputError, match="merged is there already"):
+    with pytest.raises(InputError, match="merged already exists"):
         merge_runs([first, second], target)
 
 

@@ -253,7 +253,7 @@ def test_the_id_of_a_platform_alone_opens_nobody_elses_dialogue(study: tuple[Stu
         owner.post("/instructions")
     thief = Browser(study[1], query)
     assert thief.post("/consent") == 409
-    assert "under your platform's id already" in thief.page
+    assert "already taking part with your platform id" in thief.page
     assert (
         thief.post("/step/leave") == 200 and thief.status() == "consent"
     )  # a stranger, with a form of their own
@@ -271,7 +271,7 @@ def test_a_second_browser_must_wait_until_the_first_is_closed(study: tuple[Study
         assert second.post("/consent", referer=came) == 409 and second.status() == "consent"
         second.get(f"/?{WORKER.format(5)}")
         assert second.post("/consent", referer=came) == 409
-    (back,) = re.findall('href="(/[^"]*)">To the first page', second.page)
+    (back,) = re.findall('href="(/[^"]*)">Go to the first page', second.page)
     until_gone(study[0], owner)
     second.get(back)
     assert second.post("/consent") == 200
@@ -385,7 +385,11 @@ def test_a_torn_secret_signs_nothing(tmp_path: Path) -> None:
 
 def test_a_second_server_of_a_study_is_refused(tmp_path: Path) -> None:
     folder = tmp_path / "study"
-    with held_study(folder), pytest.raises(InputError, match="another server serves it"), held_study(folder):
+    with (
+        held_study(folder),
+        pytest.raises(InputError, match="another server uses it"),
+        held_study(folder),
+    ):
         pass
     with held_study(folder):
         pass

@@ -72,10 +72,10 @@ def test_a_dialogue_from_its_verdict_to_files_and_deletion(tmp_path: Path) -> No
         assert admin.get("/admin/export/nothing.csv") == 403
 
         assert admin.post("/admin/delete", {"person": who}) == 200
-        assert "all that was said in 1 dialogue(s): 3 moves" in admin.page
+        assert "Their dialogues: 1, with 3 moves" in admin.page
         assert study.store.person(who) is not None  # it was only asked
         assert admin.post("/admin/delete", {"person": who, "sure": "yes"}) == 200
-        assert "is deleted, with 1 dialogue(s)" in admin.page and study.store.person(who) is None
+        assert "Dialogues deleted with them: 1." in admin.page and study.store.person(who) is None
 
 
 def test_who_waits_and_a_problem_is_seen_and_text_of_others_is_text(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_who_waits_and_a_problem_is_seen_and_text_of_others_is_text(tmp_path: Pa
         with Chat(person) as chat:
             chat.until(lambda: chat.status == "waiting")
             person.post("/report", {"text": "<b>slow</b>"})
-            assert "The study's team can read your message now." in person.page
+            assert "The study team has received your message." in person.page
             admin.post("/admin", {"token": Doors(tmp_path).admin_token})
             admin.get("/admin/now")
             assert "prolific:<i>p</i></td>" in admin.page and "<td>open</td>" in admin.page
@@ -99,5 +99,5 @@ def test_leaving_says_what_it_means_for_the_payment(tmp_path: Path) -> None:
             person.enter()
             assert said in person.page and "study@example.org" in person.page
             person.post("/step/leave")
-            assert ("There is no completion code" in person.page) == (not codes)
+            assert ("You do not get a completion code" in person.page) == (not codes)
             assert "study@example.org" in person.page or codes

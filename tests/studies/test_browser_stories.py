@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from people_in_chromium import Person
 from test_dialogues import golds
 from test_killed_server import Server
 from test_ratings import Round, compared
@@ -20,63 +21,6 @@ from birdenv.studies import Doors, StudyConfig, make_rating_app, read_config, st
 from birdenv.studies.rating_round import rating_rows
 
 pytestmark = pytest.mark.slow
-
-
-class Person:
-    """One person at one browser of their own."""
-
-    def __init__(self, chromium: Any, port: int, path: str = "/") -> None:
-        self.errors: list[str] = []
-        self.offline_noise = False
-        self.context = chromium.new_context()
-        self.page = self.context.new_page()
-        self.page.set_default_timeout(20_000)
-        self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.goto(f"http://127.0.0.1:{port}{path}")
-
-    def _console(self, message: Any) -> None:
-        lost = "WebSocket connection" in message.text or "ERR_" in message.text
-        if message.type == "error" and not (self.offline_noise and lost):
-            self.errors.append(message.text)
-
-    def enter(self) -> None:
-        self.page.click("text=I agree and take part")
-        self.page.click("text=Start")
-
-    def say(self, words: str) -> None:
-        self.page.fill("form[data-action=message] textarea", words)
-        self.page.keyboard.press("Enter")
-
-    def lines(self) -> list[str]:
-        return self.page.locator("#events li:not(.pending)").all_inner_texts()
-
-    def sees(self, words: str) -> None:
-        self.page.locator("#events li:not(.pending)", has_text=words).first.wait_for()
-
-    def play(self, action: str, words: str) -> None:
-        where = "#editor" if action.endswith("sql") else f"form[data-action={action}]"
-        box = self.page.locator(where).locator("textarea, .cm-content")
-        for key in ("Control+A", "Delete"):
-            box.press(key)
-        self.page.keyboard.insert_text(words)
-        self.page.click(
-            "#editor button[data-action=" + action + "]" if where == "#editor" else f"{where} button"
-        )
-
-    def finish(self) -> str:
-        self.page.wait_for_selector("#end")
-        self.page.click("text=Send")  # the browser asks for what is needed, and sends nothing
-        assert (
-            self.page.locator("fieldset:invalid").count() == 4 and not self.page.locator(".problem").count()
-        )
-        for name in ("fluent", "correct", "humanlike", "cooperative"):
-            self.page.check(f"input[name={name}][value='4']")
-        self.page.click("text=Send")
-        code = self.page.inner_text("#code")
-        self.page.reload()
-        assert self.page.inner_text("#code") == code
-        return str(code)
 
 
 def test_two_people_find_their_friend_through_reload_offline_and_a_killed_server(
@@ -145,20 +89,20 @@ def test_two_people_and_sql_with_debug_and_follow_up(chromium: Any, tmp_path: Pa
             each.page.wait_for_selector("#message form")
         user, person = sorted(people, key=lambda each: each.page.locator("form[data-action=clarify]").count())
         person.page.wait_for_selector("#editor .cm-content")
-        person.play("clarify", "What do you mean by roomy?")
+        person.say("What do you mean by roomy?")
         user.sees("What do you mean by roomy?")
-        user.play("answer", "At least 40 seats, <i>please</i>.")
+        user.say("At least 40 seats, <i>please</i>.")
         person.sees("At least 40 seats, <i>please</i>.")
         probe = person.page.locator("#editor .cm-content")
         probe.press_sequentially("SELECT weekly_h")
         person.page.locator(".cm-tooltip-autocomplete li", has_text="weekly_hours").wait_for()
-        person.play("execute_sql", "SELECT name, seats FROM branches ORDER BY name LIMIT 2")
+        person.play_sql("SELECT name, seats FROM branches ORDER BY name LIMIT 2", "Run")
         person.page.wait_for_selector("#events table td >> text=Harbour")
-        person.play("submit_sql", "SELECT 1")
+        person.play_sql("SELECT 1", "Submit")
         person.page.wait_for_selector("#events li.house >> nth=1")
-        person.play("submit_sql", right)
+        person.play_sql(right, "Submit")
         person.page.wait_for_selector("#standing >> text=The second request")
-        person.play("submit_sql", next_right)
+        person.play_sql(next_right, "Submit")
         assert user.finish() != person.finish()
         assert not any("SELECT" in line for line in user.lines())
         assert study.store.dialogues()[0].rewards == [0.8, 0.8]

@@ -108,7 +108,7 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
     with pytest.warns(UserWarning) as told:
         assert list(read_config(path).partners) == ["human", "rulebased"]
     words = [str(each.message).partition("names ")[2] for each in told]
-    assert words == [f"{name!r}, which is no active model: left out" for name in ("neural", "off")]
+    assert words == [f"{name!r}, which is not an active model: left out" for name in ("neural", "off")]
 
 
 @pytest.mark.parametrize(
@@ -134,14 +134,14 @@ def test_a_quota_of_nobody_is_left_out_with_a_warning(tmp_path: Path) -> None:
         ({"status_params": STATUSES, "models": 3}, "models"),
         (
             {"status_params": STATUSES, "models": {"human": {"active": True, "type": "rulebased"}}},
-            "no model can have the name 'human'",
+            "a model cannot have the name 'human'",
         ),
         ({"status_params": STATUSES, "num_chats_per_scenario": {"human": 0}}, "leaves no partner"),
         ({"titel": "x"}, "json: titel: there is no such field; the fields are title, consent, instructions"),
         ({"limits": {"waitng": 5}}, "json: limits.waitng: there is no such field$"),
         ({"codes": {"dne": "C1"}}, "json: codes.dne: Input should be 'done', 'partner_left'"),
         ({"standby": "bot"}, "json: standby is 'bot'"),
-        ({"partners": {"x": {"player": "human"}}}, "partners.x: a partner without `player` is a person"),
+        ({"partners": {"x": {"player": "human"}}}, "partners.x: for a partner who is a person"),
         ({"check": [{"question": "?", "options": ["a", "b"], "answer": 2}]}, "the last option is 1"),
     ],
 )
@@ -153,8 +153,8 @@ def test_a_file_that_cannot_be_used_says_why(tmp_path: Path, record: dict[str, A
 @pytest.mark.parametrize(
     ("question", "said"),
     [
-        ({"name": "form"}, "the page has a field of that name"),
-        ({"name": "item"}, "the page has a field of that name"),
+        ({"name": "form"}, "the page has a field with that name"),
+        ({"name": "item"}, "the page has a field with that name"),
         ({"name": "a", "scale": -1}, "the scale is -1"),
         ({"name": "a", "scale": 10**9}, "the scale is 1000000000"),
         ({"name": "a", "about": "xyz"}, "about is 'xyz'"),

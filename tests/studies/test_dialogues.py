@@ -233,7 +233,7 @@ def test_the_time_limit_of_a_dialogue_sends_both_browsers_to_the_survey(tmp_path
             for chat in (one, two):
                 chat.until(lambda: chat.status == "survey")  # noqa: B023
         for person in people:
-            assert person.status() == "survey" and "The time for your conversation is over." in person.page
+            assert person.status() == "survey" and "The time for your conversation is up." in person.page
 
 
 def test_a_dialogue_in_two_browsers_replays_through_gymnasium_to_the_same_rewards(tmp_path: Path) -> None:

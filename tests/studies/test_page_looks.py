@@ -1,244 +1,152 @@
-"""Every page as people see it: on a wide screen and on a phone, light and dark.
+"""The pages that are not on the whole way of a study in each game (`test_whole_way.py`), as people see them.
 
-Nothing is too wide for its screen, and axe finds nothing serious. With BIRDENV_SCREENSHOTS=FOLDER the
-pictures are kept there.
+They are looked at on a wide screen and on a phone, light and dark.
 """
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
-from test_dialogues import golds
+from people_in_chromium import Person
 from test_ratings import Round, compared
 from web_browser import listening, served
 
-from birdenv.studies import Doors, Partner, StudyConfig, make_rating_app
+from birdenv.studies import Doors, Partner, StudyConfig, make_rating_app, make_replay_app
+from birdenv.studies.replay import Records
 
 pytestmark = pytest.mark.slow
-axe = pytest.importorskip(
-    "axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed"
-)
-SIZES = ((1280, 800), (390, 844))
 CHECK = [{"question": "Who wins?", "options": ["I", "Both of us"], "answer": 1}]
 
 
-class Eyes:
-    """Somebody at a browser who looks at each page in every way."""
-
-    def __init__(self, chromium: Any, port: int, folder: Path, path: str = "/") -> None:
-        self.folder = Path(os.environ.get("BIRDENV_SCREENSHOTS") or folder)
-        self.folder.mkdir(parents=True, exist_ok=True)
-        self.errors: list[str] = []
-        self.page = chromium.new_context(viewport={"width": 1280, "height": 800}).new_page()
-        self.page.set_default_timeout(20_000)
-        self.page.on("console", self._console)
-        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
-        self.page.goto(f"http://127.0.0.1:{port}{path}")
-
-    def _console(self, message: Any) -> None:
-        if message.type == "error":
-            self.errors.append(f"{message.text} {message.location}")
-
-    def look(self, name: str, whole: bool = False) -> None:
-        """Look at a page; `whole` takes all of it into the picture, not what is seen first."""
-        page = self.page
-        for width, height in SIZES:
-            page.set_viewport_size({"width": width, "height": height})
-            for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)
-                page.screenshot(path=self.folder / f"{name}-{width}-{scheme}.png", full_page=whole)
-                if (width, scheme) in ((1280, "dark"), (390, "light")):
-                    continue  # the same nodes in the same colours
-                found = axe.Axe().run(page).response["violations"]
-                bad = [
-                    f"{each['id']}: {[node['html'][:120] for node in each['nodes'][:3]]}"
-                    for each in found
-                    if each["impact"] in ("serious", "critical")
-                ]
-                assert not bad, f"{name}, {width} px, {scheme}: {bad}"
-            wide = page.locator("html").evaluate("each => each.scrollWidth")
-            assert wide <= width, f"{name} is {wide} px wide on a screen of {width}"
-        page.set_viewport_size({"width": 1280, "height": 800})
-        assert self.errors == []
-
-    def enter(self) -> None:
-        self.page.click("text=I agree and take part")
-        self.page.click("text=Start")
-
-
-def config(player: str | None = None, seat: str | None = None, **facts: Any) -> StudyConfig:
-    partners = {} if player is None else {"partners": {"rule": Partner(player=player)}, "seat": seat}
-    return StudyConfig(**partners, **facts)
-
-
-def test_the_way_of_a_person_who_waits_fails_or_leaves(chromium: Any, tmp_path: Path) -> None:
-    made = config(check=CHECK, contact="study@example.org", instructions="Please talk as in a chat.")
+def test_one_who_fails_the_check_and_one_who_leaves(chromium: Any, tmp_path: Path) -> None:
+    made = StudyConfig(
+        check=CHECK,
+        contact="study@example.org",
+        instructions="Please talk as in a chat.",
+        codes={"left": "CODE-LEFT"},
+    )
     with served(tmp_path, "mutual-friends", made, limit=3) as (_, port):
-        one = Eyes(chromium, port, tmp_path)
+        one = Person(chromium, port, "/?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&workerId=W&hitId=H")
+        one.look("consent-preview")
+        one.page.goto(f"http://127.0.0.1:{port}/")
         one.look("consent")
-        one.page.click("text=I agree and take part")
-        one.look("instructions")
-        one.page.check("input[type=radio][value='0']")
-        one.page.click("text=Start")
-        one.look("check-once-wrong")
-        one.page.check("input[type=radio][value='0']")
-        one.page.click("text=Start")
-        one.look("check-failed")
-        two = Eyes(chromium, port, tmp_path)
-        two.page.click("text=I agree and take part")
-        two.page.check("input[type=radio][value='1']")
-        two.page.click("text=Start")
+        one.press("I agree and take part")
+        for name in ("instructions-once-wrong", "failed-check"):
+            one.page.check("input[type=radio][value='0']")
+            one.press("Start")
+            one.look(name)
+
+        two = Person(
+            chromium, port, "/?workerId=W2&assignmentId=A&hitId=H&turkSubmitTo=https://www.mturk.com"
+        )
+        two.press("I agree and take part")
+        two.pick(two.page.get_by_label("Both of us"))
+        two.press("Start")
         two.page.wait_for_selector("#left:not(:empty)")
         two.look("waiting")
-        two.page.click("summary >> text=Leave the study")
-        two.look("leave-asks")
-        two.page.click("text=Leave for good")
+        for part in two.page.locator("footer summary").all():
+            part.click()
+        two.look("waiting-opened", whole=True)
+        two.page.goto(f"http://127.0.0.1:{port}/?workerId=W3&assignmentId=B&hitId=H")
+        two.look("replace")
+        two.page.click("text=Do not change")
+        two.press("Leave the study", "summary")
+        two.press("Leave for good")
+        two.page.wait_for_selector("text=Submit to Mechanical Turk")
         two.look("left")
         two.page.goto(f"http://127.0.0.1:{port}/nothing")
         two.errors.clear()  # the browser notes the 404
         two.look("refused")
 
 
-def test_two_people_find_their_friend(chromium: Any, tmp_path: Path) -> None:
-    with served(tmp_path, "mutual-friends", config(), limit=3) as (_, port):
-        one, two = (Eyes(chromium, port, tmp_path) for _ in range(2))
+def test_one_for_whom_nobody_comes(chromium: Any, tmp_path: Path) -> None:
+    with served(tmp_path, "mutual-friends", StudyConfig(limits={"waiting": 1}), limit=1) as (_, port):
+        one = Person(chromium, port, "/?PROLIFIC_PID=P&STUDY_ID=S&SESSION_ID=V")
+        one.enter()
+        one.page.wait_for_selector("#code")
+        one.look("nobody-came")
+
+
+def test_odd_words_and_a_partner_who_leaves(chromium: Any, tmp_path: Path) -> None:
+    with served(tmp_path, "mutual-friends", StudyConfig(least_words=9), limit=3) as (_, port):
+        one, two = (Person(chromium, port) for _ in range(2))
         for each in (one, two):
             each.enter()
-        for each in (one, two):
-            each.page.wait_for_selector("#message textarea")
-        one.look("friends-begin")
-        for place, words in enumerate(
-            (
-                "hi! any of yours into dance?",
-                "no, mine are into chess <b>mostly</b>",
-                "‏שלום לך, חבר",
-                "a" * 3000,
-            )
-        ):
-            who = (one, two)[place % 2]
-            who.page.fill("#message textarea", words)
-            who.page.keyboard.press("Enter")
-            who.page.wait_for_selector(f"#events li.you >> nth={place // 2}")
-        one.page.locator("#side input[type=radio]").first.check()
-        one.page.click("text=Choose this friend")
-        two.page.wait_for_selector("text=chose")
-        two.look("friends-talk")
-        two.page.set_viewport_size({"width": 390, "height": 844})
-        two.page.click("#tabs >> text=Your friends")
-        two.look("friends-table")
-        two.page.click("summary >> text=Leave the study")
-        two.page.click("text=Leave for good")
+        words = ("any of yours into <b>dance</b>?", "\u200fשלום לך, חבר \u202edesrever", "a" * 3000)
+        for who, said in zip((one, two, one), words, strict=True):
+            who.page.wait_for_selector("#message textarea")
+            who.say(said)
+            who.sees(said[-8:])
+        two.look("odd-words")
+        two.press("Leave the study", "summary")
+        two.press("Leave for good")
         one.page.wait_for_selector("text=Wait for another partner")
         one.look("alone")
 
 
-def test_a_buyer_and_one_who_divides(chromium: Any, tmp_path: Path) -> None:
-    with served(tmp_path / "b", "bargain", config("rulebased", "buyer"), limit=3) as (_, port):
-        one = Eyes(chromium, port, tmp_path)
-        one.enter()
-        one.page.wait_for_selector("#events li.partner")
-        one.look("bargain")
-        one.page.click("summary >> text=Make an offer")
-        one.look("bargain-offer")
-        one.page.fill("input[name=price]", "10")
-        one.page.click("form[data-action=offer] button")
-        one.look("bargain-asks-once")
-        one.page.keyboard.press("Escape")
-        one.page.click("form[data-action=quit] button")
-        one.page.click("dialog >> text=Yes")
-        one.page.wait_for_selector("#end")
-        one.look("bargain-survey")
-    with served(tmp_path / "d", "deal-or-no-deal", config("rulebased", "agent_0"), limit=3) as (_, port):
-        one = Eyes(chromium, port, tmp_path)
-        one.enter()
-        one.page.wait_for_selector("#message textarea")
-        one.page.click("summary >> text=Say what you take")
-        one.look("deal")
-
-
-def test_an_analyst(chromium: Any, tmp_path: Path) -> None:
-    made = config("rule", "system")
+def test_a_wrong_submission_and_the_administrator(chromium: Any, tmp_path: Path) -> None:
+    partners = {"rule": Partner(player="rule", chats=1), "human": Partner()}
+    made = StudyConfig(partners=partners, seat="system", contact="study@example.org")
     with served(tmp_path, "c-interact", made, limit=1, execute_sql=True) as (study, port):
-        right, _ = golds(study)
-        one = Eyes(chromium, port, tmp_path)
-        one.look("consent-sql")
+        one = Person(chromium, port)
         one.enter()
-        page = one.page
-        page.wait_for_selector("#editor .cm-content")
-        one.look("analyst-begin")
-        page.fill("#message textarea", "What do you mean by roomy?")
-        page.keyboard.press("Enter")
-        page.wait_for_selector("#events li.partner >> nth=1")
-        code = page.locator(".cm-content")
+        one.page.wait_for_selector("#editor .cm-content")
+        one.play_sql("SELECT * FROM branches JOIN copies USING (branch_id) ORDER BY name LIMIT 40", "Run")
+        one.page.wait_for_selector("#events table")
+        one.play_sql("SELECT nothing", "Submit")
+        one.page.wait_for_selector("#events >> text=one more attempt")
+        one.look("wrong")
+        waits = Person(chromium, port)
+        waits.enter()
+        waits.page.wait_for_selector("#left:not(:empty)")
+        one.play_sql("SELECT nothing", "Submit")
+        one.page.wait_for_selector("#end")
+        one.look("wrong-survey", whole=True)
 
-        def write(sql: str, button: str) -> None:
-            for key in ("Control+A", "Delete"):  # written over, the browser would keep the old style
-                code.press(key)
-            page.keyboard.insert_text(sql)
-            page.click(f"#editor >> text={button}")
-
-        write("SELECT * FROM branches JOIN copies USING (branch_id) ORDER BY name LIMIT 40", "Run")
-        page.wait_for_selector("#events table")
-        one.look("analyst-result")
-        page.fill("#side input[type=search] >> nth=0", "seats")
-        page.set_viewport_size({"width": 390, "height": 844})
-        page.click("#tabs >> text=Tables")
-        one.look("analyst-tables")
-        page.click("#tabs >> text=Knowledge") if page.locator("#tabs").is_visible() else None
-        page.set_viewport_size({"width": 390, "height": 844})
-        page.click("#tabs >> text=SQL")
-        one.look("analyst-editor")
-        page.set_viewport_size({"width": 1280, "height": 800})
-        write("SELECT 1", "Submit")
-        page.wait_for_selector("#events >> text=one more attempt")
-        one.look("analyst-wrong")
-        write("SELECT 2", "Submit")
-        page.wait_for_selector("#end")
-        one.look("analyst-survey", whole=True)
-        for name in ("fluent", "correct", "humanlike", "cooperative"):
-            page.check(f"input[name={name}][value='4']")
-        page.click("text=Send")
-        one.look("finished")
-        assert right
-
-        owner = Eyes(chromium, port, tmp_path, "/admin")
+        owner = Person(chromium, port, "/admin")
         owner.look("admin-sign-in")
         owner.page.fill("input[name=token]", Doors(tmp_path).admin_token)
-        owner.page.click("text=Open")
+        owner.press("Open")
         owner.look("admin", whole=True)
+        (person,) = (each.id for each in study.store.people("survey"))
+        owner.page.fill("form[action='/admin/link'] input", person)
+        owner.page.click("form[action='/admin/link'] button")
+        owner.look("admin-link")
+        owner.page.fill("form[action='/admin/delete'] input", person)
+        owner.page.click("form[action='/admin/delete'] button")
+        owner.look("admin-asks")
         owner.page.goto(f"http://127.0.0.1:{port}/admin/replay")
         owner.look("replay-list")
         owner.page.click("#dialogues a")
         owner.page.wait_for_selector("#place:not(:empty)")
         owner.look("replay-begin")
         owner.page.click("#whole")
-        owner.page.select_option("#view", label="system")
-        owner.look("replay")
-
-
-def test_a_customer_and_the_other_sql_games(chromium: Any, tmp_path: Path) -> None:
-    for game, player, seat in (
-        ("c-interact", "asks-first", "user"),
-        ("a-interact", "rule", "system"),
-        ("bird", None, None),
-    ):
-        with served(tmp_path / game, game, config(player, seat), limit=1) as (_, port):
-            one = Eyes(chromium, port, tmp_path)
-            one.enter()
-            one.page.wait_for_selector("#side .panel")
-            if seat == "user":
-                one.page.wait_for_selector("#events li.partner")
-            one.look(f"{game}-{seat or 'alone'}")
+        for seat in ("everything", "system", "user"):
+            owner.page.select_option("#view", label=seat)
+            owner.look(f"replay-{seat}")
+    with Records([tmp_path], private=True) as records:
+        app, token = make_replay_app(records)
+        with listening(app) as port:
+            owner = Person(chromium, port, f"/open/{token}")
+            owner.page.click("#dialogues a")
+            owner.page.select_option("#view", label="user")
+            owner.look("replay-private")
 
 
 @pytest.mark.parametrize("compare", [None, "dialogues"])
 def test_a_rater(chromium: Any, tmp_path: Path, compare: Any) -> None:
-    made = Round(tmp_path, compared(2, 2), compare=compare, raters=1, most=2)
+    made = Round(tmp_path, compared(2, 1), compare=compare, raters=1, most=1, instructions="Read it all.")
     with listening(make_rating_app(made.ratings, tmp_path)) as port:
-        one = Eyes(chromium, port, tmp_path)
-        one.page.click("text=I agree and take part")
+        one = Person(chromium, port)
+        one.look("rating-consent")
+        one.press("I agree and take part")
         one.page.locator("#sides li").first.wait_for()
         one.look("compare" if compare else "rate", whole=True)
+        for choice in one.page.locator("input[type=radio][value='4'], input[value=left]").all():
+            choice.check()
+        for box in one.page.locator("textarea").all():
+            box.fill("It is clearer.")
+        one.press("Send")
+        one.look("rating-end")

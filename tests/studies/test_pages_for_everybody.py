@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from test_browser_stories import Person
+from people_in_chromium import Person
 from web_browser import served
 
 import birdenv.studies
@@ -15,18 +15,17 @@ from birdenv.dialogue.games import find_game, game_names
 from birdenv.studies import Partner, StudyConfig
 
 PHONE = {"width": 390, "height": 844}
-CHECK = [{"question": "Who wins?", "options": ["I", "Both of us"], "answer": 1}]
+
+
+def own_files() -> list[Path]:
+    """All that pages are made of, without the bundled editor."""
+    root = Path(birdenv.studies.__file__).parent
+    kinds = ("static/*.js", "static/*.css", "templates/*.html", "_*.py", "study/*.py")
+    return [each for kind in kinds for each in root.glob(kind) if each.name != "editor.js"]
 
 
 def test_pages_and_scripts_know_no_game_by_name() -> None:
-    root = Path(birdenv.studies.__file__).parent
-    files = [
-        *root.glob("static/*.js"),
-        *root.glob("templates/*.html"),
-        *root.glob("_*.py"),
-        *root.glob("study/*.py"),
-    ]
-    own = [each for each in files if each.name != "editor.js"]
+    own = own_files()
     names = {name for name in game_names() if ":" not in name} - {"guess"}
     seats = {seat for name in names for seat in find_game(name).seat_names} - {"user", "system"}
     acts = {action for name in names for seat in find_game(name).seats for action in seat.kinds} - {
@@ -38,60 +37,48 @@ def test_pages_and_scripts_know_no_game_by_name() -> None:
         assert not found, f"{file.name} names {found}"
 
 
+def test_pages_need_no_font_with_icons() -> None:
+    for file in own_files():
+        file.read_text().encode("cp1252")  # letters and signs that a plain font has
+
+
 @pytest.mark.slow
-def test_from_consent_to_code_by_keyboard_alone(chromium: Any, tmp_path: Path) -> None:
-    made = StudyConfig(partners={"rule": Partner(player="rule")}, seat="system", check=CHECK)
-    with served(tmp_path, "c-interact", made, limit=1, execute_sql=True) as (study, port):
+def test_a_report_of_a_problem_leaves_what_is_typed(chromium: Any, tmp_path: Path) -> None:
+    made = StudyConfig(partners={"rule": Partner(player="rule")}, seat="system")
+    with served(tmp_path, "c-interact", made, limit=1) as (study, port):
         person = Person(chromium, port)
-        page, keys = person.page, person.page.keyboard
+        page = person.page
 
-        def tab_to(wanted: str) -> None:
-            """Press Tab until the control with this name has the focus."""
-            for _ in range(60):
-                keys.press("Tab")
-                focus = page.locator("*:focus").last  # the editor is in a shadow tree
-                name = focus.evaluate(
-                    "each => each.ariaLabel || each.labels?.[0]?.textContent || each.textContent"
-                )
-                if wanted in name:
-                    return
-            raise AssertionError(f"Tab never comes to {wanted}")
+        def report(words: str) -> None:
+            person.press("Report a problem", "summary")
+            person.write(page.get_by_label("What is wrong?"), words)
+            person.press("Send to the study team")
+            page.get_by_text("Thank you. The study team has received your message.").wait_for()
 
-        tab_to("I agree and take part")
-        keys.press("Enter")
-        page.wait_for_selector("text=Please answer first")
-        tab_to("I")
-        keys.press("ArrowDown")  # the second answer
-        tab_to("Start")
-        keys.press("Enter")
-        page.wait_for_selector("#message textarea:focus")  # nobody has to look for it
-        keys.type("What do you mean by roomy?")
-        keys.press("Enter")
-        person.sees("What do you mean by roomy?")
-        page.wait_for_selector("#events li.partner >> nth=1")
-        page.wait_for_selector("#message textarea:focus")
-        tab_to("Your SQL")
-        keys.type("SELECT 1 AS one")
-        keys.press("Control+Enter")  # runs it
-        page.wait_for_selector("#events table")
-        tab_to("Submit")
-        keys.press("Enter")
-        page.wait_for_selector("text=You have one more attempt.")
-        keys.press("Enter")  # the focus is where it was
-        page.wait_for_selector("text=That was your last attempt.")
-        for name in ("fluent", "correct", "humanlike", "cooperative"):
-            for _ in range(60):
-                keys.press("Tab")
-                if page.locator(f"input[name={name}]:focus").count():
-                    break
-            keys.press("Space")
-            keys.press("ArrowRight")
-        tab_to("Send")
-        keys.press("Enter")
-        assert page.inner_text("#code").startswith("BIRDENV-")
-        assert person.errors == []
-        (stored,) = study.store.dialogues()
-        assert study.store.moves(stored.id)[-1].event.action == "submit_sql"
+        person.enter()
+        person.write(page.locator("#editor .cm-content"), "SELECT 1 AS draft")
+        person.write(page.locator("#message textarea"), "What do you mean")
+        report("The request is cut off.")
+        assert page.locator("#editor .cm-content").inner_text() == "SELECT 1 AS draft"
+        assert page.locator("#message textarea").input_value() == "What do you mean"
+        assert page.get_by_label("What is wrong?").input_value() == ""
+        for left in ("one more attempt", "last attempt"):
+            person.press("Submit")
+            page.get_by_text(left).wait_for()
+        page.locator("textarea[name=comments]").fill("It was fun.")
+        page.check("input[name=fluent][value='2']")
+        report("The verdict is odd.")
+        assert page.locator("textarea[name=comments]").input_value() == "It was fun."
+        assert page.is_checked("input[name=fluent][value='2']")
+        assert [each.text for each in study.store.reports()] == [
+            "The request is cut off.",
+            "The verdict is odd.",
+        ]
+        person.context.set_offline(True)
+        page.get_by_label("What is wrong?").fill("Am I heard?")
+        person.press("Send to the study team")
+        page.get_by_text("There is no connection.").wait_for()
+        assert page.get_by_label("What is wrong?").input_value() == "Am I heard?"
 
 
 @pytest.mark.slow
@@ -99,10 +86,11 @@ def test_without_javascript_a_sentence_says_so(chromium: Any, tmp_path: Path) ->
     with served(tmp_path, "mutual-friends", StudyConfig(), limit=1) as (_, port):
         page = chromium.new_context(java_script_enabled=False).new_page()
         page.goto(f"http://127.0.0.1:{port}/")
-        assert "This study needs JavaScript." in page.inner_text("body")
+        assert "This page needs JavaScript." in page.inner_text("body")
         page.click("text=I agree and take part")
-        page.click("text=Start")
-        assert "This study needs JavaScript." in page.inner_text("body")
+        page.click("button >> text=Start")
+        page.wait_for_selector("text=Waiting for your partner")
+        assert "This page needs JavaScript." in page.inner_text("body")
 
 
 @pytest.mark.slow

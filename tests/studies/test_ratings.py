@@ -265,7 +265,7 @@ def test_the_command_exports_ratings_and_pairs(
     monkeypatch.setattr(sys, "argv", ["birdenv", "export", str(folder.parent), "--format", "pairs"])
     with pytest.raises(SystemExit):
         main()
-    assert "holds no ratings" in " ".join(capsys.readouterr().err.split())
+    assert "contains no ratings" in " ".join(capsys.readouterr().err.split())
 
 
 @pytest.mark.slow

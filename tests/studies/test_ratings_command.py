@@ -33,7 +33,7 @@ def test_ratings_are_imported_into_a_run(birdenv: Any, tmp_path: Path) -> None:
     run = tmp_path / "run"
     assert birdenv("play", "mutual-friends", "--agent", "rulebased", "--limit", "1", "-o", run).code == 0
     ran = birdenv("ratings", run)
-    assert ran.code == 2 and "has no ratings yet: --import FILE adds some" in ran.err
+    assert ran.code == 2 and "has no ratings yet: add some with --import FILE" in ran.err
     (tmp_path / "a.csv").write_text(RATINGS)
     for count in (24, 0):
         ran = birdenv("ratings", run, "--import", tmp_path / "a.csv")
@@ -43,4 +43,4 @@ def test_ratings_are_imported_into_a_run(birdenv: Any, tmp_path: Path) -> None:
             and "24 rating" in ran.out
         )
     ran = birdenv("ratings", tmp_path / "a.csv", "--import", tmp_path / "a.csv")
-    assert ran.code == 2 and "--import needs one folder" in ran.err
+    assert ran.code == 2 and "--import needs exactly one folder" in ran.err

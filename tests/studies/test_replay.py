@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 import pytest
@@ -45,8 +46,13 @@ def study(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run of one dialogue about SQL."""
-    folder = tmp_path_factory.mktemp("run") / "played"
-    sys_argv, sys.argv = sys.argv, ["birdenv", "c-interact", "-n", "1", "-o", str(folder)]
+    return played("c-interact", tmp_path_factory.mktemp("run"))
+
+
+def played(game: str, where: Path) -> Path:
+    """Play one task of a game; returns the folder."""
+    folder = where / "played"
+    sys_argv, sys.argv = sys.argv, ["birdenv", game, "-n", "1", "-o", str(folder)]
     try:
         with pytest.raises(SystemExit) as end:
             main()
@@ -90,23 +96,46 @@ def test_what_is_secret_between_seats_stays_so(tmp_path: Path) -> None:
     assert [view["name"] for view in gone] == ["everything"]
 
 
-def test_a_run_is_seen_without_gold_unless_its_owner_asks(run: Path) -> None:
-    with Records([run]) as records:
-        record = only(records.all())
-        seen = as_seen(record)
-    assert record.players == ("asks-first", "rule")
-    system, user = seen["views"][1:]
-    assert not any(line["action"] == "submit_sql" for line in user["lines"])
-    assert any(line["action"] == "submit_sql" for line in system["lines"])
-    with Records([run], private=True) as records:
-        secret = as_seen(only(records.all()))["private"]
-    with make_game("c-interact", limit=1) as arena:
+def pages_of(records: Records) -> tuple[str, dict[str, dict[str, Any]]]:
+    """All pages of one recorded dialogue as their owner gets them, and its views by name."""
+    record = only(records.all())
+    app, token = make_replay_app(records)
+    with listening(app) as port:
+        owner = Browser(port, "")
+        pages = []
+        for path in (f"/open/{token}", "/", f"/dialogue?id={quote(record.id)}", f"/record?id={record.id}"):
+            assert owner.get(path) == 200
+            pages.append(owner.page)
+    seen = json.loads(pages.pop())
+    text = "\n".join([*pages, json.dumps(seen, ensure_ascii=False)])
+    return text, {view["name"]: view for view in seen["views"]}
+
+
+@pytest.mark.parametrize("game", ["c-interact", "a-interact"])
+def test_a_run_is_seen_without_what_is_private_unless_its_owner_asks(game: str, tmp_path: Path) -> None:
+    run = played(game, tmp_path)
+    with make_game(game, limit=1) as arena:
         brief = arena.start(arena.ids[0]).rules.private_brief(1)[0]
-    assert seen["private"] is None
-    assert brief.gold[0] in secret["gold_sql"]
-    told = json.dumps([view["told"] for view in seen["views"]])
-    for hidden in (*brief.gold, *(point.snippet for point in brief.ambiguities)):
-        assert json.dumps(hidden)[1:-1] not in told
+        told = arena.start(arena.ids[0]).rules.panels(1)
+    with Records([run]) as records:
+        text, views = pages_of(records)
+    with Records([run], private=True) as records:
+        secret, all_views = pages_of(records)
+    hidden = [brief.clear_query, *(meaning for panel in told for _, meaning in panel.entries)]
+    hidden += [*brief.gold, *(point.snippet for point in brief.ambiguities)]
+    assert len(hidden) > 3
+    assert brief.clear_query not in text and brief.clear_query in secret
+    shown = json.dumps([view["told"] for view in views.values()], ensure_ascii=False)
+    assert [each for each in hidden if json.dumps(each, ensure_ascii=False)[1:-1] in shown] == []
+    assert "--private" in views["user"]["told"]["panels"][0]["text"] and views["user"]["told"]["guide"]
+    assert [each["title"] for each in all_views["user"]["told"]["panels"]] == [
+        "What you want",
+        "What you mean",
+    ]
+    assert json.dumps(brief.gold[0])[1:-1] in secret and '"private": null' in text
+    assert all_views["system"] == views["system"] and views["system"]["told"]["panels"]
+    assert not any(line["action"] == "submit_sql" for line in views["user"]["lines"])
+    assert any(line["action"] == "submit_sql" for line in views["system"]["lines"])
 
 
 def test_a_file_of_dialogues_is_seen_as_it_is(tmp_path: Path) -> None:
@@ -196,7 +225,7 @@ def test_a_run_whose_data_are_gone_is_still_seen(run: Path, tmp_path: Path) -> N
     (moved / "config.json").write_text(json.dumps({**config, "data_file": str(tmp_path / "gone.jsonl")}))
     with Records([moved]) as records:
         assert len(as_seen(only(records.all()))["views"]) == 1
-        assert "only the record itself" in records.notes[0]
+        assert "only the whole record" in records.notes[0]
 
 
 def test_pages_open_with_the_token_only_and_filter(study: Path, run: Path) -> None:
@@ -234,7 +263,7 @@ def test_the_command_wants_either_a_game_or_records(
     for words, why in (
         ([], "name a game"),
         (["bargain", "--replay", str(tmp_path)], "leave out the game"),
-        (["bargain", "--private"], "goes with --replay"),
+        (["bargain", "--private"], "only be used with --replay"),
     ):
         monkeypatch.setattr(sys, "argv", ["birdenv", "web", *words])
         with pytest.raises(SystemExit):

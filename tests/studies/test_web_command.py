@@ -43,7 +43,7 @@ def told(words: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captu
     ("words", "why"),
     [
         (["nothing"], "unknown game 'nothing'"),
-        (["bird", "--scenario-path", "x.json"], "reads no scenarios"),
+        (["bird", "--scenario-path", "x.json"], "does not read scenarios"),
         (["bargain", "--buyer", "nobody"], "unknown .* 'nobody'"),
         (["bargain", "--buyer", "rulebased", "--seller", "rulebased"], "one seat must be left"),
         (["bargain", "--seller", "human"], "leave out 'human'"),
@@ -82,7 +82,7 @@ def test_a_seat_on_the_command_line_holds_over_the_file(tmp_path: Path) -> None:
     partners = {"ours": {"player": "rule", "chats": 3}, "human": {}}
     file.write_text(json.dumps({"title": "Ours", "seat": "user", "partners": partners, "standby": "ours"}))
     game = find_game("c-interact")
-    with pytest.warns(UserWarning, match="--user rule takes the place of `seat` and `partners` in .*json"):
+    with pytest.warns(UserWarning, match="--user rule replaces `seat` and `partners` in .*json"):
         made = _config(game, file, {"user": "rule"})
     assert (made.title, made.seat, made.standby) == ("Ours", "system", "ours")
     assert made.partners == {"ours": Partner(player="rule", chats=3)}
@@ -140,9 +140,7 @@ def test_an_address_that_is_taken_is_told(
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = str(taken.getsockname()[1])
         says = told(["web", "bargain", "--port", port], monkeypatch, capsys)
-    assert (
-        f"port {port} (Address already in use): --port 0 takes a free port" in says and says.count("\n") == 1
-    )
+    assert f"port {port} (Address already in use): use --port 0 for a free" in says and says.count("\n") == 1
 
 
 def test_without_the_extra_the_command_names_it(

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from html import unescape
 from http.client import HTTPConnection
 from pathlib import Path
+from random import Random
 from typing import Any
 from urllib.parse import urlencode
 
@@ -24,12 +25,12 @@ from birdenv.studies._connection import MAX_FRAME
 
 @contextmanager
 def served(
-    folder: Path, game: str | Game, config: StudyConfig, **settings: Any
+    folder: Path, game: str | Game, config: StudyConfig, *, rng: Random | None = None, **settings: Any
 ) -> Iterator[tuple[Study, int]]:
     """Serve a study on a free port of this machine; yields it and the port."""
     with study_arena(game, config, settings) as arena:
         store = open_store(folder)
-        study = Study(arena, config, store)
+        study = Study(arena, config, store, rng=rng)
         try:
             with listening(make_app(study, folder)) as port:
                 yield study, port

@@ -55,6 +55,19 @@ def test_a_question_about_what_was_just_told_is_understood() -> None:
     assert first != second
 
 
+def test_what_a_number_or_a_bound_proposes_is_about_what_was_told_last() -> None:
+    first, out, bound = talk("library_1", "What are roomy branches?", "so 39 is out?", "or more?")
+    assert "40" in first and "40" in out and "40" in bound
+    assert talk("library_1", "so 39 is out?")[0] == ASKING_BACK
+
+
+def test_a_question_after_what_was_said_is_about_something_else() -> None:
+    _, answer = talk(
+        "library_7", "What is careless handling?", "You said damage or loss: do fines that were waived count?"
+    )
+    assert "waived" in answer
+
+
 def test_without_anything_told_a_reference_is_asked_back() -> None:
     assert talk("library_1", "yes, but above or at least?", "and the second one?") == [ASKING_BACK] * 2
 

@@ -125,9 +125,10 @@ SHAPES = (
     re.compile(r"\w_\w|[a-z][A-Z]"),
 )
 
-# An alias that is also one of the commonest English words gives nothing away when the word is said.
+# A name that is also one of the commonest English words, or one of which answers are made, gives nothing away
+# when the word is said.
 COMMON = frozenset(
-    "a an and as at be by do for if in is it no not of on or out so that the to was with".split()
+    "a an and as at be by cases do for if in is it no not of on or out part so that the to was with".split()
 )
 
 _NAMES = (TokenType.VAR, TokenType.IDENTIFIER)

@@ -1,4 +1,4 @@
-"""The words of the rule-based player of Bargain, in the form of a bank of phrases."""
+"""The words of the rule-based player of Bargain, as a bank of phrases."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ ACTS: Final[Mapping[str, set[str]]] = {
     "better": {"title"},
     "agree": {"price", "price_words", "title"},
 }
-"""What can be said, with the slots that words for it may have. `about` is the role: buyer or seller.
+"""The acts, with the slots that their phrases may have. `about` is the role: buyer or seller.
 
-`ask` asks about the thing; `better` asks for a better price without naming one; `agree` takes the price that
-the other named. A price stands without a sign: write "${price}" or "{price} dollars".
+`ask` asks about the item, `better` asks for a better price without naming one, and `agree` accepts the price
+that the other named. Prices have no sign: write "${price}" or "{price} dollars".
 """
 
 PHRASES: Final[list[dict[str, Any]]] = [

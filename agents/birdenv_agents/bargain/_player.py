@@ -1,4 +1,4 @@
-"""The player: it opens at its target, concedes to the middle, then slowly further, and closes the deal."""
+"""The player, which opens at its target, concedes to the middle, then slowly further, and closes the deal."""
 
 from __future__ import annotations
 
@@ -12,31 +12,31 @@ from birdenv_agents._phrase_bank import PhraseBank
 from birdenv_agents.bargain._reader import Prices, Reading, read
 
 _STEPS: Final = (0.6, 1.0)
-"""Shares of the way from the target to the middle, by the number of concessions."""
+"""The first concessions, as shares of the way from the target to the middle."""
 
 _FURTHER: Final = 0.12
-"""What is conceded beyond the middle each time, as a share of the way to the other's first price."""
+"""Each further concession, as a share of the way to the other's target."""
 
 _FURTHEST: Final = 0.9
 _CLOSE: Final = 0.06
-"""Prices that differ by less than this share of the way between both targets are as good as equal."""
+"""Prices that differ by less than this share of the way between both targets count as equal."""
 
 _MANNERS: Final = ((_CLOSE, False), (_CLOSE, True), (2.0, False))
-"""How near a price must be to be taken, and if it concedes nothing: as usual, firm, eager."""
+"""The manners usual, firm and eager: how near an acceptable price must be, and whether to concede nothing."""
 
 _MOST_INSISTED: Final = 3
-"""Times that it insists before it takes the other's price, or leaves if that is too bad."""
+"""After insisting this often, the player accepts the other's price, or quits if it is too bad."""
 
 _LEAST_GUESS: Final = 0.55
-"""A buyer's target is at least this share of the list price, whatever it opens with."""
+"""The player assumes that a buyer's target is at least this share of the list price."""
 
 
 class Bargainer:
     """Plays either seat of Bargain.
 
     Args:
-        kb: what its seat knows.
-        bank: its words.
+        kb: what the seat knows.
+        bank: the phrases.
     """
 
     def __init__(self, kb: Mapping[str, Any], bank: PhraseBank) -> None:
@@ -46,15 +46,15 @@ class Bargainer:
         self.title = str(kb["item"]["Title"])
         self._bank = bank
         self._seen = 0
-        self._own: float | None = None  # what it named last
-        self._theirs: float | None = None  # what the other named last
-        self._first: float | None = None  # what the other named first
+        self._own: float | None = None  # the last own price
+        self._theirs: float | None = None  # the other's last price
+        self._first: float | None = None  # the other's first price
         self._concessions = 0
-        self._insisted = 0  # times that it named the same price again
+        self._insisted = 0  # how often the same price was repeated
         self._close, self._is_firm = _MANNERS[0]
 
     def move(self, view: View) -> Move | None:
-        """Accept or reject an offer, offer what was agreed, or name a price."""
+        """Accept or reject an offer, offer the agreed price, or name a price."""
         news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
         self._seen = len(view.heard)
         if "accept" in view.legal:
@@ -66,20 +66,20 @@ class Bargainer:
             return self._offer(self._own)
         if reading.price is not None and self._is_agreed(reading.price):
             return self._offer(reading.price)
-        if self._insisted >= _MOST_INSISTED:  # nobody moves any more
+        if self._insisted >= _MOST_INSISTED:  # neither player concedes any more
             worth_it = self._theirs is not None and self._gain(self._theirs) >= -1
             return self._offer(self._theirs or 0.0) if worth_it else Move("quit")
         return Move("message", self._reply(reading, bool(news)))
 
     def variants(self) -> Iterator[Self]:
-        """Yield copies in all manners, the usual one first."""
+        """Yield copies with all manners, beginning with the usual one."""
         for close, is_firm in _MANNERS:
             other = deepcopy(self)
             other._close, other._is_firm = close, is_firm
             yield other
 
     def _hear(self, news: list[Event]) -> Reading:
-        """Read what was said since, and keep the prices."""
+        """Read new messages, and remember the prices."""
         said = " ".join(
             event.data for event in news if event.action == "message" and isinstance(event.data, str)
         )
@@ -90,11 +90,11 @@ class Bargainer:
         return reading
 
     def _is_agreed(self, price: float) -> bool:
-        """Return True if the other's price is no worse than what one would name next, or almost that."""
+        """Return True if the other's price is about as good as the next own price, or better."""
         return self._gain(price) >= self._gain(self._next()) - self._close
 
     def _takes(self, price: float | None) -> bool:
-        """Return True for an offer that is worth taking: it cannot be answered by another one."""
+        """Return True if an offer is good enough to accept. No other offer can follow."""
         if price is None:
             return False
         agreed = [each for each in (self._own, self._theirs) if each is not None]
@@ -103,12 +103,12 @@ class Bargainer:
         return self._gain(price) >= -0.6
 
     def _gain(self, price: float) -> float:
-        """Return the margin, with the other's target guessed: 1 at one's own target, -1 at the other's."""
+        """Return the estimated gain by a price, from -1 at the other's target to 1 at the own one."""
         half = (self.target - self._others_target()) / 2
         return (price - (self.target + self._others_target()) / 2) / half
 
     def _others_target(self) -> float:
-        """Return the other's target: its first price, within reason."""
+        """Return the estimated target of the other, which is its first price, within limits."""
         if self.role == "buyer":
             most = max(self.listed, self.target * 1.02 + 1)
             return most if self._first is None else min(max(self._first, self.target * 1.02 + 1), most)
@@ -117,7 +117,7 @@ class Bargainer:
         return min(max(first, least), most)
 
     def _next(self) -> float:
-        """Return the price that one names next, or would."""
+        """Return the next own price."""
         if self._is_firm and self._own is not None:
             return self._own
         count = self._concessions
@@ -128,7 +128,7 @@ class Bargainer:
         return self._rounded(self.target + beyond * (self._others_target() - self.target))
 
     def _reply(self, reading: Reading, spoken_to: bool) -> str:
-        """Return a price, after an answer to a question if there was one."""
+        """Return a message with a price, and with an answer if there was a question."""
         price = self.target if self._own is None else self._next()
         answer = self._bank.say("answer", self.role) if reading.asks and self._own is not None else ""
         act = "open" if self._own is None else "insist" if price == self._own else "counter"
@@ -147,7 +147,7 @@ class Bargainer:
         return Move("offer", {"price": price, "sides": ""})
 
     def _rounded(self, price: float) -> float:
-        """Return a price as people name it."""
+        """Return a price, rounded like people round it."""
         unit = 50 if self.listed >= 5000 else 10 if self.listed >= 800 else 5 if self.listed >= 200 else 1
         whole = round(price / unit) * unit
         low, high = sorted((self.target, self._others_target()))
@@ -155,7 +155,7 @@ class Bargainer:
 
 
 def offered(news: list[Event]) -> float | None:
-    """Return the price of an offer among events."""
+    """Return the price of the last offer among events, or None."""
     for event in reversed(news):
         if (
             event.action == "offer"
@@ -167,5 +167,5 @@ def offered(news: list[Event]) -> float | None:
 
 
 def shown(price: float) -> str:
-    """Return a price in digits."""
+    """Return a price in digits, without cents if it is a whole number."""
     return f"{price:,.0f}" if price == int(price) else f"{price:,.2f}"

@@ -1,4 +1,4 @@
-"""What a message in Bargain says: a price, an agreement, a wish for a better price, a question."""
+"""A reader of messages of Bargain: prices, agreements, wishes for a better price, questions."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SHORTHAND: Final = {
     "w": "with",
     "w/": "with",
 }
-"""How people type in chats."""
+"""Abbreviations that people use in chats."""
 _DIGIT: Final = re.compile(r"\d")
 _SHORT: Final = re.compile(rf"(?<![\w'$.,])(?:{'|'.join(map(re.escape, _SHORTHAND))})(?![\w'])")
 _FOR: Final = re.compile(r"(?<![\w$.,])4(?= (?:sale|me|u|you|it|this|that|real|sure|free|the|a)\b(?! ?\d))")
@@ -31,14 +31,14 @@ _TO: Final = re.compile(r"(?<![\w$.,])2(?= (?:me|u|you|be|do|get|go|see|know|buy
 
 
 class Reading(NamedTuple):
-    """What a message says.
+    """The content of a message.
 
     Attributes:
-        price: the price that the other names, in dollars; None if there is none.
-        agrees: it takes the price that was named last.
-        refuses: it asks for a better price, or says no.
-        asks: it asks something else.
-        is_last: it is the other's last word.
+        price: the price that the message names, in dollars, or None.
+        agrees: True if the message accepts the last price.
+        refuses: True if it asks for a better price, or refuses.
+        asks: True if it asks anything else.
+        is_last: True if it says that this is the last word.
     """
 
     price: float | None = None
@@ -49,7 +49,13 @@ class Reading(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """Prices that words like `half way` or `ten off` start from."""
+    """The known prices, which words such as `half way` or `ten off` refer to.
+
+    Attributes:
+        listed: the list price.
+        own: the reader's own last price.
+        others: the other's last price.
+    """
 
     listed: float
     own: float | None = None
@@ -58,7 +64,7 @@ class Prices(NamedTuple):
 
 _LEAST: Final = 0.2
 _MOST: Final = 1.7
-"""Shares of the list price between which a number is a price."""
+"""A number is a price if it lies between these shares of the list price."""
 
 _NUMBER: Final = re.compile(
     r"(?P<sign>[$€£]|usd ?)? ?(?P<digits>\d{1,3}(?:[, ]\d{3}\b)+(?:\.\d+)?|\d*\.\d+|\d+)(?P<k>k\b|"
@@ -157,17 +163,17 @@ _QUESTION: Final = re.compile(
 
 
 def read(text: str, title: str, prices: Prices) -> Reading:
-    """Return what a message says.
+    """Read a message.
 
     Args:
         text: the message.
-        title: what is sold; its years and model numbers are no prices.
-        prices: what prices in other words start from.
+        title: the title of the item, whose years and model numbers are not prices.
+        prices: the known prices.
     """
     said = _without(with_digits(_long(plain(text))), title)
     price = _price(said, prices)
     if price is not None and price == prices.own and _NO_THANKS.search(said):
-        price = None  # it only repeats what it refuses
+        price = None  # the message only repeats the price that it refuses
     agrees = _NOT_AGREED.search(said) is None and (
         _AGREES.search(said) is not None
         or (_YES.search(said) is not None and not _REFUSES.search(said) and "?" not in said)
@@ -178,13 +184,13 @@ def read(text: str, title: str, prices: Prices) -> Reading:
 
 
 def _long(text: str) -> str:
-    """Return the text with the words of chats (`u`, `4 sale`) as one writes them elsewhere."""
+    """Spell out abbreviations of chats (`u`, `4 sale`)."""
     text = _TO.sub("to", _FOR.sub("for", text))
     return _SHORT.sub(lambda found: _SHORTHAND[found.group()], text)
 
 
 def _without(text: str, title: str) -> str:
-    """Return the text without the title, and without its numbers (2006, 4runner)."""
+    """Remove the title and its numbers (2006, 4runner) from a text."""
     sold = plain(title)
     if sold:
         text = text.replace(sold, "it")
@@ -194,8 +200,8 @@ def _without(text: str, title: str) -> str:
 
 
 def _price(text: str, prices: Prices) -> float | None:
-    """Return the last price that the other stands for; one in other words if there is none in figures."""
-    for in_thousands in (False, True):  # eight and a half, for a car: only where nothing else is a price
+    """Return the last price in figures that the other stands by, or else a price in other words."""
+    for in_thousands in (False, True):  # 8.5 may mean 8500 for a car, if nothing else is a price
         found = [_number(match, text, prices, in_thousands) for match in _NUMBER.finditer(text)]
         if named := [price for price in found if price is not None]:
             return named[-1]
@@ -210,7 +216,7 @@ def _price(text: str, prices: Prices) -> float | None:
 
 
 def _number(match: re.Match[str], text: str, prices: Prices, in_thousands: bool) -> float | None:
-    """Return the price that a number in a text names, if it names one."""
+    """Return the price that a number in a text means, or None."""
     number = float(match.group("digits").replace(",", "").replace(" ", ""))
     factor = (match.group("k") or "").strip()
     number *= {"": 1, "hundred": 100}.get(factor, 1000)

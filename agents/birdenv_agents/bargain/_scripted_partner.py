@@ -1,4 +1,4 @@
-"""A scripted partner in Bargain: it haggles as people do, in words from a bank of phrases."""
+"""A scripted partner for Bargain, which haggles like people, in words from a bank of phrases."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from birdenv_agents.bargain._player import Bargainer, offered, shown
 
 
 class ScriptedBargainer(Bargainer):
-    """Opens at its target or beyond, concedes in steps of its own, and has a price that it will not pass.
+    """Opens at its target or beyond, concedes in random steps, and has a limit.
 
     Args:
-        kb: what its seat knows.
-        bank: its words.
-        rng: decides what it does.
+        kb: what the seat knows.
+        bank: the phrases.
+        rng: the random generator that decides what to do.
     """
 
     def __init__(self, kb: Mapping[str, Any], bank: PhraseBank, rng: Random) -> None:
@@ -33,7 +33,7 @@ class ScriptedBargainer(Bargainer):
         self._greeted = False
 
     def move(self, view: View) -> Move | None:
-        """Say or do one thing."""
+        """Accept, reject, offer, or say something."""
         news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
         self._seen = len(view.heard)
         if "accept" in view.legal:
@@ -73,13 +73,11 @@ class ScriptedBargainer(Bargainer):
         return self._said(act, named)
 
     def _likes(self, price: float) -> bool:
-        """Return True if a price does not pass the limit."""
+        """Return True if a price is within the limit."""
         return price <= self._limit * 1.01 if self.role == "buyer" else price >= self._limit * 0.99
 
     def _settles(self, price: float) -> bool:
-        """Return True if the other's price will do: near one's own, or within the limit and the mood is
-        right.
-        """
+        """Return True if the other's price is near the own one or, at random, if it is within the limit."""
         if not self._likes(price) or self._own is None:
             return False
         return abs(price - self._own) <= 0.05 * self.listed or self._rng.random() < 0.35

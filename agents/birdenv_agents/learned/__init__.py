@@ -1,4 +1,4 @@
-"""Players that have learned from dialogues, and their training: `learned`, `hybrid` and `retrieval`."""
+"""The players `learned`, `hybrid` and `retrieval`, which learn from dialogues, and their training."""
 
 from birdenv_agents.learned._player import hybrid, learned
 from birdenv_agents.learned._retrieval import retrieval

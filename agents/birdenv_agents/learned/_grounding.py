@@ -1,4 +1,4 @@
-"""Moves of other dialogues made to fit the present one: slots filled, an item and a share chosen."""
+"""Adaptation of moves from other dialogues to the present one, by filling slots and choosing items."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _MOST_ABOUT: Final = 2000
 
 
 def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Random) -> Any:
-    """Return data for a move of this episode.
+    """Return data for a move in this episode.
 
     Args:
         action: the action.
-        data: the data of such a move in another dialogue, with slots.
-        listener: has followed the dialogue up to the view.
-        view: what the seat sees.
-        rng: chooses among several values.
+        data: the data of a similar move in another dialogue, with slots.
+        listener: the listener that followed the dialogue up to the view.
+        view: the view.
+        rng: the random generator that chooses among several values.
     """
     items = [field.name for field in action.fields if field.kind == "item"]
     if items:
@@ -42,12 +42,14 @@ def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Ran
 
 
 def situation(task: Any, view: View, listener: Listener) -> str:
-    """Return in words what a move is about, where the seat knows nothing that slots could stand for.
+    """Return what a move is about, as words: the question of the task, and the last message.
+
+    The text is empty if the seat has knowledge that slots stand for.
 
     Args:
-        task: the public description of the task; its question counts.
-        view: what the seat sees.
-        listener: has followed the dialogue up to the view.
+        task: the public description of the task.
+        view: the view.
+        listener: the listener that followed the dialogue up to the view.
     """
     if listener.lexicon.values:
         return ""
@@ -55,7 +57,7 @@ def situation(task: Any, view: View, listener: Listener) -> str:
 
 
 def data_of(known: KnownAct, about: str, rng: Random) -> Iterator[Any]:
-    """Yield data for an act: one draw by how often they were made, or the most similar situations first."""
+    """Yield data for an act: one at random, by frequency, or all, those of similar situations first."""
     if not known.about:
         yield from rng.choices(known.data, known.counts)
         return
@@ -75,7 +77,7 @@ def _alike(words: frozenset[str], about: str) -> float:
 
 
 def last_resort(view: View, made: Sequence[Move], seat: Seat) -> Move | None:
-    """Return a move where nothing that was learned fits: take what is offered, repeat oneself, or leave."""
+    """Return a move if nothing that was learned fits: accept an offer, repeat an earlier move, or quit."""
     if "accept" in view.legal:
         return Move("accept")
     own = (event for event in view.heard if event.agent == view.seat)

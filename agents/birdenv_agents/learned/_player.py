@@ -1,4 +1,4 @@
-"""Players of a policy: `learned:FILE` in the words of the transcripts, `hybrid:FILE` with moves of rules."""
+"""The players with a policy: `learned:FILE` uses words of transcripts, `hybrid:FILE` moves of rules."""
 
 from __future__ import annotations
 
@@ -20,10 +20,12 @@ _GREEDY = "greedy:"
 
 
 def learned(argument: str, context: PlayerContext) -> LearnedPlayer:
-    """Make the player of a trained policy (`learned:FILE`; `learned:greedy:FILE` takes the likeliest act).
+    """Return a player with a trained policy (`learned:FILE`).
+
+    `learned:greedy:FILE` always takes the most likely act.
 
     Raises:
-        InputError: there is no policy in the file, or one of another game.
+        InputError: the file is not a policy for this game.
     """
     policy, is_greedy = _policy(argument, context, "learned")
     return LearnedPlayer(policy, context, is_greedy)
@@ -31,10 +33,10 @@ def learned(argument: str, context: PlayerContext) -> LearnedPlayer:
 
 @plays("mutual-friends", "bargain", "deal-or-no-deal")
 def hybrid(argument: str, context: PlayerContext) -> HybridPlayer:
-    """Make the player that chooses among the rule-based player's moves by a trained policy (`hybrid:FILE`).
+    """Return a player that chooses among moves of the rule-based player by a trained policy (`hybrid:FILE`).
 
     Raises:
-        InputError: there is no policy in the file, one of another game, or no rules for the game.
+        InputError: the file is not a policy for this game, or there is no rule-based player for the game.
     """
     policy, is_greedy = _policy(argument, context, "hybrid")
     return HybridPlayer(policy, rulebased("", context), context, is_greedy)
@@ -44,7 +46,8 @@ def _policy(argument: str, context: PlayerContext, name: str) -> tuple[Policy, b
     path = argument.removeprefix(_GREEDY)
     if not path:
         raise InputError(
-            f"{name}:FILE needs a policy: birdenv train-player {context.game} --data FILE --out FILE"
+            f"{name}:FILE needs a policy: make one with birdenv train-player {context.game} --data FILE "
+            "--out FILE"
         )
     return read_policy(Path(path), context.game), argument.startswith(_GREEDY)
 
@@ -53,7 +56,7 @@ class _PolicyPlayer:
     """What both players share: following the dialogue, and drawing from probabilities.
 
     Attributes:
-        is_greedy: it takes what is likeliest instead of drawing.
+        is_greedy: whether to take the most likely act instead of drawing one.
     """
 
     def __init__(self, policy: Policy, context: PlayerContext, is_greedy: bool) -> None:
@@ -64,7 +67,7 @@ class _PolicyPlayer:
         self._listener: Listener | None = None
 
     def probabilities(self, view: View) -> Mapping[Act, float]:
-        """Return the probability of each known act in a view."""
+        """Return the probability of each known act at a view."""
         listener = self._follow(view)
         found = self._policy.probabilities(listener.state(view), view.legal)
         return dict(zip(self._policy.acts, found.tolist(), strict=True))
@@ -76,7 +79,7 @@ class _PolicyPlayer:
         return self._listener
 
     def _order(self, probabilities: Array) -> list[int]:
-        """Return the places of all that is possible: the likeliest first, or drawn one after the other."""
+        """Return the indices of all possible acts, the most likely first, or in a random order."""
         possible = np.flatnonzero(probabilities)
         if self.is_greedy:
             return [int(place) for place in sorted(possible, key=lambda place: -probabilities[place])]
@@ -89,8 +92,8 @@ class LearnedPlayer(_PolicyPlayer):
 
     Args:
         policy: the policy.
-        context: the game and the seat; draws acts, words and values.
-        is_greedy: it takes the likeliest act.
+        context: the game, the seat and the random generator.
+        is_greedy: whether to take the most likely act instead of drawing one.
     """
 
     def __init__(self, policy: Policy, context: PlayerContext, is_greedy: bool = False) -> None:
@@ -100,7 +103,7 @@ class LearnedPlayer(_PolicyPlayer):
         self._made: list[Move] = []
 
     def move(self, view: View) -> Move | None:
-        """Return a move of the first act drawn that can be made; None while the other has to answer."""
+        """Return a move of the first drawn act that is possible, or None to wait for the other player."""
         listener = self._follow(view)
         if view.waits and listener.moves and not listener.news:
             return None
@@ -118,13 +121,13 @@ class LearnedPlayer(_PolicyPlayer):
 
 
 class HybridPlayer(_PolicyPlayer):
-    """Lets the rule-based player propose moves, and takes one by the policy.
+    """Lets the rule-based player propose moves, and chooses one by the policy.
 
     Args:
         policy: the policy.
-        rules: proposes moves.
-        context: the game; draws one of them.
-        is_greedy: it takes the one with the highest score.
+        rules: the rule-based player.
+        context: the game, the seat and the random generator.
+        is_greedy: whether to take the move with the highest score instead of drawing one.
     """
 
     def __init__(
@@ -134,7 +137,7 @@ class HybridPlayer(_PolicyPlayer):
         self._rules = rules
 
     def move(self, view: View) -> Move | None:
-        """Return one of the moves that the rules propose; None if they say nothing."""
+        """Return one of the moves that the rules propose, or None if they propose to wait."""
         listener = self._follow(view)
         proposed: dict[Act, tuple[Move, RulePlayer]] = {}
         for rules in self._rules.variants(view):

@@ -1,4 +1,4 @@
-"""The learned policy: a log-linear model of the next act, given the features of the view."""
+"""The learned policy, which is a log-linear model of the next act, given the features of a view."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ Array = NDArray[np.float64]
 _LEAST_WEIGHT: Final = 0.005
 _MOST_WEIGHT: Final = 1e6
 _MOST_COUNT: Final = 2**53
-"""Larger numbers are no weights and counts of training: their sums would not be finite."""
+"""Training never gives larger weights or counts; their sums might not be finite."""
 
 
 class KnownAct(BaseModel):
-    """An act of the transcripts.
+    """An act in the transcripts.
 
     Attributes:
         action: the action.
-        parts: what its sentences are for.
-        data: the data of such moves with slots, the most frequent first.
-        counts: how often each was made.
-        about: what each was about, in words; empty where slots stand for these.
+        parts: the purposes of its sentences.
+        data: the data of such moves, with slots, the most frequent first.
+        counts: how often each of these moves was made.
+        about: what each of these moves was about, in words; empty if the data have slots.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -45,16 +45,25 @@ class KnownAct(BaseModel):
     @model_validator(mode="after")
     def _one_count_each(self) -> KnownAct:
         if len(self.counts) != len(self.data) or len(self.about) not in (0, len(self.data)):
-            raise ValueError("as many counts as data are needed")
+            raise ValueError("counts must have one number for each entry of data")
         return self
 
     @property
     def act(self) -> Act:
+        """Return the act as a tuple."""
         return Act(self.action, self.parts)
 
 
 class PolicyFile(BaseModel):
-    """A policy as its file has it. `weights` are those of a part of an act given a feature of the view."""
+    """The content of a policy's file.
+
+    Attributes:
+        birdenv_policy: the version of the format.
+        game: the name of the game.
+        trained: facts about the training.
+        acts: the known acts.
+        weights: the weights by the part of an act and by the feature of the view.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -71,13 +80,13 @@ def parts(act: Act) -> list[str]:
 
 
 class Policy:
-    """Gives the probability of each act, from weights of its parts given features of the view.
+    """Computes the probability of each act from the features of a view.
 
-    The score of an act is the sum of the weights of its parts under the features that hold; probabilities are
-    the softmax over the acts that are possible. An act that was never seen is scored by its known parts.
+    The score of an act is the sum of the weights of its parts over all features of the view. Probabilities
+    are the softmax over the possible acts. An unknown act is scored by its known parts.
 
     Args:
-        file: what was learned.
+        file: the content of the policy's file.
     """
 
     def __init__(self, file: PolicyFile) -> None:
@@ -96,12 +105,12 @@ class Policy:
         self._of_acts = membership(self.acts, self._places)
 
     def probabilities(self, features: Sequence[str], legal: Sequence[str]) -> Array:
-        """Return the probability of each of `acts`; 0 for what is not legal."""
+        """Return the probability of each of `acts`, which is 0 if its action is not legal."""
         scores = self._of_acts @ self._part_scores(features)
         return softmax(np.where(np.isin(self._actions, legal), scores, -np.inf))
 
     def scores(self, features: Sequence[str], acts: Sequence[Act]) -> Array:
-        """Return the scores of any acts."""
+        """Return the scores of acts, which need not be known."""
         return membership(acts, self._places) @ self._part_scores(features)
 
     def _part_scores(self, features: Sequence[str]) -> Array:
@@ -111,7 +120,7 @@ class Policy:
 
 
 def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
-    """Return which parts each act has, as a matrix of acts by parts; unknown parts are left out."""
+    """Return a matrix of acts by parts, with 1 where an act has a part. Unknown parts are left out."""
     found = np.zeros((len(acts), len(places)))
     for row, act in zip(found, acts, strict=True):
         row[[places[part] for part in parts(act) if part in places]] = 1
@@ -119,7 +128,7 @@ def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
 
 
 def softmax(scores: Array) -> Array:
-    """Return probabilities along the last axis; all 0 where no score is finite."""
+    """Return the softmax along the last axis, or zeros where no score is finite."""
     highest = scores.max(axis=-1, keepdims=True)
     raised = np.exp(scores - np.where(np.isfinite(highest), highest, 0))
     total = raised.sum(axis=-1, keepdims=True)
@@ -128,7 +137,7 @@ def softmax(scores: Array) -> Array:
 
 
 def write_policy(path: Path, file: PolicyFile) -> None:
-    """Write a policy; weights that hardly count are left out."""
+    """Write a policy to a file, without weights that are close to zero."""
     weights = {
         part: {name: round(weight, 4) for name, weight in row.items() if abs(weight) >= _LEAST_WEIGHT}
         for part, row in file.weights.items()
@@ -137,15 +146,15 @@ def write_policy(path: Path, file: PolicyFile) -> None:
 
 
 def read_policy(path: Path, game: str) -> Policy:
-    """Read the policy of a game. The same file is read once in a process.
+    """Read a policy for a game. A process reads the same file only once.
 
     Raises:
-        InputError: the file is none, or of another game.
+        InputError: the file is not a policy for this game.
     """
     stamp = path.stat().st_mtime_ns if path.is_file() else 0
     policy = _read(path, stamp)
     if policy.file.game != game:
-        raise InputError(f"{path} was trained for {policy.file.game}, and this is {game}")
+        raise InputError(f"{path} was trained for {policy.file.game}, but this game is {game}")
     return policy
 
 

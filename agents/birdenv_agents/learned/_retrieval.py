@@ -1,7 +1,7 @@
-"""A player that says what was said before in the most similar place: the agent `retrieval:FILE`.
+"""The player `retrieval:FILE`, which repeats moves from the most similar situations in other dialogues.
 
-The file holds dialogues as `birdenv export --format cocoa` writes them. Words that a seat knows from its own
-half of a scenario are taken out of them, and those of the present episode put in.
+The file holds dialogues as `birdenv export --format cocoa` writes them. Words of the seat's own knowledge are
+replaced by slots, which are filled with words of the present episode.
 """
 
 from __future__ import annotations
@@ -21,14 +21,20 @@ from birdenv.errors import InputError
 from birdenv_agents.learned._grounding import grounded, last_resort
 
 _CANDIDATES: Final = 25
-"""The most similar places that are looked at, best first."""
+"""The number of most similar situations that are tried."""
 
 _START: Final = "startofdialogue"
 _WORD: Final = re.compile(r"\w+|\?")
 
 
 class Place(NamedTuple):
-    """What somebody did, and what it was an answer to; words of the scenario are slots."""
+    """A move in another dialogue, with slots for words of its scenario.
+
+    Attributes:
+        before: what was said before the move.
+        action: the action.
+        data: the data.
+    """
 
     before: str
     action: str
@@ -36,7 +42,11 @@ class Place(NamedTuple):
 
 
 class Memory:
-    """The places of one seat in a file of dialogues, found by their likeness (BM25)."""
+    """An index (BM25) of the moves of one seat in a file of dialogues.
+
+    Raises:
+        InputError: the package `bm25s` is not installed.
+    """
 
     def __init__(self, places: Sequence[Place]) -> None:
         try:
@@ -48,7 +58,7 @@ class Memory:
         self._index.index([_tokens(place.before) for place in places], show_progress=False)
 
     def like(self, before: str) -> list[Place]:
-        """Return the places that are most like this one, the best first."""
+        """Return the moves from the most similar situations, the best first."""
         count = min(_CANDIDATES, len(self._places))
         found, _ = self._index.retrieve([_tokens(before)], k=count, show_progress=False)
         return [self._places[int(place)] for place in found[0]]
@@ -59,13 +69,15 @@ def _tokens(text: str) -> list[str]:
 
 
 def retrieval(argument: str, context: PlayerContext) -> RetrievalPlayer:
-    """Make the player of a seat from a file of dialogues.
+    """Return a player that repeats moves from a file of dialogues.
 
     Raises:
-        InputError: there is no file, it cannot be read, or nobody moved in this seat.
+        InputError: the file is missing, cannot be read, or has no moves of this seat.
     """
     if not argument:
-        raise InputError("retrieval:FILE needs dialogues: birdenv export RUN --format cocoa -o FILE")
+        raise InputError(
+            "retrieval:FILE needs dialogues: make them with birdenv export RUN --format cocoa -o FILE"
+        )
     path = Path(argument)
     seat = find_game(context.game).seats[context.seat]
     stamp = path.stat().st_mtime_ns if path.exists() else 0
@@ -77,11 +89,11 @@ def retrieval(argument: str, context: PlayerContext) -> RetrievalPlayer:
 
 @lru_cache(maxsize=8)
 def _memory(path: Path, stamp: int, seat: int, kinds: tuple[str, ...], has_scenarios: bool) -> Memory:
-    """Return the index of a file and seat, which all episodes of a run share."""
+    """Return the index of a file for a seat. All episodes of a run share it."""
     places = [place for each in read_examples(path) for place in _places(each, seat, has_scenarios)]
     known = [place for place in places if place.action in kinds]
     if not known:
-        raise InputError(f"{path}: nobody moved in seat {seat} with {', '.join(kinds)}")
+        raise InputError(f"{path}: seat {seat} made no move with an action of the game ({', '.join(kinds)})")
     return Memory(known)
 
 
@@ -107,12 +119,12 @@ def _places(example: ExampleRecord, seat: int, has_scenarios: bool) -> Iterator[
 
 
 class RetrievalPlayer:
-    """Plays what was played in the most similar place, if it is possible now.
+    """Repeats the move from the most similar situation that is possible now.
 
     Args:
-        memory: the places.
+        memory: the index of moves.
         game: the game.
-        context: the seat, and what the whole dialogue is about; chooses among several words for a slot.
+        context: the seat, the task and the random generator.
     """
 
     def __init__(self, memory: Memory, game: Game, context: PlayerContext) -> None:
@@ -125,7 +137,7 @@ class RetrievalPlayer:
         self._made: list[Move] = []
 
     def move(self, view: View) -> Move | None:
-        """Return the first move of the similar places that is possible and was not made before."""
+        """Return the first retrieved move that is possible and was not made before in this dialogue."""
         listener = self._listener = self._listener or Listener(view, self._game)
         listener.follow(view)
         last = f"after{self._made[-1].action}" if self._made else _START
@@ -141,7 +153,7 @@ class RetrievalPlayer:
         return self._otherwise(view, listener)
 
     def _otherwise(self, view: View, listener: Listener) -> Move | None:
-        """Return a move if nothing fits: take what is offered, repeat the last words, or leave."""
+        """Return a move if nothing fits: select an item, or the last resort."""
         for action in self._seat.actions:
             if action.name in view.legal and [field.kind for field in action.fields] == ["item"]:
                 return Move(action.name, grounded(action, None, listener, view, self._rng))

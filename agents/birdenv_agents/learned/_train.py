@@ -1,4 +1,4 @@
-"""Training: turns of dialogues to a policy, or to the file of the retrieval player."""
+"""Training of policies from dialogues, and of the file for the retrieval player."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ from birdenv_agents.learned._policy import (
 )
 
 Progress = Callable[[float], None]
-"""Is told the share of the work that is done."""
+"""A function that is called with the share of the work that is done."""
 
 _MOST_ACTS: Final = 400
 _MOST_DATA: Final = 40
-_MOST_PLACED: Final = 2000  # data that belong to one situation each
+_MOST_PLACED: Final = 2000  # for data that each belong to one situation
 _BATCH: Final = 256
 _RATE: Final = 0.05
 _PASSES: Final = (3, 40)
-_TURNS: Final = 150_000  # that are gone through in all passes, about
+_TURNS: Final = 150_000  # the approximate number of turns in all passes together
 
 
 class Place(NamedTuple):
-    """One turn as it is learned from."""
+    """One turn to learn from."""
 
     features: list[str]
     legal: tuple[str, ...]
@@ -48,16 +48,16 @@ class Place(NamedTuple):
 
 
 def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
-    """Learn which act comes next, and write the policy.
+    """Learn which act comes next in dialogues, and write the policy.
 
     Args:
         transcripts: the dialogues.
-        path: the file.
-        seed: decides the order in which turns are gone through.
-        progress: is told how far it is.
+        path: the file of the policy.
+        seed: the seed for the order of the turns.
+        progress: is called with the share of the work that is done.
 
     Raises:
-        InputError: nobody moved in the dialogues, or they are of another game.
+        InputError: the dialogues contain no moves, or belong to another game.
     """
     places = list(_places(transcripts, lambda share: progress(share / 2)))
     if not places:
@@ -70,20 +70,20 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
 
 
 def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
-    """Learn the policy of a player that chooses among the moves of `rulebased`.
+    """Learn the policy of a player that chooses among moves of the rule-based player.
 
     Raises:
-        InputError: as `train_policy`; or no rules play the game.
+        InputError: as in `train_policy`, or there is no rule-based player for the game.
     """
     check_rules(transcripts.game.name)
     train_policy(transcripts, path, seed, progress)
 
 
 def train_retrieval(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
-    """Write the dialogues that the retrieval player looks through: those that can be played.
+    """Write the file for the retrieval player, with the dialogues that can be played.
 
     Raises:
-        InputError: nobody moved in the dialogues, or they are of another game.
+        InputError: the dialogues contain no moves, or belong to another game.
     """
     kept = []
     for place, example in enumerate(transcripts.examples):
@@ -97,7 +97,7 @@ def train_retrieval(transcripts: Transcripts, path: Path, seed: int, progress: P
 
 def _without_moves(transcripts: Transcripts) -> InputError:
     name = transcripts.game.name
-    return InputError(f"the {len(transcripts)} dialogues hold no move that is possible in {name}")
+    return InputError(f"the {len(transcripts)} dialogues contain no move that is possible in {name}")
 
 
 def _places(transcripts: Transcripts, progress: Progress) -> Iterator[Place]:
@@ -138,9 +138,7 @@ def _known(places: Sequence[Place]) -> list[KnownAct]:
 def _learned(
     places: Sequence[Place], acts: Sequence[Act], seed: int, progress: Progress
 ) -> dict[str, dict[str, float]]:
-    """Return the likeliest weights of parts given features, under a Gaussian prior of variance 1 (by
-    Adam).
-    """
+    """Return the most likely weights under a Gaussian prior of variance 1, found by Adam."""
     number = {act: place for place, act in enumerate(acts)}
     places = [place for place in places if place.act in number]
     names = sorted({part for act in acts for part in parts(act)})

@@ -3,7 +3,7 @@
 * `llm:MODEL` plays every game by tool calls.
 * `llm-markup:MODEL` plays c-Interact by the published tags, in one growing prompt.
 
-Without MODEL it is the one of the run's settings (`--model`).
+By default, the model is that of the run's settings (`--model`).
 """
 
 from __future__ import annotations
@@ -17,19 +17,20 @@ __all__ = ["llm", "llm_markup"]
 
 
 def llm(argument: str, context: PlayerContext) -> ToolPlayer:
-    """Make the player that calls tools.
+    """Return a player that calls tools.
 
     Raises:
-        InputError: model, key, URL or prompt cannot be used.
+        InputError: the model, the key, the URL or the prompt cannot be used.
     """
     return ToolPlayer(argument, context)
 
 
 @plays("c-interact")
 def llm_markup(argument: str, context: PlayerContext) -> MarkupPlayer:
-    """Make the player that writes tags.
+    """Return a player that writes tags.
 
     Raises:
-        InputError: the same; or the game has actions that the tags cannot say.
+        InputError: the model, the key, the URL or the prompt cannot be used, or the game has actions without
+            a tag.
     """
     return MarkupPlayer(argument, context)

@@ -1,4 +1,4 @@
-"""A model that plays c-Interact by the published tags (BIRD-Interact §2.2)."""
+"""The player of c-Interact whose model writes the published tags (BIRD-Interact §2.2)."""
 
 from __future__ import annotations
 
@@ -17,7 +17,12 @@ _EXPRESSIBLE: Final = {"clarify", "submit_sql"}
 
 
 class MarkupPlayer:
-    """Sends one prompt, which grows from turn to turn, and reads the tags of each output."""
+    """Sends one prompt, which grows in every turn, and reads the tags in each output.
+
+    Args:
+        model: the name of the model; by default, that of the run's settings.
+        context: the game, the task and the seat.
+    """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
         game = find_game(context.game)
@@ -32,7 +37,7 @@ class MarkupPlayer:
         self._template = self._model.prompt("markup")
         self._question = getattr(context.scenario, "question", "")
         self._game = game.name
-        self._head("")  # an own prompt with a fault is told before anything is played
+        self._head("")  # so that a faulty prompt is reported before anything is played
         self._turns: list[str] = []
         self._count = 0
         self._first = 0
@@ -40,7 +45,7 @@ class MarkupPlayer:
         self.faults = self._model.faults
 
     def move(self, view: View) -> Move:
-        """Ask the model for one output."""
+        """Ask the model for one output, and return the move in it."""
         may_ask = self._begin_turn(view)
         while True:
             try:
@@ -69,14 +74,14 @@ class MarkupPlayer:
         return move
 
     def remember(self, view: View, move: Move) -> None:
-        """Take a move as the model's own, without asking it."""
+        """Add a move to the dialogue as the model's own, without asking the model."""
         may_ask = self._begin_turn(view)
         sql = f"```sql\n{move.data}\n```</t>"
         text = f"<s>{move.data}</s>" if move.action == "clarify" else f"<t>{sql}"
         self._turns[-1] += read_output(text).utterance if may_ask else sql
 
     def _begin_turn(self, view: View) -> bool:
-        """Write down what was said, and the head of the next turn; True if it may be a question."""
+        """Add what was said, and the header of the next turn. Return True if a question is possible."""
         if self._turns:
             self._turns[-1] += f"\n{(view.sender or 'judge').capitalize()}: {view.message}\n\n"
         may_ask = "clarify" in view.legal
@@ -101,7 +106,7 @@ class MarkupPlayer:
 
 
 def _tables(instruction: str) -> str:
-    """Return the tables of the schema that an instruction shows, a line each: name(column, column)."""
+    """Return the tables of the schema in an instruction, as one line `name(column, column)` for each."""
     return "\n".join(
         f"{table}({', '.join(_COLUMN.findall(columns))})" for table, columns in _TABLE.findall(instruction)
     )

@@ -1,4 +1,4 @@
-"""What players with a language model share: the model's calls, its faults, and what both took."""
+"""What players with a language model share: the model's calls, the counts of its faults, and its usage."""
 
 from __future__ import annotations
 
@@ -9,12 +9,21 @@ from dataclasses import asdict
 from birdenv.dialogue import PlayerContext, Usage
 from birdenv.llm import Chat, Models, Prompt, models_of, package_prompt
 
-LEFT_OUT = "(Earlier messages are left out here: they did not fit.)"
-"""In place of what was dropped from a history."""
+LEFT_OUT = "(Earlier messages were left out here because they did not fit.)"
+"""Takes the place of messages that were dropped from a history."""
 
 
 class ModelSeat:
-    """One model in the evaluated seat of one episode."""
+    """A model in the evaluated seat of one episode.
+
+    Args:
+        model: the name of the model; by default, that of the run's settings.
+        context: the game, the task and the seat.
+
+    Attributes:
+        context: the context.
+        chat: sends requests to the model.
+    """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
         self.context = context
@@ -26,19 +35,19 @@ class ModelSeat:
         self._faults: Counter[str] = Counter()
 
     def prompt(self, name: str) -> Prompt:
-        """Return the prompt of the run's settings, else the package's."""
+        """Return the prompt from the run's settings, or else the package's prompt with this name."""
         if self.own_prompt is not None:
             return Prompt.from_file(self.own_prompt)
         return package_prompt("birdenv_agents", name, self._form)
 
     def fault(self, kind: str) -> None:
-        """Count something that the model did wrong."""
+        """Count a fault of the model."""
         self._faults[kind] += 1
 
     def usage(self) -> Usage:
-        """Return what the episode's calls took."""
+        """Return the usage of the episode's calls."""
         return Usage(**asdict(self.chat.spent))
 
     def faults(self) -> Mapping[str, int]:
-        """Return what the model did wrong, and how often."""
+        """Return how often the model made each kind of fault."""
         return dict(sorted(self._faults.items()))

@@ -1,4 +1,4 @@
-"""A model that plays by tool calls."""
+"""The player whose model calls tools."""
 
 from __future__ import annotations
 
@@ -12,25 +12,29 @@ from birdenv.llm import Completion, ContextOverflowError
 from birdenv_agents.llm._model_seat import LEFT_OUT, ModelSeat
 
 _SAID: Final[Mapping[str, str]] = {
-    "no call": "You wrote words only.",
-    "several calls": "You made several tool calls; none was carried out.",
+    "no call": "Your message has no tool call.",
+    "several calls": "Your message has several tool calls; none was carried out.",
     "unknown tool": "There is no such tool.",
     "bad arguments": "The arguments do not fit the tool.",
-    "empty answer": "You wrote nothing.",
-    "cut off": "Your reply was cut off at its greatest length.",
-    "refusal": "You declined.",
+    "empty answer": "Your message is empty.",
+    "cut off": "Your message was cut off because it was too long.",
+    "refusal": "You declined to answer.",
 }
-"""What a model is told of a message that is no move."""
+"""What a model reads about a message that is not a move, by the kind of fault."""
 
 _UNREAD: Final = {NO_CALL: "no call", MALFORMED: "bad arguments"}
-"""The same for moves of a log that were no moves."""
+"""The kinds of faults of unreadable moves in a log."""
 
 
 class ToolPlayer:
-    """Sends the dialogue as chat messages, and reads the one tool call of each answer.
+    """Sends the dialogue as chat messages, and reads the tool call in each answer.
 
-    What is no tool call is the move `malformed`, at the price of the game's rules; the reply then says what
-    was expected.
+    An answer without exactly one valid call becomes a malformed move, which costs what the rules of the game
+    say. The next message then tells the model what was expected.
+
+    Args:
+        model: the name of the model; by default, that of the run's settings.
+        context: the game, the task and the seat.
     """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
@@ -47,7 +51,7 @@ class ToolPlayer:
         self.faults = self._model.faults
 
     def move(self, view: View) -> Move:
-        """Ask the model for one move."""
+        """Ask the model for a move, and return it."""
         history = self._told(view)
         tools = tool_schemas(self._seat, view.legal)
         while True:
@@ -69,7 +73,7 @@ class ToolPlayer:
         return found.move
 
     def remember(self, view: View, move: Move) -> None:
-        """Take a move as the model's own, without asking it."""
+        """Add a move to the dialogue as the model's own, without asking the model."""
         history = self._told(view)
         seat = view.seat
         event = Event(seat, len(view.heard), move.action, move.data)
@@ -77,7 +81,7 @@ class ToolPlayer:
         self._fault = _UNREAD.get(move.action, "")
 
     def _told(self, view: View) -> History:
-        """Return the history with what is new in a view."""
+        """Return the history, extended by what is new in a view."""
         if self._history is None:
             self._history = History(self._system, view.instruction)
         else:
@@ -87,17 +91,17 @@ class ToolPlayer:
     def _said(self, view: View) -> str:
         if not self._fault:
             return view.message
-        expected = f"Expected exactly one tool call: {', '.join(view.legal)}."
+        expected = f"Expected exactly one tool call, to one of: {', '.join(view.legal)}."
         return f"{_SAID[self._fault]} {expected}\n{view.message}"
 
 
 def words(completion: Completion) -> str:
-    """Return what a model wrote beside calls: its words, else those of its refusal."""
+    """Return the text of a completion, or else that of a refusal."""
     return completion.content or completion.refusal
 
 
 def fault_of(completion: Completion, seat: Seat) -> str:
-    """Return why a message is no move."""
+    """Return the kind of fault of a message that is not a move."""
     calls = completion.tool_calls
     if completion.finish_reason == "length":
         return "cut off"
@@ -113,7 +117,7 @@ def fault_of(completion: Completion, seat: Seat) -> str:
 
 
 class History:
-    """The messages of a dialogue. When it gets too long the oldest go, never the instruction."""
+    """The messages of a dialogue. If it gets too long, the oldest exchanges are dropped."""
 
     def __init__(self, system: str, instruction: str) -> None:
         self._head = [{"role": "system", "content": system}, {"role": "user", "content": instruction}]
@@ -121,18 +125,18 @@ class History:
         self._was_shortened = False
 
     def messages(self) -> list[dict[str, Any]]:
-        """Return what is sent. Roles take turns, which some servers ask for."""
+        """Return the messages to send. Roles alternate, because some servers require it."""
         system, instruction = self._head
         if self._was_shortened:
             instruction = instruction | {"content": f"{instruction['content']}\n\n{LEFT_OUT}"}
         return [system, instruction, *(message for each in self._exchanges for message in each)]
 
     def add(self, message: dict[str, Any]) -> None:
-        """Add what the model wrote, whole."""
+        """Add a message of the model."""
         self._exchanges.append([message])
 
     def reply(self, text: str) -> None:
-        """Add what came back: as the result of each call, or as words if there was none."""
+        """Add the reply: as the result of each call, or as a user's message if there was no call."""
         exchange = self._exchanges[-1]
         calls: Sequence[Mapping[str, Any]] = exchange[0].get("tool_calls", ())
         if not calls:
@@ -141,7 +145,7 @@ class History:
             exchange.append({"role": "tool", "tool_call_id": call["id"], "content": text})
 
     def shorten(self) -> bool:
-        """Leave out the older half of the exchanges; False if only the last one is left."""
+        """Drop the older half of the exchanges. Return False if there is only one."""
         if len(self._exchanges) < 2:
             return False
         del self._exchanges[: len(self._exchanges) // 2]

@@ -1,4 +1,4 @@
-"""What one knows in MutualFriends: how likely each of one's own friends is the mutual one."""
+"""The belief of a player of MutualFriends: how likely each of its own friends is the mutual one."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ from typing import Final
 from birdenv_agents.mutual_friends._reader import Claim, Values
 
 RULED_OUT: Final = -10.0
-"""What a denial takes from a friend's weight."""
+"""The change of a friend's weight by a denial."""
 
 _NOT_AMONG: Final = -6.0
-"""The same for a friend who is not among `only`: people say `all` more easily than they say `no`."""
+"""The change of a friend's weight by a claim `only`, because people say `all` more easily than `no`."""
 _HINT: Final = 1.0
 _LIVING: Final = 5.0
-"""Friends that have lost less than this more than the best one still count."""
+"""Friends count as long as they have lost less than this more than the best one."""
 
 Item = Mapping[str, str]
 
 
 class Belief:
-    """Weighs one's own friends by the claims of the other.
+    """Weighs a player's own friends by the claims of the other player.
 
     Attributes:
-        items: one's own friends.
-        asked: what one asked last, and the other may answer by yes or no.
+        items: the player's own friends.
+        asked: the values in the player's last question, which the other may answer by yes or no.
     """
 
     def __init__(self, items: Sequence[Item]) -> None:
@@ -39,12 +39,12 @@ class Belief:
         return [item for item, loss in zip(self.items, self._losses, strict=True) if loss > best - _LIVING]
 
     def best(self) -> Item:
-        """Return the likeliest friend, the first of several."""
+        """Return the most likely friend; the first one in case of a tie."""
         weights = [loss + hint for loss, hint in zip(self._losses, self._hints, strict=True)]
         return self.items[max(range(len(weights)), key=lambda place: weights[place])]
 
     def hear(self, claim: Claim) -> None:
-        """Weigh the friends by a claim of the other's."""
+        """Weigh the friends by a claim of the other player."""
         kind, values = claim.kind, claim.values
         if kind == "no" and self.asked:
             self._add(RULED_OUT, lambda item: has_any(item, self.asked))
@@ -61,20 +61,20 @@ class Belief:
             self._add(_HINT / 2, lambda item: has_all(item, values))
 
     def rule_out(self, item: Item) -> None:
-        """Rule out one friend."""
+        """Rule out a friend."""
         self._add(2 * RULED_OUT, lambda each: each == item)
 
     def _only(self, values: Values, about_asked: bool) -> None:
-        """The friends that meet the condition have no other values than these.
+        """Take note that the friends who meet a condition have no other values than these.
 
-        Of several attributes the first ones are the condition; it may also be what was asked before.
+        If there are several attributes, all but the last are the condition. It may also be the last question.
         """
         *conditions, (name, allowed) = values.items()
         condition = dict(conditions)
         if not condition and about_asked:
             condition = dict(self.asked)
         if any(not each for each in condition.values()):
-            return  # about friends of the other's that one has not
+            return  # a condition that none of the own friends can meet
         met = [item for item in self.items if has_all(item, condition)]
         others = [item for item in met if item[name] not in allowed]
         if condition or len(others) < len(met):

@@ -1,4 +1,4 @@
-"""The words of the rule-based player of MutualFriends, in the form of a bank of phrases."""
+"""The words of the rule-based player of MutualFriends, as a bank of phrases."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ ACTS: Final[Mapping[str, set[str]]] = {
     "many": {"count"},
     "no": set(),
 }
-"""What can be said, with the slots that words for it may have.
+"""The acts, with the slots that their phrases may have.
 
-`many`: so many of mine, or none.
-`only`: all of my friends are like that; `must`: it can be no other; `they`: all those that you asked about.
-`pair`: I have one with these values, and of another attribute `other`.
+`many` tells how many friends fit a question. `only` says that all friends have one of the values, `must` that
+the mutual friend does, and `they` that all friends in question do. `pair` says that there is a friend with
+these values and, for another attribute, the value `other`.
 """
 
 _WHO: Final[Mapping[str, tuple[str, str]]] = {
@@ -63,6 +63,6 @@ PHRASES: Final = _phrases()
 
 
 def listed(values: Sequence[str], last: str = "or") -> str:
-    """Return values as people list them."""
+    """Return values as a list in words, such as "a, b or c"."""
     *first, end = values
     return f"{', '.join(first)} {last} {end}" if first else end

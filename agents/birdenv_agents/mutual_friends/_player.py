@@ -1,4 +1,4 @@
-"""The player: it answers what it is asked, says what narrows the search most, and selects."""
+"""The player, which answers questions, says what narrows the search most, and selects."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from birdenv_agents.mutual_friends._own_phrases import listed
 from birdenv_agents.mutual_friends._reader import Claim, Reader
 
 GUESS: Final = 3
-"""Friends in question of which one is selected rather than talked about."""
+"""If there are at most this many friends in question, one of them is selected."""
 
 MOST_VALUES: Final = 5
-"""Values in one message, by default."""
+"""The default for the largest number of values in one message."""
 
 _MANNERS: Final = ((MOST_VALUES, GUESS), (MOST_VALUES, 0), (1, 0), (MOST_VALUES, 20))
-"""Values in one message, and friends of which one is selected: as usual, talkative, terse, to select now."""
+"""The manners as pairs of `most_values` and `guess`: usual, talkative, terse, and selecting at once."""
 
 
 class FriendsPlayer:
     """Plays either seat of MutualFriends.
 
     Args:
-        items: its friends.
-        bank: its words.
-        most_values: values that it puts into one message, at most.
-        guess: friends in question of which it selects one rather than to go on talking.
+        items: the player's friends.
+        bank: the phrases.
+        most_values: the largest number of values in one message.
+        guess: if there are at most this many friends in question, the player selects one of them.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class FriendsPlayer:
         self._asked: dict[str, set[str]] = {}
 
     def move(self, view: View) -> Move | None:
-        """Answer, ask or tell; select when only one friend is left, or the other selected one."""
+        """Answer, ask, tell, or select a friend."""
         questions: list[Claim] = []
         news = view.heard[self._seen :]
         self._seen = len(view.heard)
@@ -55,13 +55,13 @@ class FriendsPlayer:
                 continue
             if event.action == "select" and event.data in self._mind.items:
                 return Move("select", event.data)
-            if self._selected is not None:  # else the dialogue would be over
+            if self._selected is not None:  # it was wrong, or the dialogue would be over
                 self._mind.rule_out(self._selected)
                 self._selected = None
             if event.action == "message" and isinstance(event.data, str):
                 questions += self._hear(event.data)
         if self._selected is not None:
-            return None  # it is for the other to answer
+            return None  # it is the other player's turn
         living = self._mind.living()
         text = "" if len(living) <= self._guess else self._message(questions, living)
         if text:
@@ -70,9 +70,9 @@ class FriendsPlayer:
         return Move("select", self._selected)
 
     def variants(self) -> Iterator[Self]:
-        """Yield copies in all manners, the usual one first."""
+        """Yield copies with all manners, beginning with the usual one."""
         for most, guess in _MANNERS:
-            other = deepcopy(self, {id(self._reader): self._reader})  # it never changes
+            other = deepcopy(self, {id(self._reader): self._reader})  # the reader never changes
             other._most, other._guess = most, guess
             yield other
 
@@ -86,7 +86,7 @@ class FriendsPlayer:
         return questions
 
     def _message(self, questions: Sequence[Claim], living: Sequence[Item]) -> str:
-        """Return what there is to say: answers, and something new. Empty if there is nothing new."""
+        """Return a message with answers and something new, or an empty text if there is nothing new."""
         room = self._most
         said: list[str] = []
         for question in questions:
@@ -100,7 +100,11 @@ class FriendsPlayer:
         return " ".join([*said, news]).strip()
 
     def _answer(self, question: Claim, room: int) -> tuple[str, int]:
-        """Return how many of its friends are like that, and if there is room, what these have in common."""
+        """Answer a question by the number of friends that fit and, if there is room, what they share.
+
+        Returns:
+            The answer, and the number of values in it.
+        """
         values = question.values
         found = [item for item in self._mind.items if has_all(item, values)] if values else []
         words = self._count(question, len(found))
@@ -112,13 +116,13 @@ class FriendsPlayer:
         return words, 0
 
     def _count(self, question: Claim, count: int) -> str:
-        """Return the answer to a question that so many friends fit."""
+        """Return the answer to a question if this number of friends fits."""
         if question.counts and self._bank.knows("many"):
             return self._bank.say("many", count=count)
         return self._bank.say("yes", count=count) if count else self._bank.say("no")
 
     def _news(self, living: Sequence[Item], room: int, wanted: Sequence[str]) -> str:
-        """Return a closed list of an attribute's values, if it fits, else a question about some."""
+        """Return complete lists of attributes' values if there is room, or else a question."""
         names = sorted(living[0], key=lambda name: (name not in wanted, len(distinct(living, name))))
         said: list[str] = []
         for name in names:
@@ -136,9 +140,8 @@ class FriendsPlayer:
         return self._question(living, room) if room > 0 else ""
 
     def _question(self, living: Sequence[Item], room: int) -> str:
-        """Return a question about the values that most of the friends in question have; empty if all were
-        asked.
-        """
+        """Return a question about the values that cover most friends in question, or an empty text if all
+        values were asked about."""
         best: tuple[float, str, list[str]] | None = None
         for name in living[0]:
             values = [v for v in distinct(living, name) if v not in self._asked.get(name, ())][:room]

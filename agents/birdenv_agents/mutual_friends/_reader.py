@@ -1,7 +1,7 @@
-"""What a message in MutualFriends claims: who has which values, who has not, and what is asked.
+"""A reader of the claims in messages of MutualFriends: who has which values, who has not, and questions.
 
-The words are those of people, so that one reader serves bots and people. Only values of one's own friends
-are looked for: nothing else can tell which of them the mutual one is.
+It reads messages of bots and of people. It looks only for values of the reader's own friends, because other
+values do not help to find the mutual friend.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from typing import Final, Literal, TypeAlias
 from birdenv_agents._number_words import plain
 
 Values: TypeAlias = dict[str, frozenset[str]]
-"""Values by attribute, in the order of their mention. An empty set: only others than one's own were named."""
+"""Values by attribute, in the order of their mention. A set is empty if only unknown values were named."""
 
 Form: TypeAlias = tuple[str, ...]
-"""The words of a value, or of what stands for it."""
+"""The words of a value, or of a shorter form of it."""
 
 Meanings: TypeAlias = list[tuple[str, str]]
-"""Attributes and values that words may mean."""
+"""The pairs of attribute and value that words may mean."""
 
 Kind: TypeAlias = Literal["ask", "open", "deny", "inform", "only", "yes", "no"]
 
@@ -32,11 +32,12 @@ class Claim:
     """One claim of a message.
 
     Attributes:
-        kind: `ask` asks for values, `open` for an attribute; `deny` and `inform` say that there are none or
-            some; `only` that there are no others; `yes` and `no` answer what was asked before.
-        values: what it is about.
-        about_asked: it is about those friends that were asked about before (`they`, `them`).
-        counts: it asks how many there are, or if all are like that: a bare yes is no answer.
+        kind: `ask` asks about values, and `open` about an attribute; `deny` and `inform` say that there are
+            no such friends, or some; `only` says that there are no others; `yes` and `no` answer a question.
+        values: the values that the claim is about.
+        about_asked: True if the claim is about the friends in the last question (`they`, `them`).
+        counts: True if the claim asks how many friends there are, or whether all are such. A plain yes is
+            then no answer.
     """
 
     kind: Kind
@@ -54,7 +55,7 @@ _CUES: Final[Mapping[str, str]] = {
     "time": r"times?|mornings?|afternoons?|evenings?|time of day",
     "location": r"locations?|places?|indoors?|outdoors?|inside|outside",
 }
-"""Words by which people speak of an attribute, by a word of its name."""
+"""Words that people use for an attribute, by a word of its name."""
 
 _NEGATIVE: Final = re.compile(
     r"\b(?:no|not|none|nobody|noone|neither|nor|never|zero|0|without|nope|nah|cannot|lack\w*|"
@@ -66,7 +67,7 @@ _POSITIVE: Final = re.compile(
 )
 _NO: Final = re.compile(r"^\W*(?:no|nope|nah|none|neither|zero|sorry|unfortunately|not really|negative)\b")
 _NOT_SO_MANY: Final = re.compile(r"^\W*not (?:\d+|one|two|three|four|five|six|seven)\b")
-"""Mends a number that was told before."""
+"""Corrects a number that was told before."""
 _ASKS: Final = re.compile(
     r"^\W*(?:(?:hi|hello|hey|ok|okay|and|so|well|yes|no|great|cool|then|also|or|but|hmm)\W+)*"
     r"(?:do|does|did|any|anyone|anybody|is|are|have you|has|what|which|how|who|where|can|got|you have|"
@@ -75,7 +76,7 @@ _ASKS: Final = re.compile(
 _SOMEBODY: Final = re.compile(
     r"\b(?:how many|any|anyone|anybody|somebody|someone|friends?|people|folks|guys)\b"
 )
-"""Asked after by somebody who names a value that none of one's own friends has."""
+"""Words of questions about friends whose value none of the reader's friends has."""
 _HOW_MANY: Final = re.compile(r"\bhow many\b")
 _OPEN: Final = re.compile(r"\b(?:what|which|where|how about your|what about your|tell me)\b")
 _ONLY: Final = re.compile(
@@ -86,7 +87,7 @@ _FEW: Final = re.compile(
     r"\b(?:not (?:all|every\w*|each|both)|at all|after all|(?:all|both) (?:right|good|set)|"
     r"only (?:(?:have|got|has|know|see) )?(?:a |an |\d+|one|two|three|four|five|six|few|some))\b"
 )
-"""`only one friend at X` counts them, and says nothing of the others."""
+"""`only one friend at X` counts friends, and says nothing about the others."""
 _THEY: Final = re.compile(r"\b(?:they|them|those|these|he|she|his|her|that one|the one|the ones)\b")
 _SOME: Final = re.compile(
     r"\b(?:\d+|one|two|three|four|five|six|seven|eight|nine|some|several|few|couple|many|both|"
@@ -105,7 +106,7 @@ _BARE: Final = frozenset(
     "hasn't too same "
     "in the am to say nothing never least well hmm oh ok okay also".split()
 )
-"""Words that name nobody."""
+"""Words that name no value."""
 _NOT_ONE: Final = re.compile(r"\b(?:or|nor|neither|either)\b|,")
 _LONG_GAP: Final = re.compile(r"\s{3,}+")
 _PARTS: Final = re.compile(
@@ -119,25 +120,29 @@ _MARK: Final = re.compile(r"<v(\d+)>")
 _WORD: Final = re.compile(r"[\w&'+]+")
 _FIRMS: Final = frozenset("inc corp corporation co ltd llc company group holdings".split())
 _SCHOOLS: Final = frozenset("university college institute of the school".split())
-_SHORT: Final = 3  # letters; a longer word may stand for its value
+_SHORT: Final = 3  # letters; only longer words may stand for a value
 _USUAL: Final = frozenset(
     "university college state school institute the and of for company inc corporation group north south "
     "east west new tech general science sciences studies engineering arts art business management "
     "international friends friend work works time morning one two many same other some have like all they "
     "them".split()
 )
-"""Words that stand for no value by themselves."""
+"""Words that do not stand for a value by themselves."""
 _LITTLE: Final = frozenset(
     "a an as be been by did for from get go goes going had he hey hi his how if it's its know let no of "
     "off or our out she so than then up us use used want was wait went were what when where which who why "
     "will would yet you your".split()
 ).union(_BARE, _USUAL)
-"""Words of any message: no first letters or beginning of a value (`at` is no Ann Taylor)."""
+"""Words of any message, which are not read as the initials or the beginning of a value."""
 _SMALL_TALK: Final = frozenset("ready start begin mutual common match should we're total altogether".split())
 
 
 class Reader:
-    """Reads messages for one who has these friends."""
+    """Reads messages for a player.
+
+    Args:
+        items: the player's friends.
+    """
 
     def __init__(self, items: Sequence[Mapping[str, str]]) -> None:
         self._names = list(items[0]) if items else []
@@ -151,7 +156,7 @@ class Reader:
         self._longest = max((len(form) for form in self._forms), default=0)
 
     def read(self, text: str) -> list[Claim]:
-        """Return the claims of a message, in their order."""
+        """Return the claims in a message, in order."""
         marked, marks = self._mark(_plain(_LONG_GAP.sub(_short_gap, text)))
         claims: list[Claim] = []
         for part in _PARTS.split(marked):
@@ -161,7 +166,7 @@ class Reader:
         return claims
 
     def _mark(self, text: str) -> tuple[str, list[Meanings]]:
-        """Return the text with marks in place of values, and what these mean: the longest values first."""
+        """Replace values by marks, longer values first. Return the text and the meanings of the marks."""
         words = list(_WORD.finditer(text))
         marks: list[Meanings] = []
         made, done, place = "", 0, 0
@@ -179,7 +184,7 @@ class Reader:
         return made + text[done:], marks
 
     def _meanings(self, words: Form) -> Meanings | None:
-        """Return what words mean, with or without an ending of their last one."""
+        """Return the meanings of words, with or without the ending of the last one."""
         found = self._forms.get(words)
         for ending in () if found else ("'s", "es", "s"):
             if words[-1].endswith(ending):
@@ -213,33 +218,32 @@ class Reader:
         return [*answer, Claim("inform", values, about_asked)] if any(values.values()) else answer
 
     def _question(self, part: str, values: Values) -> list[Claim]:
-        """Return what a question asks for; nothing if it names nobody (`any friends?`), but for `how
-        many`.
-        """
+        """Return the claims of a question. A question that names no value, such as `any friends?`, has none,
+        unless it asks for a number."""
         how_many = _HOW_MANY.search(part) is not None
         if not values and all(word in _LITTLE or word in _SMALL_TALK for word in _WORD.findall(part)):
             return [Claim("ask", self._everybody, counts=True)] if how_many else []
         return [Claim("ask", values, counts=how_many or _ONLY.search(part) is not None)]
 
     def _is_bare(self, part: str) -> bool:
-        """Return True if a part names nothing at all: it can only be about what was asked."""
+        """Return True if a part names nothing, so that it can only be about the last question."""
         for cue in self._cues.values():
             part = cue.sub(" ", part)
         return all(word in _BARE or word.isdecimal() for word in _WORD.findall(part))
 
     def _denials(self, part: str, values: Values) -> list[Claim]:
-        """Return denials of each value, or of a friend who has several of different attributes."""
+        """Return a denial of each value, or one of a friend with several values of different attributes."""
         known = {name: each for name, each in values.items() if each}
         if len(known) > 1 and not _NOT_ONE.search(part):
             return [Claim("deny", known)]
         return [Claim("deny", {name: each}) for name, each in known.items()]
 
     def _values(self, part: str, marks: Sequence[Meanings]) -> Values:
-        """Return the values of a part of the message by attribute, those that are only spoken of included."""
+        """Return the values in a part of the message by attribute, including attributes without a value."""
         named: list[tuple[int, str, str | None]] = []
         for match in _MARK.finditer(part):
             meanings = marks[int(match.group(1))]
-            if len({name for name, _ in meanings}) > 1:  # dance: a hobby, or a major?
+            if len({name for name, _ in meanings}) > 1:  # for example dance, a hobby and a major
                 before = part[: match.start()]
                 cued = [(name, value) for name, value in meanings if self._cues[name].search(before[-30:])]
                 meanings = cued or meanings
@@ -257,7 +261,7 @@ class Reader:
 
 
 def _meant(claim: Claim) -> list[Claim]:
-    """Return a claim; of one about a word with two meanings (dance: a hobby and a major) one for each."""
+    """Return a claim, or one for each meaning if its word has several (dance: a hobby and a major)."""
     names = list(claim.values)
     if len(names) < 2 or len(set(claim.values.values())) > 1 or not claim.values[names[0]]:
         return [claim]
@@ -270,26 +274,26 @@ def _plain(text: str) -> str:
 
 @cache
 def _cue(name: str) -> re.Pattern[str]:
-    """Return the words for an attribute: its name, and those that people use for it."""
+    """Return a pattern of the words for an attribute: its name, and others that people use."""
     own = _plain(name)
     words = [re.escape(own) + "s?", *(cue for word, cue in _CUES.items() if word in own)]
     return re.compile(rf"\b(?:{'|'.join(words)})\b")
 
 
 def _forms(found: Mapping[str, Meanings]) -> dict[Form, Meanings]:
-    """Return the words for each value: the value itself, and shorter ones that stand for no other."""
+    """Return the forms of all values: the values themselves, and unambiguous shorter forms."""
     whole = {_words(value): meanings for value, meanings in found.items()}
     shares = Counter(word for words in whole for word in set(words))
     forms: dict[Form, Meanings] = {}
     for words, meanings in whole.items():
         for form in dict.fromkeys(_short_forms(words, shares)):
             if form not in whole and not (len(form) == 1 and form[0] in _LITTLE):
-                forms[form] = [] if form in forms else meanings  # of two values: neither
+                forms[form] = [] if form in forms else meanings  # an ambiguous form has no meaning
     return {form: meanings for form, meanings in (forms | whole).items() if form and meanings}
 
 
 def _short_forms(words: Form, shares: Mapping[str, int]) -> Iterator[Form]:
-    """Yield shorter words for a value: its own words, its first letters, and a doer for what is done."""
+    """Yield shorter forms of a value: its own words, its initials, and words such as hiker for hiking."""
     own = [word for word in words if len(word) > _SHORT and word not in _USUAL and shares[word] == 1]
     for word in own:
         yield (word,)

@@ -1,4 +1,4 @@
-"""A scripted partner in MutualFriends: it says what people say, in words from a bank of phrases."""
+"""A scripted partner for MutualFriends, which talks like people, in words from a bank of phrases."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _QUESTIONS: Final = [
     for phrase in PHRASES
     if phrase["act"] == "ask"
 ]
-"""How the rule-based player asks, so that a denial can repeat what it asked for."""
+"""The questions of the rule-based player, so that a denial can repeat their values."""
 
-_LAST: Final = 2  # friends in question of which a person selects one
-_PATIENCE: Final = 2  # messages after which a person would choose among one friend more
+_LAST: Final = 2  # if there are at most this many friends in question, the partner selects one
+_PATIENCE: Final = 2  # after this many messages, one friend more may be in question
 
 
 class ScriptedFriend(FriendsPlayer):
-    """Says one or two things at a time, most of them about one value, and all of them true.
+    """Says one or two true things in a message, most of them about one value.
 
     Args:
-        items: its friends.
-        bank: its words.
-        rng: decides what it says.
+        items: the partner's friends.
+        bank: the phrases.
+        rng: the random generator that decides what to say.
     """
 
     def __init__(self, items: Sequence[Item], bank: PhraseBank, rng: Random) -> None:
@@ -78,7 +78,7 @@ class ScriptedFriend(FriendsPlayer):
         return all(item[name] in each for name, each in question.values.items())
 
     def _remark(self, living: Sequence[Item]) -> str:
-        """Return a question, or something about one's own friends."""
+        """Return a question, or something about the partner's own friends."""
         act = self._rng.choice(("ask", "ask", "ask", "inform", "inform", "pair", "only", "open"))
         name = self._rng.choice(list(living[0]))
         values = distinct(living, name)

@@ -1,4 +1,4 @@
-"""The player of a network: `neural:FILE`, `neural:greedy:FILE`, `neural:temperature=0.8:FILE`."""
+"""The player with a network: `neural:FILE`, `neural:greedy:FILE`, `neural:temperature=0.8:FILE`."""
 
 from __future__ import annotations
 

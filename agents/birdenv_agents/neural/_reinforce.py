@@ -28,7 +28,7 @@ _EVENTS: Final = 20
 """Moves in a dialogue: fewer than in the game, so that players who do not give in end without a deal."""
 _SCENARIOS: Final = 1000
 _OTHER_SCENARIOS: Final = 1_000_003
-"""Added to the seed, so that scenarios are not those that players are compared on."""
+"""Is added to the seed, so that the scenarios are not those on which players are compared."""
 
 
 Group: TypeAlias = Sequence[tuple[Sequence[Said], float]]

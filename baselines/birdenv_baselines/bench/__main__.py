@@ -48,41 +48,46 @@ GROUPS: Final[Mapping[str, Callable[[bool], list[Line]]]] = {
     "commit": commit.lines,
 }
 _JSON: Final = Path("results/bench.json")
-_COMMIT: Final = "5bcae79"  # the last one that could run SQL of others in the caller's process
+_COMMIT: Final = "5bcae79"  # the last commit that could run SQL of others in the caller's process
 
-_HELP = """Measure how fast birdenv is, against other ways of doing the same.
+_HELP = """Measure the speed of birdenv in comparison with other ways of doing the same work.
 
-What a line compares takes turns within this run, so that a busy machine slows all of it. Times are medians;
-`figure` says how many times as fast we are, how many times as long we take, or what we add. A bar says which
-figures are good enough, and MISSED that one is not. Quote ratios.
+The contenders of a line take turns within this run, so that a busy machine slows all of them. Times are
+medians; `figure` says how many times as fast birdenv is, how many times as long it takes, or what it adds. A
+bar says which figures are good enough, and MISSED marks a figure that is not. Quote ratios rather than times.
 
-Databases of 2 to 1,400 MB are built at first and kept in the cache directory (~/.cache/birdenv/bench-*, or
-under $XDG_CACHE_HOME). Copies go to the usual place of temporary files ($TMPDIR), and are deleted again. BIRD
-mini-dev is looked for in $BIRDENV_SHARED_DATA. A line that cannot be measured here says why.
+Databases of 2 to 1,400 MB are built first and kept in the cache directory (~/.cache/birdenv/bench-*, or under
+$XDG_CACHE_HOME). Copies are written to the usual folder for temporary files ($TMPDIR) and deleted again. BIRD
+mini-dev is expected in $BIRDENV_SHARED_DATA. A line that cannot be measured here says why.
 
-The groups: starts, statements, processes, episodes, repeats, engines, scoring, users, models, candidates,
-postgres, and commit: runs and scoring against another commit of this repository. One subject in seconds:
+The groups are starts, statements, processes, episodes, repeats, engines, scoring, users, models, candidates,
+postgres and commit, which compares runs and scoring with another commit of this repository. To measure one
+subject in seconds:
 
     python -m birdenv_baselines.bench --quick --only '^statements:'
 
-Exit codes: 0 measured, 1 a line failed or a bar is missed, 2 unusable options or no room for the databases,
-130 interrupted (the table then has what was measured).
+Exit codes: 0 all lines were measured, 1 a line failed or missed its bar, 2 options were unusable or there was
+no room for the databases, 130 the run was interrupted (the table has the lines measured before).
 """
 
 
 def main(
-    rounds: Annotated[int, typer.Option(min=1, help="How often those who are compared take turns.")] = 5,
+    rounds: Annotated[int, typer.Option(min=1, help="Number of turns of each contender.")] = 5,
     only: Annotated[
         str,
-        typer.Option(metavar="PATTERN", help="Only lines in whose 'group: name' this expression is found."),
+        typer.Option(
+            metavar="PATTERN", help="Measure only lines whose 'group: name' matches this expression."
+        ),
     ] = "",
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="See that lines work: 2 MB, one round, few episodes; no bar counts."),
+        typer.Option("--quick", help="Only check that lines work: 2 MB, one round, few episodes, no bars."),
     ] = False,
-    commit: Annotated[str, typer.Option(metavar="COMMIT", help="The other one of the last group.")] = _COMMIT,
+    commit: Annotated[
+        str, typer.Option(metavar="COMMIT", help="Commit to compare with in the last group.")
+    ] = _COMMIT,
     json_file: Annotated[
-        Path, typer.Option("--json", metavar="FILE", help="Where all figures go, too.")
+        Path, typer.Option("--json", metavar="FILE", help="Also write all figures to this file.")
     ] = _JSON,
 ) -> None:
     try:
@@ -103,7 +108,7 @@ def main(
     with tempfile.TemporaryDirectory(prefix="birdenv-bench-") as scratch, suppress(KeyboardInterrupt):
         setting = Setting(cache_folder(), Path(scratch), 1 if quick else rounds, quick, commit)
         for outcome in _measured(setting, chosen):
-            outcomes.append(outcome)  # one by one, so that Ctrl-C leaves those before it
+            outcomes.append(outcome)  # one at a time, so that Ctrl-C keeps the earlier ones
     print_table(outcomes, where)
     text = json.dumps(as_json(outcomes, where), indent=1, ensure_ascii=False)
     json_file.write_text(text + "\n", encoding="utf-8")
@@ -116,7 +121,7 @@ def main(
 
 
 def _measured(setting: Setting, chosen: Sequence[tuple[str, Line]]) -> Iterator[Outcome]:
-    """Build what the lines read, then measure them one by one; says on stderr what it is doing."""
+    """Build the databases that the lines need, then measure line by line, and report progress on stderr."""
     with Console(stderr=True, highlight=False).status("") as status:
         for size in SIZES:
             if any(size in line.needs for _, line in chosen):

@@ -1,4 +1,4 @@
-"""The databases of the benchmark: one shop, in four sizes, the same bytes on every machine.
+"""Build the databases of the benchmark: a shop in four sizes, with the same bytes on every machine.
 
 They are built once and kept in the user's cache directory, in BIRD's layout `<db_id>/<db_id>.sqlite`.
 """
@@ -24,7 +24,7 @@ _DAY = 24 * 3600
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """One of the databases. All tables grow with the number of `orders`; `label` is about the file's size."""
+    """One of the databases. All tables grow with the number of `orders`; `label` is the size of the file."""
 
     db_id: str
     label: str
@@ -59,7 +59,7 @@ CREATE TABLE orders
    quantity INTEGER NOT NULL, total REAL NOT NULL, note TEXT);
 """
 
-# `r` is a number that looks random and depends on the row's number `n` alone.
+# `r` is a pseudorandom number that depends only on the row number `n`.
 _NUMBERED = """
 WITH RECURSIVE numbers (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < :rows),
   seeded (n, r) AS (SELECT n, (n * 2654435761 + 40503) % 4294967291 FROM numbers)
@@ -100,9 +100,7 @@ _WORDS = " ".join(
 
 
 def cache_folder() -> Path:
-    """Return where the databases are kept: beside the demo's, under a name that changes with what is in
-    them.
-    """
+    """Return the folder of the databases in the cache, whose name changes with their content."""
     content = repr((SIZES, _TABLES, _NUMBERED, _ROWS, _INDEX, _WORDS, sqlite3.sqlite_version))
     digest = hashlib.sha256(content.encode()).hexdigest()[:16]
     return files.cache_folder() / f"bench-{digest}"
@@ -113,10 +111,12 @@ def database_file(folder: Path, size: Size) -> Path:
 
 
 def build(folder: Path, size: Size) -> None:
-    """Build one database in `folder` unless it is there.
+    """Build a database in `folder` unless it exists.
 
-    It is built beside its place and renamed, so that nobody ever sees half of it. Raises `OSError` or
-    `sqlite3.Error` where there is no room for it.
+    It is built under another name and then renamed, so that nobody sees an incomplete database.
+
+    Raises:
+        OSError: there is no room for the database; `sqlite3.Error` is raised, too.
     """
     target = database_file(folder, size)
     with suppress(OSError):
@@ -134,7 +134,7 @@ def build(folder: Path, size: Size) -> None:
 
 
 def _remove_old(current: Path) -> None:
-    """Remove what other versions of the benchmark built beside `current` and nobody has used for a day."""
+    """Remove databases of other versions of the benchmark that have not been used for a day."""
     for folder in current.parent.glob("bench-*"):
         with suppress(OSError):
             if folder != current and time.time() - folder.stat().st_mtime > _DAY:
@@ -156,4 +156,4 @@ def _write(path: Path, size: Size) -> None:
         connection.execute(_INDEX)
         connection.execute("COMMIT")
     with path.open("rb") as file:
-        os.fsync(file.fileno())  # or the disk would be writing it while something is measured
+        os.fsync(file.fileno())  # so that the disk is not busy with it during a measurement

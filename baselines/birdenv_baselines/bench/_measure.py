@@ -1,7 +1,7 @@
-"""Timing contenders side by side, and the figures and bars that come of it.
+"""Time contenders side by side, and compute figures to compare with bars.
 
-Times in themselves say little on a machine that does other things as well. So contenders take turns, times
-are medians over rounds, and a ratio is the median of the ratios of single rounds, with their middle half.
+Absolute times say little on a machine that also does other work. So contenders take turns, times are medians
+over rounds, and a ratio is the median of the ratios of single rounds, with their middle half.
 """
 
 from __future__ import annotations
@@ -35,24 +35,24 @@ __all__ = [
 Clock: TypeAlias = Callable[[], float]
 Unit: TypeAlias = Literal["x", "µs", "ms", "s", "/s", "processes"]
 
-_SLICE = 0.01  # seconds; what is quicker runs several times in a row, so that the clock's own cost vanishes
+_SLICE = 0.01  # seconds; quicker work is repeated within a turn, so that the clock's own cost is negligible
 _MOST_REPEATS = 10_000
 
 
 class Skip(Exception):  # noqa: N818 - the end of a line, not an error
-    """A line cannot be measured here; the text says why."""
+    """Raised if a line cannot be measured here; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What every line is given.
+    """The settings with which lines are measured.
 
     Attributes:
-        folder: holds the databases that a line needs when it is measured.
-        scratch: for what the run itself writes.
-        rounds: how often contenders take turns.
-        quick: only see that lines work: the smallest database, few episodes.
-        commit: the one to compare with.
+        folder: the folder of the databases.
+        scratch: a temporary folder for the run.
+        rounds: the number of turns of each contender.
+        quick: only check that lines work, on the smallest database and with few episodes.
+        commit: the commit to compare with.
     """
 
     folder: Path
@@ -62,13 +62,13 @@ class Setting:
     commit: str
 
     def file(self, size: Size) -> Path:
-        """Return the place of a database."""
+        """Return the path of a database."""
         return database_file(self.folder, size)
 
 
 @dataclass(frozen=True, slots=True)
 class Contender:
-    """Work to be timed. `before`, and `after` with what `run` returned, run around it and do not count."""
+    """Work to be timed. `before` runs before it, and `after` with its result after it; neither is timed."""
 
     run: Callable[[], Any]
     before: Callable[[], object] | None = None
@@ -78,11 +78,11 @@ class Contender:
 def in_rounds(
     contenders: Sequence[Contender], rounds: int, clock: Clock = time.perf_counter
 ) -> list[list[float]]:
-    """Return the seconds of one `run` of each contender, in their order, in every round.
+    """Return the seconds of one `run` in every round, for each contender in order.
 
-    Each runs once before the rounds, to warm caches up. In every round each contender has a turn, and every
-    round begins with another contender. What is quick runs as often in a turn as makes the turn last 10 ms;
-    the turn then counts as the mean of those runs.
+    Each contender runs once before the rounds, to warm up caches. In every round each contender has a turn,
+    and every round begins with another contender. In a turn, quick work is repeated for 10 ms, and the mean
+    time counts.
     """
     repeats = [_repeats(contender, clock) for contender in contenders]
     times: list[list[float]] = [[] for _ in contenders]
@@ -119,10 +119,10 @@ def _turn(contender: Contender, repeats: int, clock: Clock) -> float:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What a line measured: `value` in `unit`, the times that it comes from, in seconds, and its spread.
+    """The result of a line: `value` in `unit`, the times in seconds that it is computed from, and its spread.
 
     Attributes:
-        low, high: between them lies the middle half of the rounds.
+        low, high: the limits of the middle half of the rounds.
     """
 
     value: float
@@ -135,12 +135,12 @@ class Figure:
 
 
 def times_as_fast(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
-    """Return how many times longer the others take, round by round; times are shown for one of `each`."""
+    """Return how many times as long the others take, by round. Shown times are divided by `each`."""
     return spread([b / a for a, b in zip(ours, theirs, strict=True)], "x", ours, theirs, each, note)
 
 
 def times_as_long(ours: Sequence[float], theirs: Sequence[float], *, each: int = 1, note: str = "") -> Figure:
-    """Return how many times longer we take, round by round; times are shown for one of `each`."""
+    """Return how many times as long we take, by round. Shown times are divided by `each`."""
     return spread([a / b for a, b in zip(ours, theirs, strict=True)], "x", ours, theirs, each, note)
 
 
@@ -161,21 +161,21 @@ def spread(
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """What a figure is held against."""
+    """A limit with which a figure is compared."""
 
     direction: Literal["at least", "at most"]
     limit: float
 
     def is_met(self, value: float) -> bool:
-        """Tell whether the value is good enough."""
+        """Return whether a value is good enough."""
         return value >= self.limit if self.direction == "at least" else value <= self.limit
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the table, to be measured: what we do, against what, and what is expected.
+    """A line of the table before it is measured: our work, what it is compared with, and the expected figure.
 
-    `needs` are the databases that must be there. A line without a bar only reports.
+    `needs` are the databases that must exist. A line without a bar only reports.
     """
 
     name: str
@@ -187,7 +187,7 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """A line after measuring. `reason` says why it was `not measured`, or how it `failed`."""
+    """A line after it was measured. `reason` says why it was `not measured`, or why it `failed`."""
 
     group: str
     name: str
@@ -199,14 +199,14 @@ class Outcome:
 
     @property
     def met(self) -> bool | None:
-        """Return whether the bar is met; None without a bar or a figure."""
+        """Return whether the bar is met, or None without a bar or a figure."""
         if self.bar is None or self.figure is None:
             return None
         return self.bar.is_met(self.figure.value)
 
 
 def measured(group: str, line: Line, setting: Setting) -> Outcome:
-    """Measure one line. What goes wrong in it is recorded and leaves the other lines alone."""
+    """Measure one line. Errors are recorded, and do not affect other lines."""
     try:
         figure = line.measure(setting)
     except Skip as skip:

@@ -1,7 +1,7 @@
-"""BIRD mini-dev on the two of its databases that can be had, and scoring its predictions the official way.
+"""Read BIRD mini-dev on the two of its databases that are available, and score predictions the official way.
 
-The prediction files of 13 systems are in the order of the 2024 edition. The data are read where they are
-(`BIRDENV_SHARED_DATA`).
+The prediction files of 13 systems are in the order of the 2024 edition. The data are read from
+`BIRDENV_SHARED_DATA`.
 """
 
 from __future__ import annotations
@@ -19,29 +19,34 @@ from typing import Final
 from birdenv_baselines.bench._measure import Skip
 from birdenv_baselines.bench._tasks import Task, official_verdict
 
-__all__ = ["MiniDev", "official_script", "read_mini_dev", "two_processes"]
+__all__ = ["SEPARATOR", "MiniDev", "official_script", "read_mini_dev", "shared_data", "two_processes"]
 
-_SEPARATOR: Final = "\t----- bird -----\t"  # between SQL and database in the values of prediction files
+SEPARATOR: Final = "\t----- bird -----\t"  # between SQL and database in the values of prediction files
 _DATABASES: Final = ("superhero", "financial")
 _AT_ONCE: Final = 4  # tasks sent to a process in one message
 
 
 @dataclass(frozen=True, slots=True)
 class MiniDev:
-    """`folder` holds the databases; `answers` are those of all systems, system by system."""
+    """The folder of the databases, and the answers of all systems, system by system."""
 
     folder: Path
     answers: tuple[Task, ...]
 
 
+def shared_data() -> Path:
+    """Return the folder of public benchmarks: `BIRDENV_SHARED_DATA`, or `shared/data` beside the project."""
+    project = Path(__file__).resolve().parents[3]
+    return Path(os.environ.get("BIRDENV_SHARED_DATA", project.parent / "shared" / "data"))
+
+
 def read_mini_dev() -> MiniDev:
-    """Read the questions on databases that are there, with all systems' answers.
+    """Read the answers of all systems to the questions whose databases are available.
 
     Raises:
         Skip: the data are missing.
     """
-    project = Path(__file__).resolve().parents[3]
-    shared = Path(os.environ.get("BIRDENV_SHARED_DATA", project.parent / "shared" / "data"))
+    shared = shared_data()
     data, folder = shared / "mini_dev", shared / "mini_dev" / "dev_databases"
     predictions = sorted((data / "predictions").glob("*.json"))
     if not predictions or not all((folder / name / f"{name}.sqlite").is_file() for name in _DATABASES):
@@ -51,7 +56,7 @@ def read_mini_dev() -> MiniDev:
     for file in predictions:
         by_place = json.loads(file.read_text(encoding="utf-8"))
         answers += [
-            Task(each["db_id"], each["SQL"], by_place[str(i)].split(_SEPARATOR)[0])
+            Task(each["db_id"], each["SQL"], by_place[str(i)].split(SEPARATOR)[0])
             for i, each in enumerate(questions)
             if each["db_id"] in _DATABASES
         ]
@@ -64,7 +69,7 @@ def two_processes() -> Pool:
 
 
 def official_script(folder: Path, tasks: Sequence[Task], pool: Pool) -> list[bool]:
-    """Score as mini_dev's `evaluation_ex.py` does: each pair by itself, all rows of both queries."""
+    """Score answers as mini_dev's `evaluation_ex.py` does: each pair alone, with all rows of both queries."""
     work = [(folder / task.db_id / f"{task.db_id}.sqlite", task.gold, task.prediction) for task in tasks]
     return pool.starmap(official_verdict, work, _AT_ONCE)
 

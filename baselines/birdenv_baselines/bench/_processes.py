@@ -1,4 +1,4 @@
-"""How many processes there are below this one, and how much memory they take, from Linux's `/proc`."""
+"""Find the processes below this one, and how much memory they use, in Linux's `/proc`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def below(process: int) -> set[int]:
 
 
 def megabytes(processes: set[int]) -> float:
-    """Return the memory of processes; a page that several share counts for each in part (`Pss`)."""
+    """Return the memory of processes in MB; a page that several of them share counts once (`Pss`)."""
     kilobytes = 0
     for process in processes:
         with suppress(OSError):

@@ -1,4 +1,4 @@
-"""Printing what was measured: one table for people, one JSON document for programs."""
+"""Print the results as a table, and convert them to a JSON document."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from rich.text import Text
 import birdenv
 from birdenv_baselines.bench._measure import Figure, Outcome
 
-__all__ = ["as_json", "machine", "print_table"]
+__all__ = ["as_json", "machine", "print_table", "processor"]
 
 _WIDEST = 1_000
-"""Columns of text; a table takes what its cells need of them, so that none is cut short."""
+"""The maximum width in characters; a table is as wide as its cells, so that no cell is cut off."""
 
 _DIRECTIONS = {"at least": "≥", "at most": "≤"}
 _CPU_INFO = Path("/proc/cpuinfo")
 
 
 def machine() -> dict[str, str | int]:
-    """Return where and when this is measured."""
+    """Return the machine and the date of the measurement."""
     return {
         "date": datetime.now().astimezone().isoformat(timespec="minutes"),
-        "processor": _processor(),
+        "processor": processor(),
         "cores": os.cpu_count() or 1,
         "load": f"{os.getloadavg()[0]:.1f}",
         "system": platform.platform(terse=True),
@@ -45,7 +45,7 @@ def machine() -> dict[str, str | int]:
 
 
 def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> None:
-    """Print a row for each outcome, notes below, and how many bars are met."""
+    """Print a row for each outcome, notes below the table, and how many bars are met."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
     for name in ("what", "against"):
         table.add_column(name, no_wrap=True)
@@ -79,7 +79,7 @@ def print_table(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> Non
 
 
 def as_json(outcomes: Sequence[Outcome], where: dict[str, str | int]) -> dict[str, Any]:
-    """Return all that was measured; times in seconds."""
+    """Return all results, with times in seconds."""
     return {"machine": where, "lines": [{**asdict(outcome), "met": outcome.met} for outcome in outcomes]}
 
 
@@ -96,7 +96,7 @@ def _middle_half(figure: Figure | None) -> str:
 
 
 def _plain(value: float) -> str:
-    """Return three significant digits, whole numbers with commas."""
+    """Return a number with three significant digits; large numbers have commas."""
     if value == int(value) or abs(value) >= 100:
         return f"{value:,.0f}"
     return f"{value:.1f}" if abs(value) >= 10 else f"{value:.2f}"
@@ -111,7 +111,8 @@ def _duration(seconds: float | None) -> str:
     return f"{seconds / 1e-6:.3g} µs"
 
 
-def _processor() -> str:
+def processor() -> str:
+    """Return the name of the processor, if the system knows it."""
     if _CPU_INFO.is_file():
         found = re.search(r"^model name\s*:\s*(.+)$", _CPU_INFO.read_text(), re.MULTILINE)
         if found:

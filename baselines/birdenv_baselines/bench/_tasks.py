@@ -1,7 +1,7 @@
-"""The tasks that BIRD episodes play, and the usual way of playing them: on a copy of the file.
+"""The tasks of BIRD episodes, and the usual way of playing them on a copy of the database file.
 
-A task has four statements to explore with, a gold query and a prediction. The predictions are right or wrong
-in the ways in which those of models are.
+A task has four statements for exploring, a gold query and a prediction. The predictions are right or wrong in
+the ways in which those of models are.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ __all__ = [
 Environment: TypeAlias = gymnasium.Env[Any, Any]
 
 _REFUSALS = (sqlite3.Error, sqlite3.Warning, ValueError)
-"""What Python's sqlite3 raises for SQL that fails: `Warning` for several statements, before Python 3.12, and
+"""Errors of Python's sqlite3 for SQL that fails: `Warning` for several statements, before Python 3.12, and
 `ValueError` for a NUL in the text."""
 
 _SECONDS = 30.0
@@ -47,7 +47,7 @@ _HANDLER_STEPS = 10_000
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A question on the database `db_id`, with the SQL that a model would send."""
+    """A question about the database `db_id`, with the SQL that a model might send."""
 
     db_id: str
     gold: str
@@ -120,7 +120,7 @@ _PAIRS = (
 
 
 def quick_tasks(size: Size) -> tuple[Task, ...]:
-    """Return tasks whose queries take below 0.3 ms at every size: look-ups through an index."""
+    """Return tasks whose queries take less than 0.3 ms at every size, because they use an index."""
     ids = {"customer": size.customers // 3, "order": size.orders // 3, "product": size.products // 3}
     return tuple(
         Task(size.db_id, gold.format(**ids), prediction.format(**ids)) for gold, prediction in _PAIRS
@@ -128,9 +128,9 @@ def quick_tasks(size: Size) -> tuple[Task, ...]:
 
 
 def statements(task: Task, number: int) -> tuple[str, ...]:
-    """Return the statements of an episode in their order, the submission last.
+    """Return the statements of an episode in order, with the submission last.
 
-    Each ends in a comment that holds `number`: to a cache of statements every text is then new.
+    Each ends with a comment that contains `number`, so that every text is new to a cache of statements.
     """
     texts = (
         "SELECT name FROM sqlite_master WHERE type = 'table'",
@@ -145,7 +145,7 @@ def statements(task: Task, number: int) -> tuple[str, ...]:
 def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Environment:
     """Make `birdenv/BirdSql-v0` with Gymnasium's usual wrappers, on the databases in `folder`.
 
-    The reset option `index` counts `tasks`. The task file is written into `scratch`.
+    The reset option `index` is an index of `tasks`. The task file is written to `scratch`.
     """
     file = scratch / f"tasks-{len(list(scratch.iterdir()))}.json"
     records = [
@@ -163,7 +163,7 @@ def make_environment(folder: Path, tasks: Sequence[Task], scratch: Path) -> Envi
 
 
 def play(environment: Environment, index: int, texts: Sequence[str]) -> bool:
-    """Play a whole episode: reset, explore, submit the last of `texts`. Returns `info["ex"]`."""
+    """Play an episode (reset, explore, submit the last of `texts`), and return `info["ex"]`."""
     environment.reset(options={"index": index})
     for sql in texts[:-1]:
         environment.step(birdenv.execute_sql(sql))
@@ -174,7 +174,7 @@ def play(environment: Environment, index: int, texts: Sequence[str]) -> bool:
 
 
 def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
-    """Play the same on a copy of the file, so that the agent may write, with official scoring."""
+    """Play an episode on a copy of the file, so that the agent may write, and score it officially."""
     with tempfile.TemporaryDirectory(prefix="birdenv-bench-") as folder:
         with closing(_connection_with_deadline(copy_database(database, Path(folder)))) as connection:
             for sql in texts[:-1]:
@@ -184,11 +184,11 @@ def play_on_copy(database: Path, task: Task, texts: Sequence[str]) -> bool:
 
 
 def official_verdict(database: Path, gold: str, prediction: str) -> bool:
-    """Tell whether a prediction is right by BIRD's rule (mini_dev `evaluation_ex.py`).
+    """Return whether a prediction is right by BIRD's rule (mini_dev `evaluation_ex.py`).
 
-    Both queries run on a new connection, and their rows are equal as sets. A query that fails is a wrong
-    answer. The original has its own timeout, a thread for each pair; here the deadline is a progress handler,
-    which is cheaper.
+    It is if both queries, which run on a new connection, have equal sets of rows. A query that fails is a
+    wrong answer. The original uses a thread with a timeout for each pair; here, a progress handler is the
+    deadline, which is cheaper.
     """
     with closing(_connection_with_deadline(database)) as connection:
         try:
@@ -205,7 +205,7 @@ def copy_database(database: Path, folder: Path) -> Path:
 
 
 def plain_connection(database: Path) -> sqlite3.Connection:
-    """Open a file in the quickest way that Python has: no locks are taken for a statement."""
+    """Open a file in the fastest way that Python offers, without locks for statements."""
     return sqlite3.connect(f"{database.absolute().as_uri()}?mode=ro&immutable=1", uri=True)
 
 

@@ -1,4 +1,4 @@
-"""`birdenv baselines optimum`: the best reachable return, by database, open points and price."""
+"""`birdenv baselines optimum`: print the best reachable return by database, open points and price."""
 
 from __future__ import annotations
 
@@ -19,16 +19,18 @@ from birdenv_baselines.optimum._families import FamilyOptimum, family_optima
 
 def optimum(
     data: Annotated[Path, typer.Argument(help="A generated benchmark: its folder, or a task file.")],
-    price: Annotated[list[float] | None, typer.Option("--price", help="A price; may be given again.")] = None,
+    price: Annotated[
+        list[float] | None, typer.Option("--price", help="Price of a question; may be repeated.")
+    ] = None,
     refusals: Annotated[float, typer.Option(min=0, max=1, help="Share of points that are refused.")] = 0.0,
     questions: Annotated[int, typer.Option(min=0, help="The budget of questions.")] = QUESTIONS,
     out: Annotated[
         Path | None, typer.Option("--out", help="Also write each family's figures, as JSON.")
     ] = None,
 ) -> None:
-    """Print the best return that any policy can reach that sees only what it is shown.
+    """Print the best return that a policy without private knowledge can reach.
 
-    Any family is as likely as another, as in the environment. The figures are exact.
+    All families are equally likely, as in the environment. The figures are exact.
     """
     prices = tuple(price) if price else PRICES
     families = family_optima(data, prices, refusals, questions)

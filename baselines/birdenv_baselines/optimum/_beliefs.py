@@ -1,4 +1,4 @@
-"""The best reachable return of a request, by dynamic programming on what is still possible."""
+"""Compute the best reachable return of a request by dynamic programming over the possible worlds."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class Worlds:
-    """All that may be so while a request is shown: what is meant, and what the user cannot tell.
+    """The worlds that are possible while a request is shown: what is meant, and what the user does not know.
 
     Attributes:
-        chances: of each world. Shape (worlds,).
-        right: which candidates are right in each. Shape (worlds, candidates).
-        answers: numbers, which are equal where a question brings the same. Shape (questions, worlds).
+        chances: the probability of each world. Shape (worlds,).
+        right: which candidates are right in each world. Shape (worlds, candidates).
+        answers: numbers that are equal in worlds where a question has the same answer. Shape (questions,
+            worlds).
     """
 
     chances: Floats
@@ -36,11 +37,13 @@ class Worlds:
 
 
 def submit_value(chances: Floats, right: Flags) -> float:
-    """Return what submitting earns at best, at both attempts. A follow-up leaves nothing open: it is passed.
+    """Return the best expected return of submitting with two attempts.
+
+    A follow-up contains no open points, so it is always solved.
 
     Args:
-        chances: of the worlds that are left; they need not add up to 1.
-        right: as of `Worlds`.
+        chances: the probabilities of the worlds that are left, which need not add up to 1.
+        right: which candidates are right in each world, as in `Worlds`.
     """
     first = chances @ right
     then = np.array([(chances * ~right[:, one] @ right).max() for one in range(right.shape[1])])
@@ -49,14 +52,14 @@ def submit_value(chances: Floats, right: Flags) -> float:
 
 
 def best_returns(worlds: Worlds, prices: Sequence[float], questions: int = QUESTIONS) -> tuple[float, ...]:
-    """Return the best expected return, at each price, of any policy that sees what questions bring.
+    """Return the best expected return of any policy that sees the answers to its questions, at each price.
 
     A state is the set of worlds that are still possible, and the number of questions left. An answer leaves
-    those worlds in which the question brings that answer. It is exact.
+    the worlds in which the question has that answer. The result is exact.
 
     Args:
-        worlds: what may be so.
-        prices: prices of a question.
+        worlds: the possible worlds.
+        prices: the prices of a question.
         questions: the budget of questions.
     """
     asked = np.unique(worlds.answers, axis=0)

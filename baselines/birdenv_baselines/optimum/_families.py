@@ -1,4 +1,4 @@
-"""The families of a benchmark, their open points, and the optimum of each."""
+"""Find the families of a benchmark and their open points, and compute the optimum of each."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["FamilyOptimum", "family_optima"]
 
 
 class FamilyOptimum(NamedTuple):
-    """One family.
+    """One family with its optimum.
 
     Attributes:
-        database: the database.
+        database: the name of the database.
         tasks: the ids of its tasks.
         points: the number of meanings of each open point.
-        never_asks: what a reader without questions can reach.
-        best: the optimum by price.
+        never_asks: the best return without questions.
+        best: the optimum at each price.
     """
 
     database: str
@@ -43,20 +43,20 @@ def family_optima(
     questions: int = 6,
     databases: Sequence[str] | None = None,
 ) -> list[FamilyOptimum]:
-    """Return the optimum of each family: of the tasks that show the same request and candidates.
+    """Return the optimum of each family, which has the tasks that show the same request and candidates.
 
-    What the questions of the candidate setting bring is compiled once for a benchmark, as for its batches.
+    The answers to the questions of the candidate setting are compiled once for a benchmark.
 
     Args:
-        place: a benchmark's folder or task file.
+        place: the folder or the task file of a benchmark.
         prices: the prices of a question.
-        refusals: the share of points that the user cannot tell.
+        refusals: the share of points that the user does not know.
         questions: the budget of questions.
-        databases: families of these only; None for all.
+        databases: the databases whose families are used; None for all.
 
     Raises:
         InputError: the file cannot be read, or the tasks of a family are not all combinations of meanings, so
-            that what is optimal cannot be said.
+            that the optimum is not known.
     """
     file = find_task_file(place) if place.is_dir() else place
     families = [each for each in _families(file) if databases is None or each[0] in databases]
@@ -88,15 +88,15 @@ def _families(file: Path) -> list[tuple[str, tuple[str, ...], tuple[int, ...]]]:
         differ = any(meant.keys() != terms.keys() for _, meant in members)
         if differ or min(points, default=2) < 2 or prod(points) != len(members):
             raise InputError(
-                f"{file}: {members[0][0]} and its like are not all combinations of meanings; the optimum is "
-                "known of generated benchmarks only (birdenv data generate)"
+                f"{file}: {members[0][0]} and the tasks with the same request are not all combinations of "
+                "meanings; the optimum is known only for generated benchmarks (birdenv data generate)"
             )
         made.append((str(database), tuple(name for name, _ in members), points))
     return made
 
 
 def _worlds(envs: CInteractCandidatesVectorEnv, tasks: Sequence[int], refusals: float) -> Worlds:
-    """Return what may be so while the request of these tasks is shown."""
+    """Return the worlds that are possible while the request of some tasks is shown."""
     tables = envs._episodes.tables
     known = int(np.bitwise_or.reduce(tables.points[tasks], axis=None))
     bits = [1 << place for place in range(known.bit_length()) if refusals]

@@ -1,11 +1,11 @@
-"""Two learners over the same dialogues: a user that learns what to tell, a system that learns when to ask.
+"""Two learners in the same dialogues: a user that learns what to tell, and a system that learns when to ask.
 
-`python -m birdenv_baselines.self_play --help`. NumPy only.
+Run `python -m birdenv_baselines.self_play --help`. This needs only NumPy.
 
-* `Policy`: yes or no by a linear model, with REINFORCE
-* `DisclosingUser`, `AskingSystem`: players whose decisions a policy makes
-* `Pair`, `train`: learning in a game, alone or together
-* `cross_play`: every system with every user, to see whether pairs have only agreed on a code
+* `Policy` makes yes-or-no decisions with a linear model, and learns by REINFORCE.
+* `DisclosingUser` and `AskingSystem` are players whose decisions a policy makes.
+* `Pair` and `train` let system and user learn in a game, alone or together.
+* `cross_play` lets every system play with every user, to see whether pairs have only agreed on a code.
 """
 
 from birdenv_baselines.self_play._matrix import cross_play

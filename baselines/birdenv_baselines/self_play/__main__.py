@@ -11,15 +11,15 @@ from birdenv_baselines.self_play._matrix import code_gap, cross_play, write_csv
 from birdenv_baselines.self_play._policy import Policy
 from birdenv_baselines.self_play._train import Figures, Pair, Prices, evaluate, game, train
 
-_ASKS_ALL = 30.0  # a weight that always decides for yes
+_ASKS_ALL = 30.0  # a weight with which the decision is always yes
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None, no_args_is_help=True, help=__doc__)
 
 Episodes = Annotated[int, typer.Option("-n", "--episodes", min=1, help="Dialogues to learn from.")]
-Seed = Annotated[int, typer.Option("--seed", help="Same seed, same figures.")]
-Scheme = Annotated[str, typer.Option("--reward-scheme", help="cooperative, user_cost or zero_sum.")]
+Seed = Annotated[int, typer.Option("--seed", help="Random seed.")]
+Scheme = Annotated[str, typer.Option("--reward-scheme", help="Who pays: cooperative, user_cost or zero_sum.")]
 Asked = Annotated[float, typer.Option("--question-price", min=0.0, help="Price of a question.")]
-Told = Annotated[float, typer.Option("--disclosure-price", min=0.0, help="Price of a point that is told.")]
+Told = Annotated[float, typer.Option("--disclosure-price", min=0.0, help="Price of a disclosed point.")]
 
 
 @app.command()
@@ -30,7 +30,7 @@ def user(
     question_price: Asked = 0.05,
     disclosure_price: Told = 0.05,
 ) -> None:
-    """Let the user learn what to tell a system that asks about every open phrase."""
+    """Let the user learn what to tell to a system that asks about every open phrase."""
     pair = Pair()
     pair.system.weights[:2] = _ASKS_ALL
     _learn(pair, "user", episodes, seed, Prices(reward_scheme, question_price, disclosure_price))
@@ -51,13 +51,13 @@ def both(
 @app.command()
 def matrix(
     episodes: Episodes = 3000,
-    seeds: Annotated[int, typer.Option("--seeds", min=2, help="How many pairs.")] = 4,
+    seeds: Annotated[int, typer.Option("--seeds", min=2, help="Number of pairs.")] = 4,
     reward_scheme: Scheme = "cooperative",
     question_price: Asked = 0.05,
     disclosure_price: Told = 0.05,
-    output: Annotated[Path, typer.Option("--output", "-o", help="Folder of the files.")] = Path("results"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="Folder for the results.")] = Path("results"),
 ) -> None:
-    """Train pairs of different seeds, swap their partners, and write population.csv."""
+    """Train pairs with different seeds, swap their partners, and write population.csv."""
     with game(Prices(reward_scheme, question_price, disclosure_price)) as arena:
         pairs = []
         for seed in range(seeds):

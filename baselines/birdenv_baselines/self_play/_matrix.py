@@ -1,4 +1,4 @@
-"""The population matrix: systems and users of different seeds, every one with every other.
+"""Compute the population matrix: the rewards of all systems with all users of different seeds.
 
 A pair that has only agreed on a private code earns less with strangers than with each other.
 """
@@ -17,7 +17,7 @@ from birdenv_baselines.self_play._train import Pair, evaluate
 
 
 def cross_play(arena: Arena, pairs: Sequence[Pair], *, seed: int = 0) -> npt.NDArray[np.float64]:
-    """Return the system's mean reward of each system (row) with each user (column)."""
+    """Return the mean reward of each system (row) with each user (column)."""
     rewards = [
         [evaluate(arena, Pair(one.system, other.user), seed=seed).system for other in pairs] for one in pairs
     ]
@@ -32,7 +32,7 @@ def code_gap(matrix: npt.NDArray[np.float64]) -> float:
 
 
 def write_csv(matrix: npt.NDArray[np.float64], path: Path) -> None:
-    """Write the matrix, with seeds as names."""
+    """Write the matrix as CSV, with seeds as names."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)

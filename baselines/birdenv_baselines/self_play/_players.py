@@ -1,4 +1,4 @@
-"""Players whose decisions a policy makes: which points the user tells, and whether the system asks on."""
+"""Players whose decisions a policy makes: what the user discloses, and whether the system keeps asking."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from birdenv.users.understanding import Choice, understand
 from birdenv_baselines.self_play._policy import Policy
 
 USER_FEATURES: Final = ("asked, matters", "asked, a detail", "not asked, matters", "not asked, a detail")
-"""Of a point: the question is about it or not, and it is a critical (or knowledge) point or not."""
+"""Features of a point: whether the question is about it, and whether it matters (critical or knowledge)."""
 
 SYSTEM_FEATURES: Final = ("first question", "further question", "phrase unknown", "last answer told nothing")
 
 
 class DisclosingUser:
-    """Tells, in answer to each question, the annotated points that its policy chooses, asked for or not."""
+    """Answers each question with the annotated points that its policy chooses, whether asked for or not."""
 
     def __init__(self, policy: Policy, brief: Brief, rng: Random) -> None:
         self._policy = policy
@@ -52,7 +52,7 @@ class DisclosingUser:
 
 
 class AskingSystem:
-    """Asks about the open phrases of the request as long as its policy wants to, then picks a candidate."""
+    """Asks about open phrases of the request as long as its policy wants to, then submits a candidate."""
 
     def __init__(self, policy: Policy, rng: Random) -> None:
         self._policy = policy
@@ -95,7 +95,7 @@ class AskingSystem:
 
 
 def _request(text: str) -> str:
-    """Return the request, out of the instruction if it is one."""
+    """Return the request in an instruction, or the whole text if it is not an instruction."""
     lines = [line for line in text.split("\n") if line.startswith("Request: ")]
     return lines[0] if lines else text
 

@@ -1,4 +1,4 @@
-"""A policy of yes or no: the logistic of a weighted sum of features, learned by REINFORCE."""
+"""A policy for yes-or-no decisions: a logistic model of features, trained by REINFORCE."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-_MOST = 30.0  # of a score: beyond, exp overflows and nothing changes
-_KEPT = 0.95  # of the running mean of rewards, from one episode to the next
+_MOST = 30.0  # largest score; larger ones change nothing
+_KEPT = 0.95  # decay of the running mean of rewards
 
 
 class Policy:
     """Decides yes or no, and learns from the rewards of episodes (Williams 1992).
 
     Attributes:
-        names: the features' names.
-        weights: one for each feature.
-        explores: draw decisions; otherwise the likelier one is taken.
+        names: the names of the features.
+        weights: the weight of each feature.
+        explores: sample decisions; otherwise take the more probable one.
     """
 
     def __init__(self, names: Sequence[str], rate: float = 0.5) -> None:
@@ -33,12 +33,12 @@ class Policy:
         self._gradient: Floats = np.zeros(len(self.names))
 
     def chance(self, features: Sequence[float]) -> float:
-        """Return how likely a yes is."""
+        """Return the probability of a yes."""
         score = float(np.dot(self.weights, features))
         return 1.0 / (1.0 + exp(-max(-_MOST, min(_MOST, score))))
 
     def decide(self, features: Sequence[float], rng: Random) -> bool:
-        """Return decide, and remember how."""
+        """Return a decision, and remember it for `learn`."""
         chance = self.chance(features)
         if not self.explores:
             return chance > 0.5
@@ -47,7 +47,7 @@ class Policy:
         return yes
 
     def learn(self, reward: float) -> None:
-        """Make the decisions of the episode that has ended likelier if it earned more than the last ones."""
+        """Make the decisions of the last episode more probable if it earned more than those before it."""
         mean = reward if self._mean is None else self._mean
         self.weights += self._rate * (reward - mean) * self._gradient
         self._mean = _KEPT * mean + (1 - _KEPT) * reward

@@ -1,4 +1,4 @@
-"""Learning in c-Interact: the user alone, the system alone, or both."""
+"""Let the user, the system, or both learn in c-Interact."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SYSTEM, USER = 0, 1
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """What the seats are paid, as the settings of c-Interact have it."""
+    """The settings of c-Interact that determine rewards."""
 
     reward_scheme: str = "cooperative"
     question_price: float = 0.05
@@ -28,7 +28,7 @@ class Prices:
 
 @dataclass(slots=True)
 class Pair:
-    """A system and a user; what a policy does not decide, the game's own players do."""
+    """The policies of a system and a user."""
 
     system: Policy = field(default_factory=lambda: Policy(SYSTEM_FEATURES))
     user: Policy = field(default_factory=lambda: Policy(USER_FEATURES))
@@ -39,10 +39,10 @@ class Figures:
     """Means over episodes.
 
     Attributes:
-        system: reward of the system.
-        user: reward of the user.
-        solved: share of requests whose SQL was right at last.
-        questions: questions asked.
+        system: the reward of the system.
+        user: the reward of the user.
+        solved: the share of requests that were solved in the end.
+        questions: the number of questions.
     """
 
     system: float
@@ -53,7 +53,7 @@ class Figures:
 
 @contextmanager
 def game(prices: Prices, settings: Mapping[str, Any] | None = None) -> Iterator[Arena]:
-    """Open c-Interact under these prices."""
+    """Open c-Interact with some prices."""
     paid = {
         "reward_scheme": prices.reward_scheme,
         "question_price": prices.question_price,
@@ -67,14 +67,14 @@ _EVERY: Final = 100  # episodes between two notes of the mean reward
 
 
 def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = "both") -> list[float]:
-    """Let a pair learn, each from its own seat's reward; return the mean reward of each 100 episodes.
+    """Train a pair, each policy with the reward of its seat; return the mean reward of each 100 episodes.
 
     Args:
         arena: the game.
         pair: the policies, which are changed.
-        episodes: how many dialogues.
-        seed: seeds the order of tasks and all decisions.
-        who: `system`, `user` or `both`: who learns. The other one decides by its policy as it is.
+        episodes: the number of dialogues.
+        seed: the seed of the order of tasks and of all decisions.
+        who: the learner: `system`, `user` or `both`. The other policy is not changed.
     """
     learners = {"system": (SYSTEM,), "user": (USER,), "both": (SYSTEM, USER)}[who]
     policies = {SYSTEM: pair.system, USER: pair.user}
@@ -89,7 +89,7 @@ def train(arena: Arena, pair: Pair, episodes: int, *, seed: int = 0, who: str = 
 
 
 def evaluate(arena: Arena, pair: Pair, *, seed: int = 0, rounds: int = 1) -> Figures:
-    """Return the means of a pair that no longer explores, over all tasks."""
+    """Return the means of a pair over all tasks, without exploration."""
     pair.system.explores = pair.user.explores = False
     count = rounds * len(arena.ids)
     played = list(islice(_episodes(arena, pair, seed, shuffled=False), count))
@@ -104,7 +104,7 @@ def evaluate(arena: Arena, pair: Pair, *, seed: int = 0, rounds: int = 1) -> Fig
 def _episodes(
     arena: Arena, pair: Pair, seed: int, *, shuffled: bool = True
 ) -> Iterator[tuple[tuple[float, ...], Any]]:
-    """Play dialogues without end; give the seats' rewards and the rules of each."""
+    """Play dialogues endlessly, and yield the rewards by seat and the rules of each."""
     rng, repeat = Random(seed), 0
     while True:
         names = list(arena.ids)

@@ -1,12 +1,13 @@
-"""Policies that learn when to ask, and what they are held against: `python -m birdenv_baselines --help`.
+"""Policies that learn when to ask, and policies without learning to compare them with.
 
-The candidate setting (`birdenv/CInteractCandidates-v0`) on generated families, each database held out in
-turn. Training needs the extra `rl`; the policies without learning need NumPy only.
+Run `python -m birdenv_baselines --help`. The policies play the candidate setting
+(`birdenv/CInteractCandidates-v0`) on generated families, with each database held out in turn. Training needs
+the extra `rl`; policies without learning need only NumPy.
 
-* `Split`, `benchmark_folder`: the tasks
-* `RULES`, `tuned_rule`, `Rule`: policies without learning
-* `play`, `interval`, `summary`: what a policy earns
-* `training._learners`, `training._trained`: PPO, MaskablePPO and DQN, in training and trained
+* `Split` and `benchmark_folder` provide the tasks.
+* `RULES`, `tuned_rule` and `Rule` are policies without learning.
+* `play`, `interval` and `summary` measure the return of a policy.
+* `training._learners` trains PPO, MaskablePPO and DQN, and `training._trained` loads trained policies.
 """
 
 from birdenv_baselines.training._benchmark import Split, benchmark_folder, family_of

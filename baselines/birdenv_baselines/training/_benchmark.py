@@ -1,4 +1,4 @@
-"""The benchmark that policies are trained on: made once, and split by database."""
+"""The benchmark for training policies, which is generated once and split by database."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _GENERATED: Final = re.compile(r"(.+_\d{4,})_\d+(?:_new)?")
 HELD_OUT: Final = "held out"
 NEW_FORMS: Final = "new forms"
 DEMO: Final = "demo"
-"""What a policy is tested on: generated tasks of the database that is held out, the same in sentence forms
-that no training task has, and the tasks of that database that people wrote."""
+"""The tests of a policy: generated tasks of the held-out database, the same tasks in sentence forms that no
+training task has, and tasks of that database that people wrote."""
 
 
 def benchmark_folder(folder: Path | None = None) -> Path:
-    """Return a folder of generated families; without one, that of the cache, which is made if need be.
+    """Return the given folder of generated families, or the folder in the cache, which is generated once.
 
-    Other code of birdenv makes another one, because its user may answer differently.
+    Each version of birdenv's code has its own folder in the cache, because its user may answer differently.
     """
     if folder is not None:
         return folder
     made = cache_folder() / f"families-{TASKS}-{code_digest()[:8]}"
     if not made.exists():
-        print(f"Making {TASKS} tasks in {made}: once, two minutes or more.", flush=True)
+        print(f"Generating {TASKS} tasks in {made}: this takes two minutes or more, once.", flush=True)
         with Progress(transient=True) as bar:
             line = bar.add_task("tasks", total=TASKS)
             generate(made, tasks=TASKS, progress=lambda done: bar.update(line, completed=done))
@@ -46,22 +46,22 @@ def benchmark_folder(folder: Path | None = None) -> Path:
 
 
 def family_of(instance_id: str) -> str:
-    """Return the family of a generated task: its id without the meaning's number. Other ids stay."""
+    """Return the family of a generated task: its id without the number of the meaning. Keep other ids."""
     found = _GENERATED.fullmatch(instance_id)
     return found.group(1) if found else instance_id
 
 
 class Split:
-    """The tasks of one database to test on, and those of all others to train on.
+    """The tasks of one database for testing, and those of all other databases for training.
 
     Args:
-        folder: a benchmark.
-        held_out: the database to test on.
-        refusals: the share of points that the user cannot tell.
-        train_tasks: train on so many tasks only, whole families drawn at random; None for all.
+        folder: the folder of a benchmark.
+        held_out: the database for testing.
+        refusals: the share of points that the user does not know.
+        train_tasks: the number of training tasks, in whole families chosen at random; None for all.
 
     Raises:
-        InputError: the database is not in the benchmark, or the only one.
+        InputError: the database is not in the benchmark, or is the only one.
     """
 
     def __init__(
@@ -78,19 +78,19 @@ class Split:
             self.training = _some_families(self.training, train_tasks)
 
     def train_envs(self, count: int) -> CInteractCandidatesVectorEnv:
-        """Return a batch on the training tasks."""
+        """Return a vector environment with the training tasks."""
         databases = [name for name in self.databases if name != self.held_out]
         return self._envs(count, databases=databases, instances=self.training)
 
     @property
     def tests(self) -> tuple[str, ...]:
-        """Return what there is to test on."""
+        """Return the names of the available tests."""
         new_forms = (NEW_FORMS,) if (self.folder / NEW_FORMS_FILE).exists() else ()
         demo = (DEMO,) if (demo_folder() / self.held_out).is_dir() else ()
         return (HELD_OUT, *new_forms, *demo)
 
     def test_envs(self, count: int, test: str = HELD_OUT) -> CInteractCandidatesVectorEnv:
-        """Return a batch on tasks of the database that is held out, those that one of `tests` names."""
+        """Return a vector environment with the tasks of one of `tests` on the held-out database."""
         more = {"data": str(self.folder / NEW_FORMS_FILE)} if test == NEW_FORMS else {}
         if test == DEMO:
             more = {"data_dir": str(demo_folder())}

@@ -1,4 +1,4 @@
-"""Policies on the same episodes: what each earns, as a share of the optimum, and who is ahead by how much."""
+"""Compare policies on the same episodes: their returns, their share of the optimum, and their gains."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _PRIVILEGED: Final = "privileged"
 
 @dataclass(frozen=True, slots=True)
 class Compared:
-    """Episodes of several policies, which all had the same tasks and prices.
+    """Episodes of several policies with the same tasks and prices.
 
     Attributes:
-        fixed: by the names of policies without learning.
-        trained: by algorithm, one for each seed.
-        best: the optimum of each episode; None where it is not known.
+        fixed: the episodes of policies without learning, by name.
+        trained: the episodes of trained policies, by algorithm and seed.
+        best: the optimum of each episode; None if it is not known.
     """
 
     fixed: Mapping[str, Played]
@@ -36,24 +36,25 @@ class Compared:
 
     @property
     def rival(self) -> str:
-        """Return the best policy without learning that knows nothing private."""
+        """Return the name of the best policy without learning and without private knowledge."""
         names = [name for name in self.fixed if name != _PRIVILEGED]
         return max(names, key=lambda name: float(self.fixed[name].returns.mean()))
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """What one policy earns.
+    """The figures of one policy.
 
     Attributes:
-        policy: its name.
-        seeds: how many trainings; 0 for a policy without learning.
+        policy: the name of the policy.
+        seeds: the number of trainings; 0 for a policy without learning.
         earned: the mean return.
         low, high: its 95 % interval.
-        share: of the optimum; None where that is not known.
-        questions: asked in an episode.
-        by_price: the same by price.
-        gain: the paired gain over the best policy without learning, with its interval; None for those.
+        share: its share of the optimum; None if the optimum is not known.
+        questions: the mean number of questions per episode.
+        by_price: the mean number of questions at each price.
+        gain: the paired gain over the best policy without learning, with its interval; None for policies
+            without learning.
     """
 
     policy: str
@@ -68,12 +69,12 @@ class Line:
 
 
 def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], value_rule: Policy) -> Compared:
-    """Play the policies without learning on the episodes that trained ones have played.
+    """Play the policies without learning on the episodes that trained policies have played.
 
     Args:
         split: the tasks.
-        test: which of them, one of `split.tests`.
-        trained: what `play` gave on `split.test_envs(TEST_ENVS, test)`, by algorithm and seed.
+        test: one of `split.tests`.
+        trained: the results of `play` on `split.test_envs(TEST_ENVS, test)`, by algorithm and seed.
         value_rule: the value-of-information rule, tuned on the training tasks.
     """
     envs = split.test_envs(TEST_ENVS, test)
@@ -83,9 +84,7 @@ def compare(split: Split, test: str, trained: Mapping[str, Sequence[Played]], va
 
 
 def _best_returns(split: Split, test: str, played: Played) -> Floats | None:
-    """Return the optimum of each episode, by the family of its task and its price; none for what people
-    wrote.
-    """
+    """Return the optimum of each episode, by its family and price, or None for tasks that people wrote."""
     if test == DEMO:
         return None
     place = split.folder / NEW_FORMS_FILE if test == NEW_FORMS else split.folder
@@ -96,7 +95,7 @@ def _best_returns(split: Split, test: str, played: Played) -> Floats | None:
 
 
 def lines(found: Compared) -> list[Line]:
-    """Return what each policy earns, from the worst to the best."""
+    """Return the figures of all policies, from the worst to the best."""
     made = [_line(name, [each], found, 0) for name, each in found.fixed.items()]
     made += trained_lines(found)
     if found.best is not None:
@@ -107,15 +106,16 @@ def lines(found: Compared) -> list[Line]:
 
 
 def trained_lines(found: Compared) -> Iterator[Line]:
-    """Yield what each algorithm earns."""
+    """Yield the figures of each algorithm."""
     for name, seeds in found.trained.items():
         yield _line(name, seeds, found, len(seeds))
 
 
 def joined(parts: Sequence[Compared]) -> Compared | None:
-    """Return several comparisons as one, with the algorithms that have the same seeds in all; None without.
+    """Combine several comparisons, with the algorithms that have the same number of seeds in all of them.
 
-    The rule that is best in all of them together is the rival.
+    Return None if there are no such algorithms. The rival is the rule that is best in all comparisons
+    together.
     """
     seeds = [{(name, len(played)) for name, played in part.trained.items()} for part in parts]
     shared = sorted(set.intersection(*seeds))

@@ -1,4 +1,4 @@
-"""Playing a policy, and what its episodes earned."""
+"""Play policies, and measure what their episodes earned."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _RESAMPLES = 2000
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """Episodes, one an entry. The same seed gives the same tasks and prices to every policy.
+    """Episodes as arrays, one entry for each. The same seed gives every policy the same tasks and prices.
 
     Attributes:
-        tasks: instance ids.
-        prices: price of a question.
-        returns: what the episode earned.
-        questions: questions asked.
+        tasks: the instance ids.
+        prices: the prices of a question.
+        returns: the returns.
+        questions: the numbers of questions.
     """
 
     tasks: npt.NDArray[np.object_]
@@ -40,7 +40,7 @@ class Played:
 
 
 def play(envs: CInteractCandidatesVectorEnv, policy: Policy, *, rounds: int = 8, seed: int = 1) -> Played:
-    """Play `rounds` episodes in each environment of a batch."""
+    """Play `rounds` episodes in each environment of a vector environment."""
     n, most = envs.num_envs, max(envs._setting.prices)
     done = np.zeros(n, np.intp)
     returns, questions, prices = (np.zeros((n, rounds)) for _ in range(3))
@@ -65,19 +65,19 @@ def play(envs: CInteractCandidatesVectorEnv, policy: Policy, *, rounds: int = 8,
 
 
 def tuned_rule(envs: CInteractCandidatesVectorEnv, *, rounds: int = 4) -> tuple[str, Policy]:
-    """Return the value-of-information rule that earns most on these tasks, and what it is."""
+    """Return the parameters of the value-of-information rule that earns most on some tasks, and the rule."""
     found = [(play(envs, Rule(wants), rounds=rounds).returns.mean(), name, wants) for name, wants in grid()]
     _, name, wants = max(found, key=lambda each: each[0])
     return name, Rule(wants)
 
 
 def interval(values: Floats, families: npt.NDArray[np.object_], seed: int = 0) -> tuple[float, float]:
-    """Return the 95 % interval of a mean: a bootstrap that resamples families, and seeds.
+    """Return the 95 % interval of a mean by a bootstrap over families and seeds.
 
     Args:
-        values: shape (episodes,), or (seeds, episodes) of the same episodes.
-        families: shape (episodes,).
-        seed: of the resampling.
+        values: the values, shape (episodes,), or (seeds, episodes) for the same episodes.
+        families: the family of each episode, shape (episodes,).
+        seed: the seed of the resampling.
     """
     table = np.atleast_2d(values)
     names, places = np.unique(families.astype(str), return_inverse=True)
@@ -99,7 +99,7 @@ def by_price(played: Played) -> dict[float, float]:
 
 
 def summary(played: Played) -> dict[str, Any]:
-    """Return an evaluation as JSON."""
+    """Return the figures of an evaluation as a JSON object."""
     low, high = interval(played.returns, played.families)
     return {
         "return": float(played.returns.mean()),

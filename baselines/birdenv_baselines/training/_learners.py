@@ -1,4 +1,4 @@
-"""PPO, MaskablePPO and DQN on the candidate setting: training with progress, checkpoints and resume."""
+"""Train PPO, MaskablePPO and DQN on the candidate setting, with progress, checkpoints and resuming."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from birdenv_baselines.training._trained import ALGORITHMS, Trained
 ENVS: Final = 256
 _CONFIG, _MODEL, _CURVE = "config.json", "model.zip", "curve.csv"
 HELD_OUT_CURVE: Final = "held_out_curve.csv"
-_CHECKPOINTS: Final = 10  # of a training; each is told with the mean return, and plays held-out tasks
+_CHECKPOINTS: Final = 10  # per training; at each, the mean return is printed, and held-out tasks are played
 
 _ON_POLICY: Final[dict[str, Any]] = {
     "n_steps": 32,
@@ -62,16 +62,16 @@ _POLICIES: Final[dict[str, tuple[Any, dict[str, Any]]]] = {
 
 @dataclass(frozen=True, slots=True)
 class Training:
-    """What a training depends on, as it stands in its folder.
+    """The configuration of a training, which is saved in its folder.
 
     Attributes:
         algo: `maskable-ppo`, `ppo` or `dqn`.
-        data: the benchmark's folder.
-        held_out: the database that is not trained on.
-        seed: seeds network, episodes and decisions.
-        steps: steps in all environments together.
-        refusals: the share of points that the user cannot tell.
-        train_tasks: so many training tasks; None for all.
+        data: the folder of the benchmark.
+        held_out: the database that is not used for training.
+        seed: the seed of the network, the episodes and the decisions.
+        steps: the number of steps in all environments together.
+        refusals: the share of points that the user does not know.
+        train_tasks: the number of training tasks; None for all.
     """
 
     algo: str
@@ -88,7 +88,7 @@ class Training:
 
     @property
     def special(self) -> str:
-        """Return what it is trained with, in words."""
+        """Return a description of the training tasks and the refusals."""
         tasks = "all tasks" if self.train_tasks is None else f"{self.train_tasks} tasks"
         return tasks + (f", {self.refusals:.0%} refused" if self.refusals else "")
 
@@ -100,38 +100,38 @@ class Training:
 
 
 def read_training(folder: Path) -> Training:
-    """Return the training of a folder.
+    """Return the configuration of the training in a folder.
 
     Raises:
-        InputError: there is none.
+        InputError: the folder contains no training.
     """
     try:
         return Training(**json.loads((folder / _CONFIG).read_text(encoding="utf-8")))
     except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"{folder} holds no training: {error}") from None
+        raise InputError(f"{folder} contains no training: {error}") from None
 
 
 def trained(folder: Path) -> Trained:
-    """Return the policy of a training's folder."""
+    """Return the trained policy in the folder of a training."""
     return Trained(folder / _MODEL, read_training(folder).algo)
 
 
 def train(training: Training, folder: Path, *, resume: bool = False, progress: bool = True) -> Path:
-    """Train, and leave model, learning curve and checkpoints in a folder.
+    """Train a policy, and write the model, its checkpoints and learning curves to a folder.
 
     Args:
-        training: what to train.
-        folder: where; a training that is there already is refused, or gone on with.
-        resume: go on from the last checkpoint.
-        progress: show a bar on a terminal, and a line with the mean return at each checkpoint.
+        training: the configuration.
+        folder: the folder; it must not contain a training, unless `resume` is set.
+        resume: continue from the last checkpoint.
+        progress: show a progress bar on a terminal, and print the mean return at each checkpoint.
 
     Raises:
-        InputError: the algorithm is not known, or the folder is in use.
+        InputError: the algorithm is unknown, or the folder contains a training already.
     """
     if training.algo not in _POLICIES:
         raise InputError(f"unknown algorithm {training.algo!r}; known: {', '.join(_POLICIES)}")
     if (folder / _CONFIG).exists() and not resume:
-        raise InputError(f"{folder} holds a training already: go on with --resume, or remove it")
+        raise InputError(f"{folder} contains a training already: continue with --resume, or remove it")
     folder.mkdir(parents=True, exist_ok=True)
     write_text(folder / _CONFIG, json.dumps(asdict(training), indent=2) + "\n")
     torch.set_num_threads(1)
@@ -162,7 +162,7 @@ def train(training: Training, folder: Path, *, resume: bool = False, progress: b
 
 
 class _Keeper(BaseCallback):
-    """Keeps the learning curves, saves checkpoints, and tells how far the training is and what it earns."""
+    """Writes learning curves, saves checkpoints, and shows the progress and the return of a training."""
 
     def __init__(self, folder: Path, training: Training, bar: Progress) -> None:
         super().__init__()
@@ -203,7 +203,7 @@ class _Keeper(BaseCallback):
             rows.writerow([self.num_timesteps, *figures.values()])
 
     def save(self) -> None:
-        """Save a checkpoint, and play held-out tasks with it."""
+        """Save a checkpoint, and play held-out tasks with it for the learning curve."""
         self.model.save(self._folder / _MODEL)
         played = play(self._held_out, Trained(self._folder / _MODEL, self._training.algo), rounds=4)
         self._append(HELD_OUT_CURVE, {"return": f"{played.returns.mean():.4f}"})

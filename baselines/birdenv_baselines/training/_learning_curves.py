@@ -1,4 +1,4 @@
-"""Learning curves: what checkpoints of trainings earn on the tasks that are held out, and a picture of it."""
+"""Learning curves of trainings on training tasks and on held-out tasks, as a table and as a picture."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Points = list[tuple[int, float]]
 
 
 def read_curve(folder: Path, tasks: str) -> _Points:
-    """Return steps with mean returns of a training, on the tasks of the `training` or the `held out` ones."""
+    """Return the steps and mean returns of a training, on its own tasks (`training`) or `held out` ones."""
     path = folder / _FILES[tasks]
     if not path.exists():
         return []
@@ -28,7 +28,7 @@ def read_curve(folder: Path, tasks: str) -> _Points:
 
 
 def write_curves(folders: Sequence[Path], output: Path) -> None:
-    """Write the curves of all trainings, one point a line, to `curves.csv`."""
+    """Write the points of the curves of all trainings to `curves.csv`."""
     with (output / "curves.csv").open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(["training", "tasks", "steps", "return"])
@@ -38,23 +38,23 @@ def write_curves(folders: Sequence[Path], output: Path) -> None:
 
 
 class Curves(NamedTuple):
-    """Trainings with one database held out, by algorithm, and what all policies earned there."""
+    """Trainings with the same held-out database, with their algorithms, and a comparison of all policies."""
 
     trainings: Sequence[tuple[str, Path]]
     compared: Compared
 
 
 def draw_curves(of: Mapping[str, Curves], output: Path) -> bool:
-    """Draw the held-out return to `curves.png`: a panel for each database that was held out.
+    """Draw the returns on held-out tasks to `curves.png`, with a panel for each held-out database.
 
-    A curve is the mean over seeds, its band goes from the lowest seed to the highest.
+    A curve is the mean over seeds, and its band extends from the lowest seed to the highest.
 
     Args:
-        of: by the name of the database.
+        of: the curves by the name of the database.
         output: the folder of the picture.
 
     Returns:
-        Whether there is a picture: matplotlib is there, and a training has played held-out tasks.
+        True if a picture was drawn, which needs matplotlib and a training with curves on held-out tasks.
     """
     drawn = {database: found for database, each in of.items() if (found := _means(each.trainings))}
     try:
@@ -76,7 +76,7 @@ def draw_curves(of: Mapping[str, Curves], output: Path) -> bool:
 
 
 class _Mean(NamedTuple):
-    """The curve of an algorithm over its seeds, at the steps that all of them have."""
+    """The curve of an algorithm over its seeds, at the steps that all seeds have in common."""
 
     seeds: int
     steps: list[int]

@@ -1,6 +1,7 @@
-"""A network that scores each span and each candidate with shared weights, for Stable-Baselines3.
+"""A network for Stable-Baselines3 that scores each span and each candidate with shared weights.
 
-A flat vector hardly learns: what makes span 3 worth asking about is the same as for span 7. Needs torch.
+Training on a flat vector hardly works, because what makes span 3 worth asking about is the same as for span
+7. This needs torch.
 """
 
 from __future__ import annotations
@@ -28,10 +29,10 @@ def _layers(inputs: int, outputs: int) -> nn.Sequential:
 
 
 class Scores(BaseFeaturesExtractor):
-    """One number for each action, and what a value needs: `actions + pooled` features.
+    """Computes a score for each action, and pooled features for the value: `actions + pooled` numbers.
 
-    Each span is seen with the mean and the maximum over all spans, over all candidates, and the episode; so
-    is each candidate.
+    The score of a span or a candidate depends on it, on the mean and the maximum over all spans and over all
+    candidates, and on the episode.
     """
 
     def __init__(self, observation_space: spaces.Dict) -> None:
@@ -61,7 +62,7 @@ def _with(rows: torch.Tensor, pooled: torch.Tensor) -> torch.Tensor:
 
 
 class _Heads(nn.Module):
-    """The scores as they are for the policy; a small network on the pooled features for the value."""
+    """Passes the scores on to the policy, and computes the value from the pooled features."""
 
     def __init__(self, actions: int, pooled: int) -> None:
         super().__init__()
@@ -81,7 +82,7 @@ class _Heads(nn.Module):
 
 
 class _Relational:
-    """Puts the scores in the place of the logits."""
+    """Uses the scores as logits."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings | {"features_extractor_class": Scores, "ortho_init": False})
@@ -102,15 +103,15 @@ class _Relational:
 
 
 class RelationalPolicy(_Relational, ActorCriticPolicy):
-    """For PPO."""
+    """The policy for PPO."""
 
 
 class MaskableRelationalPolicy(_Relational, MaskableActorCriticPolicy):
-    """For MaskablePPO."""
+    """The policy for MaskablePPO."""
 
 
 class _QScores(Scores):
-    """The scores alone, as values of the actions."""
+    """Computes only the scores, as values of the actions."""
 
     def __init__(self, observation_space: spaces.Dict) -> None:
         super().__init__(observation_space)
@@ -121,7 +122,7 @@ class _QScores(Scores):
 
 
 class RelationalDQNPolicy(DQNPolicy):
-    """For DQN: the scores are the values."""
+    """The policy for DQN, whose scores are the values of the actions."""
 
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         super().__init__(*arguments, **settings | {"features_extractor_class": _QScores, "net_arch": []})

@@ -1,4 +1,4 @@
-"""Policies without learning, over batches of observations: what a trained one is held against."""
+"""Policies without learning on batches of observations, to compare trained policies with."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Policy(Protocol):
 
 
 class Random:
-    """Any action that is possible."""
+    """Chooses any legal action at random."""
 
     def __init__(self, seed: int = 0) -> None:
         self._rng = np.random.default_rng(seed)
@@ -37,11 +37,11 @@ class Random:
 
 
 Wants = Callable[["Seen"], Floats]
-"""How much a rule wants to ask about each span; what is not above 0 is not asked. Shape (n, spans)."""
+"""Returns how much a rule wants to ask about each span, shape (n, spans). It asks only above 0."""
 
 
 class Rule:
-    """Asks about the span that it wants most, as long as it wants any; then submits what fits best."""
+    """Asks about the most wanted span, as long as there is one; then submits the candidate that fits best."""
 
     def __init__(self, wants: Wants) -> None:
         self._wants = wants
@@ -77,33 +77,33 @@ class Seen:
 
     @property
     def left(self) -> Floats:
-        """Return how many candidates agree with all answers, shape (n, 1)."""
+        """Return the number of candidates that agree with all answers, shape (n, 1)."""
         agree = (self.candidates[:, :, _C.FITS_ANSWERS] > 0) & (self.candidates[:, :, _C.TRIED] == 0)
         return np.maximum(agree.sum(axis=1, keepdims=True), 1).astype(float)
 
 
 def never(seen: Seen) -> Floats:
-    """Ask nothing."""
+    """Want to ask about nothing."""
     return np.zeros(seen.spans.shape[:2])
 
 
 def everything(seen: Seen) -> Floats:
-    """Ask about all spans, from left to right."""
+    """Want to ask about all spans, from left to right."""
     return 2.0 - seen.spans[:, :, _S.POSITION]
 
 
 def first(seen: Seen) -> Floats:
-    """Ask about all spans, those of unknown words first, as the agent `asks-first` does."""
+    """Want to ask about all spans, first about those with unknown words, like the agent `asks-first`."""
     return everything(seen) + 2.0 * (seen.spans[:, :, _S.UNKNOWN] > 0)
 
 
 def unknown(seen: Seen) -> Floats:
-    """Ask about the spans with unknown words."""
+    """Want to ask about the spans with unknown words."""
     return seen.spans[:, :, _S.UNKNOWN]
 
 
 def guess(left: Floats) -> Floats:
-    """Return what a blind submission among equally likely candidates is worth, two attempts and a follow-up.
+    """Return the value of blind guesses among equally likely candidates: two attempts and a follow-up.
 
     >>> guess(np.array([1.0, 2.0, 4.0])).tolist()
     [1.0, 0.9, 0.45]
@@ -112,12 +112,12 @@ def guess(left: Floats) -> Floats:
 
 
 def worth_it(suspicion: float, informs: float, halves: float = 2.0) -> Wants:
-    """Ask while the value of the information is above the price.
+    """Return a rule that asks while the value of the information is above the price.
 
     Args:
-        suspicion: the least share of unknown words of a span that is asked about.
-        informs: the chance that an answer tells candidates apart.
-        halves: by how much such an answer divides the candidates that are left.
+        suspicion: the smallest share of unknown words in a span for a question.
+        informs: the probability that an answer distinguishes candidates.
+        halves: the factor by which such an answer divides the number of remaining candidates.
     """
 
     def wants(seen: Seen) -> Floats:
@@ -129,20 +129,20 @@ def worth_it(suspicion: float, informs: float, halves: float = 2.0) -> Wants:
 
 
 def grid() -> Iterator[tuple[str, Wants]]:
-    """Yield value-of-information rules to choose from by their return on the training databases."""
+    """Yield value-of-information rules, of which the best on the training databases is chosen."""
     for suspicion, informs, halves in product((0.01, 0.34, 0.51, 1.0), (0.25, 0.5, 0.75, 1.0), (2.0, 3.0)):
         yield f"{suspicion}, {informs}, {halves}", worth_it(suspicion, informs, halves)
 
 
 class Privileged(Rule):
-    """Knows which spans are open, and asks about each point once, whatever the price."""
+    """Knows which spans are open, and asks about each point once, regardless of the price."""
 
     def __init__(self) -> None:
         super().__init__(_open_spans)
 
 
 def _open_spans(seen: Seen) -> Floats:
-    """Return spans whose answers are about an annotated point that was not asked about: private knowledge."""
+    """Return the spans about annotated points that were not asked about, which is private knowledge."""
     envs = seen.envs
     points = envs._episodes.tables.points[envs._episodes.stages][:, : envs.layout.spans]
     asked = seen.spans[:, :, _S.ASKED] > 0
@@ -158,4 +158,4 @@ RULES: Final[dict[str, Callable[[], Policy]]] = {
     "asks-unknown-words": lambda: Rule(unknown),
     "privileged": Privileged,
 }
-"""Policies that need no tuning, by name."""
+"""Policies without parameters to tune, by name."""

@@ -1,8 +1,8 @@
-"""A probe for leaks: does what is shown before any question tell which meaning is played?
+"""A probe for leaks: does an observation before any question reveal which meaning is right?
 
-It is linear, on the features of each candidate that the request leaves possible. Before any question it must
-do no better than a blind guess. After the answers about all open points it must do much better, or it could
-not find anything.
+The probe is linear, on the features of each candidate that is possible given the request. Before any question
+it must not be better than a blind guess. After the answers about all open points it must be much better;
+otherwise the probe would not be able to find anything.
 """
 
 from __future__ import annotations
@@ -24,11 +24,12 @@ _RIDGE = 1.0
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """How often a probe names the meaning that is played.
+    """How often a probe finds the right meaning.
 
     Attributes:
-        right: share of the episodes, with its 95 % interval.
-        chance: that of a blind guess among the meanings that the request leaves possible.
+        right: the share of episodes in which it does.
+        low, high: the 95 % interval of this share.
+        chance: the share of a blind guess among the meanings that are possible given the request.
     """
 
     right: float
@@ -39,13 +40,13 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class _Views:
-    """Candidates as they are shown, one episode a row.
+    """Candidates as they are shown, with a row for each episode.
 
     Attributes:
-        features: shape (n, candidates, features).
-        possible: those that are meant in some task with this request. Shape (n, candidates).
-        meant: the place of the one that is meant. Shape (n,).
-        families: shape (n,).
+        features: the features of the candidates. Shape (n, candidates, features).
+        possible: the candidates that are right in some task with this request. Shape (n, candidates).
+        meant: the index of the right candidate. Shape (n,).
+        families: the family of the task. Shape (n,).
     """
 
     features: Floats
@@ -65,10 +66,10 @@ def probe(
     """Fit the probe on one batch of episodes, and try it on another.
 
     Args:
-        train, test: batches on different families.
-        answered: look after the answers about all open points, not before any question.
-        shuffled: fit it on labels that are drawn at random.
-        rounds: episodes in each environment of a batch.
+        train, test: vector environments with different families.
+        answered: use observations after the answers about all open points, not before any question.
+        shuffled: fit the probe to random labels.
+        rounds: the number of episodes in each environment.
     """
     seen, views = (_views(envs, answered, rounds) for envs in (train, test))
     meant = seen.meant
@@ -99,9 +100,7 @@ def _views(envs: CInteractCandidatesVectorEnv, answered: bool, rounds: int) -> _
 
 
 def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tuple[npt.NDArray[Any], ...]:
-    """Return one episode in each environment: candidates, which are possible, which is meant, and the
-    tasks.
-    """
+    """Return candidates, possible candidates, right candidate and task of an episode in each environment."""
     observation, infos = envs.reset(seed=seed)
     tasks, stages, order = (
         infos["instance_id"].copy(),
@@ -123,7 +122,7 @@ def _look(envs: CInteractCandidatesVectorEnv, answered: bool, seed: int) -> tupl
 
 
 def _possible(envs: CInteractCandidatesVectorEnv) -> npt.NDArray[np.bool_]:
-    """Return which candidates are meant in some task that shows the same request, by task."""
+    """Return, for each task, which candidates are right in some task with the same request."""
     setting, passes = envs._setting, envs._episodes.tables.passes
     made = np.zeros_like(passes[: len(setting.ids)])
     for start, size in zip(setting._starts, setting._sizes, strict=True):

@@ -1,4 +1,4 @@
-"""Trained policies of Stable-Baselines3 as policies over batches of observations. Needs torch."""
+"""Use trained policies of Stable-Baselines3 on batches of observations. This needs torch."""
 
 from __future__ import annotations
 
@@ -19,29 +19,29 @@ ALGORITHMS: Final[dict[str, Any]] = {"maskable-ppo": MaskablePPO, "ppo": PPO, "d
 
 
 class Trained:
-    """A trained policy, which takes the best action that is possible.
+    """A trained policy, which takes the best legal action.
 
     Args:
-        file: what the `save` of an algorithm wrote. Loading it runs code that it holds.
+        file: a file written by `save` of an algorithm. Loading it runs code in the file.
         algo: one of `ALGORITHMS`.
 
     Raises:
-        InputError: the algorithm is not known, or the file is none of its models.
+        InputError: the algorithm is unknown, or the file does not contain a model of it.
     """
 
     def __init__(self, file: Path, algo: str) -> None:
         if algo not in ALGORITHMS:
             raise InputError(f"unknown algorithm {algo!r}; known: {', '.join(ALGORITHMS)}")
         if not file.is_file():
-            raise InputError(f"{file} is no file: name what `model.save` wrote")
+            raise InputError(f"{file} does not exist: name a file that `model.save` wrote")
         torch.set_num_threads(1)
         kind = ALGORITHMS[algo]
         try:
             self._model: Any = kind.load(file, device="cpu")
-        except Exception as error:  # a pickle of anybody's raises anything
+        except Exception as error:  # a foreign pickle may raise anything
             why = f"{type(error).__name__}: {error}".splitlines()[0]
             raise InputError(
-                f"{file} is no model of {algo} ({why}): name its algorithm with --algo"
+                f"{file} is not a model of {algo} ({why}): name its algorithm with --algo"
             ) from None
         self._masked = kind is MaskablePPO
 
@@ -54,15 +54,15 @@ class Trained:
         """Return the actions, shape (n,).
 
         Raises:
-            InputError: the policy was trained on other observations or actions.
+            InputError: the policy was trained on different observations or actions.
         """
         model = self._model
         spaces = (envs.single_observation_space, envs.single_action_space)
         if (model.observation_space, model.action_space) != spaces:
             raise InputError(
-                f"the policy was trained on other observations or actions ({model.observation_space}; "
-                f"{model.action_space}): train it on the environment as it is, with the default max_spans "
-                "and max_candidates, and without wrappers"
+                f"the policy was trained on different observations or actions ({model.observation_space}; "
+                f"{model.action_space}): train it on the environment without wrappers, and with the default "
+                "max_spans and max_candidates"
             )
         more = {"action_masks": masks} if self._masked else {}
         actions, _ = model.predict(observation, deterministic=True, **more)

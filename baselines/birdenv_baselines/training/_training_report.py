@@ -1,4 +1,4 @@
-"""The report on trainings: tables against the policies without learning."""
+"""Write the report on trainings: tables that compare them with policies without learning."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ _Key = tuple[str, str, str]
 
 
 def episodes_file(folder: Path, test: str) -> Path:
-    """Return the file with the episodes of a training on one of the tests."""
+    """Return the path of the file with the episodes of a training on a test."""
     return folder / ("episodes.csv" if test == HELD_OUT else f"episodes-{test.replace(' ', '-')}.csv")
 
 
 def write_episodes(played: Played, path: Path) -> None:
-    """Write episodes, one a line."""
+    """Write episodes as CSV, one in each line."""
     with path.open("w", newline="", encoding="utf-8") as file:
         rows = csv.writer(file)
         rows.writerow(_COLUMNS)
@@ -32,7 +32,7 @@ def write_episodes(played: Played, path: Path) -> None:
 
 
 def read_episodes(path: Path) -> Played:
-    """Read what `write_episodes` wrote."""
+    """Read episodes that `write_episodes` wrote."""
     with path.open(newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     numbers = [np.array([float(row[name]) for row in rows]) for name in _COLUMNS[1:]]
@@ -40,7 +40,7 @@ def read_episodes(path: Path) -> Played:
 
 
 def table(title: str, found: Compared) -> str:
-    """Return what all policies earn as a table in Markdown."""
+    """Return the figures of all policies as a table in Markdown."""
     made = lines(found)
     prices = [f"at {price:g}" for price in made[0].by_price]
     heads = ["policy", "return", "95 %", "of the optimum", "questions", *prices, "gain"]
@@ -54,10 +54,10 @@ def table(title: str, found: Compared) -> str:
 
 
 def overview(found: Mapping[_Key, Compared]) -> str:
-    """Return what was learned, as a table in Markdown.
+    """Return the figures of all trained policies as a table in Markdown.
 
     Args:
-        found: by what was special about the training, the test, and the database that was held out.
+        found: the comparisons by `Training.special`, test, and held-out database.
     """
     heads = [
         "trained with",
@@ -86,10 +86,11 @@ def overview(found: Mapping[_Key, Compared]) -> str:
 
 
 def leaks(found: Mapping[str, Sequence[Found]]) -> str:
-    """Return what probes found as a table in Markdown.
+    """Return the results of probes as a table in Markdown.
 
     Args:
-        found: by the database that was held out: true labels, shuffled ones, and true ones after all answers.
+        found: the results by held-out database: with true labels, with shuffled labels, and with true labels
+            after all answers.
     """
     heads = ["held out", "blind guess", "true labels", "shuffled labels", "true labels, after all answers"]
     rows = []

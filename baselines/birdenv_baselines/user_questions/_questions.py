@@ -16,7 +16,7 @@ from birdenv.tasks.c_interact import load_benchmark
 from birdenv.tasks.interact._user_seat import brief_of
 from birdenv.users import Brief
 from birdenv.users.understanding import Choice
-from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import index_of
 
 FOLDER = Path(__file__).parent

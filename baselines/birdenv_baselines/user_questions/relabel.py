@@ -23,7 +23,7 @@ from typing import Any
 from birdenv.users import Brief
 from birdenv.users._proposal import agreed
 from birdenv.users.decoder import decode
-from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._question import take_apart

@@ -1,4 +1,4 @@
-"""Checking families by playing them: what the gold, the wrong candidates and the user come to."""
+"""Checks of families of generated tasks, which play the gold, the wrong candidates and the user."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _PASSED: Final = 1.0
 
 
 class Checker:
-    """Runs statements and plays tasks on one database.
+    """Checks families of tasks on one database.
 
     Attributes:
-        values: the values of each entity's quantities, by its table.
+        values: the values of the quantities of each entity, by the entity's table.
     """
 
     def __init__(self, concepts: Concepts, source: DatabaseSource, notes: DatabaseNotes) -> None:
@@ -35,15 +35,15 @@ class Checker:
         self.values: Mapping[str, Values] = {e.table: self._values_of(e) for e in concepts.entities}
 
     def close(self) -> None:
-        """Let go of the database."""
+        """Close the database."""
         self._database.close()
 
     def are_distinct(self, family: Family) -> bool:
-        """Return whether all candidates of a family find something, and no two the same."""
+        """Return True if all candidates of a family return rows, and no two of them the same rows."""
         return self._all_differ([self._probe(family, combination) for combination in family.combinations])
 
     def _probe(self, family: Family, combination: Sequence[int]) -> str:
-        """Return the rows that a combination shows, or changes."""
+        """Return a statement that selects the rows that a combination shows or changes."""
         if family.change is None:
             return family.sql(combination)
         return f"SELECT {family.columns(combination)} FROM {family.rows(combination)}"
@@ -60,8 +60,8 @@ class Checker:
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
         """Return what is wrong with the tasks of a family, or an empty text.
 
-        The gold must earn everything. Each wrong candidate must fail, in both phases. What the user answers
-        must be as `_fault_of_answers` says.
+        The gold must earn the whole reward, wrong candidates must fail in both phases, and the user must
+        answer as `_fault_of_answers` requires.
         """
         tasks = [
             split_record(parse_record(record, "generated"), 0, self._notes, self._source.dialect)
@@ -91,7 +91,7 @@ class Checker:
         return ""
 
     def _play(self, task: CInteractTask, sqls: Sequence[str]) -> float:
-        """Return the reward of submitting these statements."""
+        """Return the reward for submitting these statements in turn."""
         rules = CInteractRules(task, self._source, self._grader)
         dialogue = Dialogue(rules)
         for sql in sqls:
@@ -101,10 +101,10 @@ class Checker:
         return dialogue.rewards[SYSTEM]
 
     def _fault_of_answers(self, tasks: Sequence[CInteractTask]) -> str:
-        """Say what is wrong with what the user of each task of a family answers; empty if nothing is.
+        """Return what is wrong with the user's answers in the tasks of a family, or an empty text.
 
-        Each open point must be in the request. The question about it, and that about a phrase of the request
-        with a word of it, must bring its meaning in every task.
+        The term of each open point must be in the request. In every task, the user must tell the meaning if
+        asked about the term, or about at least one phrase of the request that shares a word with it.
         """
         request = tasks[0].public.question
         points = [task.private.brief.ambiguities for task in tasks]
@@ -125,7 +125,7 @@ class Checker:
         return ""
 
     def _answers(self, task: CInteractTask, questions: Collection[str]) -> dict[str, tuple[str, str]]:
-        """Return what the user says to each question, and the point that it is about."""
+        """Return the user's answer to each question, and the point that the answer is about."""
         rules = CInteractRules(task, self._source, self._grader, questions=len(questions))
         dialogue = Dialogue(rules)
         user = RulePlayer([replace(brief, converses=False) for brief in rules.private_brief(USER)])
@@ -160,15 +160,16 @@ def _pairs(sqls: Sequence[str]) -> list[Sequence[str]]:
 
 
 def _phrases_with(term: str, request: str) -> list[str]:
-    """Return the phrases of a request that the candidate setting can ask about, and that have a word of a
-    term.
-    """
+    """Return the phrases that the candidate setting can ask about and that share a word with a term."""
     words = set(term.lower().split())
     return [each.text for each in phrases(request)[:MAX_SPANS] if words & set(each.text.lower().split())]
 
 
 def _bring(answers: Sequence[tuple[str, str]], term: str, meant: Sequence[str]) -> bool:
-    """Return whether answers, one for each task, are about a term, and differ where what is meant differs."""
+    """Return True if all answers are about a term, and are equal exactly where the meanings are equal.
+
+    There is one answer and one meaning for each task.
+    """
     texts = [text for text, _ in answers]
     about_it = all(target == term for _, target in answers)
     return about_it and len(set(texts)) == len(set(meant)) == len(set(zip(texts, meant, strict=True)))

@@ -1,4 +1,4 @@
-"""Descriptions of a database's concepts, and families of tasks that are made from them.
+"""Descriptions of the concepts in a database, and families of tasks that are drawn from them.
 
 A family is one request with its candidates, and the tasks that differ only in what the user means by it.
 """
@@ -14,7 +14,7 @@ from typing import Annotated, Any, Final
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
-from birdenv.errors import InputError
+from birdenv.errors import InputError, first_fault
 from birdenv.files import parse_json, read_text
 
 _CONTENT: Final = Path(__file__).parent / "concepts"
@@ -28,8 +28,8 @@ class Quantity(_Concept):
     """A number, date or text of an entity that can be shown and compared.
 
     Attributes:
-        sql: an expression over the entity's alias.
-        name: its name in words.
+        sql: an expression over the alias of the entity.
+        name: the name in words.
     """
 
     sql: str
@@ -44,12 +44,12 @@ class ThresholdMeaning(_Concept):
 
 
 def _pair(value: Any) -> Any:
-    """`[sql, name]` as a quantity."""
+    """Return the fields of a quantity that is written as `[sql, name]`."""
     return {"sql": value[0], "name": value[1]} if isinstance(value, list) and len(value) == 2 else value
 
 
 def _compared(value: Any) -> Any:
-    """`"price >"` as a comparison."""
+    """Return the fields of a comparison that is written as `"price >"`."""
     if not isinstance(value, str):
         return value
     quantity, _, operator = value.rpartition(" ")
@@ -57,19 +57,19 @@ def _compared(value: Any) -> Any:
 
 
 class Entity(_Concept):
-    """A table, and the vague words that people use of its rows.
+    """A table, and the vague words that people use for its rows.
 
     Attributes:
-        plural: what its rows are called.
-        table: the table.
-        alias: its alias in all expressions.
-        show: columns that identify a row, with their names in words.
-        quantities: what can be shown and compared, by key.
+        plural: the noun for its rows, in the plural.
+        table: the name of the table.
+        alias: the alias of the table in all expressions.
+        show: the columns that identify a row, with their names in words.
+        quantities: the quantities that can be shown and compared, by key.
         traits: vague adjectives, each with two or three meanings.
         measures: vague nouns, each with two or three quantities that it may mean.
-        fixed: adjectives with one meaning, a condition; or null for words that restrict nothing.
+        fixed: adjectives with one meaning, which is a condition, or null if they restrict nothing.
         groups: columns to group by in follow-ups, by their names in words.
-        changes: what can be done to rows ("mark the ... as worn"), with the SET clause.
+        changes: changes to rows ("mark the ... as worn"), each with the SET clause.
     """
 
     plural: str
@@ -114,29 +114,28 @@ def demo_concepts() -> tuple[Concepts, ...]:
 
 
 def read_concepts(path: Path) -> Concepts:
-    """Return the concepts in a file.
+    """Read concepts from a JSON file.
 
     Raises:
-        InputError: the file cannot be read, or a field of it cannot be used.
+        InputError: the file cannot be read, or a field cannot be used.
     """
     try:
         return Concepts.model_validate(parse_json(read_text(path), str(path)))
     except ValidationError as error:
-        first = error.errors()[0]
-        place = ".".join(str(part) for part in first["loc"])
-        raise InputError(f"{path}: {place}: {first['msg']}") from None
+        raise InputError(f"{path}: {first_fault(error, Concepts.model_fields)}") from None
 
 
 Values = Mapping[str, Sequence[Any]]
-"""The values of an entity's quantities in the database, sorted, by key; empty ones left out."""
+"""The sorted values of an entity's quantities in the database, by key, without NULLs."""
 
 MOST_CANDIDATES: Final = 12
-_MIDDLE: Final = (0.3, 0.7)  # thresholds lie between these shares of a quantity's values
+"""The largest number of candidates of a family."""
+_MIDDLE: Final = (0.3, 0.7)  # thresholds lie between these quantiles of a quantity's values
 
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One meaning of a point: SQL that says it, and words that leave nothing open."""
+    """One meaning of a point, as SQL and as words that leave nothing open."""
 
     sql: str
     words: str
@@ -148,9 +147,9 @@ class VaguePart:
 
     Attributes:
         word: the vague word.
-        is_trait: it is an adjective that restricts the rows, or else a noun for what is shown.
+        is_trait: True for an adjective that restricts the rows, False for a noun that is shown.
         meanings: the meanings.
-        said: the meaning that the request says in full; None if it leaves the point open.
+        said: the index of the meaning that the request states in full; None if it leaves the point open.
     """
 
     word: str
@@ -166,14 +165,16 @@ class VaguePart:
 
 @dataclass(frozen=True, slots=True)
 class Family:
-    """An entity, its points, and what is asked of it.
+    """One request about an entity, and all its possible meanings.
+
+    A combination has the index of a meaning for each point.
 
     Attributes:
         database: the database.
         entity: the entity.
-        points: traits first, then the measure if there is one.
-        fixed: an adjective with one meaning, or none.
-        change: the words and the SET clause of a Management family; None for a Query.
+        points: the points: traits first, then the measure, if there is one.
+        fixed: an adjective with one meaning and its condition, if there is one.
+        change: the words and the SET clause of a Management family; None for a Query family.
     """
 
     database: str
@@ -184,12 +185,12 @@ class Family:
 
     @property
     def combinations(self) -> list[tuple[int, ...]]:
-        """Return all combinations of meanings, one candidate for each."""
+        """Return all combinations of meanings, each of which is a candidate."""
         return list(product(*(range(len(point.meanings)) for point in self.points)))
 
     @property
     def meant(self) -> list[tuple[int, ...]]:
-        """Return the combinations that the user may mean, one task for each."""
+        """Return the combinations that the user may mean, each of which is a task."""
         return list(product(*(range(len(p.meanings)) if p.said is None else (p.said,) for p in self.points)))
 
     def conditions(self, combination: Sequence[int]) -> str:
@@ -209,28 +210,28 @@ class Family:
         return f"SELECT {self.columns(combination)} FROM {self.rows(combination)}"
 
     def columns(self, combination: Sequence[int]) -> str:
-        """Return what a Query of a combination shows."""
+        """Return the columns that a Query of a combination shows."""
         shown = [f"{self.entity.alias}.{column}" for column in self.entity.show]
         shown += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if not p.is_trait]
         return ", ".join(shown)
 
     def rows(self, combination: Sequence[int]) -> str:
-        """Return the table with the conditions of a combination."""
+        """Return the FROM and WHERE clauses of a combination, without the word FROM."""
         return f"{self.entity.table} {self.entity.alias} WHERE {self.conditions(combination)}"
 
 
 def draw_family(
     database: str, entity: Entity, values: Values, opened: int, management: bool, rng: Random
 ) -> Family | None:
-    """Draw a family with this many open points at random. Return None if the draw did not give one.
+    """Draw a random family. Return None if the draw failed.
 
     Args:
         database: the database.
         entity: the entity.
-        values: the values of its quantities.
-        opened: how many points the request leaves open, 0 to 3.
-        management: the family changes rows.
-        rng: what is drawn comes from here.
+        values: the values of the entity's quantities.
+        opened: the number of points that the request leaves open, 0 to 3.
+        management: whether the family changes rows.
+        rng: the random generator.
     """
     with_measure = not management and (opened == 3 or rng.random() < 0.75)
     traits = 2 if management or opened == 3 or not with_measure else rng.choice((1, 2, 2))
@@ -243,7 +244,7 @@ def draw_family(
         measure = rng.choice(sorted(entity.measures))
         about += entity.measures[measure]
         points.append(_measure(entity, measure))
-    if len(set(about)) < len(about):  # an answer about one point would seem to be about another, too
+    if len(set(about)) < len(about):  # an answer about one point would also seem to be about another
         return None
     drawn = [point for point in points if point is not None]
     if len(drawn) < len(points) or not drawn:
@@ -273,7 +274,7 @@ def draw_family(
 
 
 def literal(value: Any) -> str:
-    """Return a value as SQL."""
+    """Return a value as an SQL literal."""
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
@@ -301,7 +302,7 @@ def _measure(entity: Entity, word: str) -> VaguePart:
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
-    """Return a value with some of the others on both sides, or None."""
+    """Draw a value with other values on both sides. Return None if there is no such value."""
     low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
     middle = (
         sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []
@@ -310,7 +311,7 @@ def middle_value(known: Sequence[Any], rng: Random) -> Any:
 
 
 def _cut(points: list[VaguePart], rng: Random) -> list[VaguePart]:
-    """Leave meanings out until there are not too many candidates."""
+    """Leave out meanings until there are at most `MOST_CANDIDATES` candidates."""
     while True:
         size = 1
         for point in points:

@@ -1,4 +1,4 @@
-"""Making a benchmark of families, and writing it down as an ordinary c-Interact folder."""
+"""Generation of a benchmark, which is written as an ordinary c-Interact folder."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from birdenv.files import write_records, write_text
 from birdenv.tasks.c_interact import read_notes
 
 NEW_FORMS_FILE: Final = "new_forms.jsonl"
-"""The same families in sentence forms that the task file does not have."""
+"""The file with the same families in sentence forms that do not occur in the task file."""
 
 _OPENED: Final = (0, 1, 2, 3, 2)
-"""How many points the families leave open, in turn."""
-_MANAGEMENT: Final = 0.1
-_TRIES: Final = 400  # draws for one family
-_TRAIN, _DEV = 0.8, 0.1  # shares of the families; the rest is for testing
+"""The numbers of open points of successive families."""
+_MANAGEMENT: Final = 0.1  # the share of Management families
+_TRIES: Final = 400  # the number of draws for one family
+_TRAIN, _DEV = 0.8, 0.1  # shares of the families; the others are for testing
 
 Progress = Callable[[int], object]
 
 
 @dataclass
 class Generated:
-    """What was made.
+    """The result of generating a benchmark.
 
     Attributes:
         records: the tasks.
-        new_forms: the tasks in held-out sentence forms.
+        new_forms: the same tasks in held-out sentence forms.
         families: the names of the families.
-        dropped: how many families were left out, by reason.
+        dropped: the number of families that were left out, by reason.
     """
 
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -60,18 +60,18 @@ def generate(
     concepts: Sequence[Concepts] | None = None,
     progress: Progress | None = None,
 ) -> Generated:
-    """Make a benchmark of at least this many tasks, and write it to a new folder.
+    """Generate a benchmark, and write it to a new folder.
 
-    On every database, of five families one each has no, one and three open points, and two have two.
-    Families are kept or left out whole; kept are those whose tasks pass all checks (`Checker.fault`).
+    Five successive families on a database have 0, 1, 2, 3 and 2 open points. A family is kept only if all of
+    its tasks pass all checks (`Checker.fault`).
 
     Args:
-        out: the folder to write; it must not exist, or be empty.
-        tasks: how many tasks at least.
-        seed: the same seed makes the same bytes.
-        folder: a benchmark folder with the databases; without it, the demo's.
-        concepts: the databases' concepts; without them, the demo's.
-        progress: called with the number of tasks so far.
+        out: the folder to write; it must be empty, or not exist.
+        tasks: the smallest number of tasks.
+        seed: the seed; the same seed gives the same bytes.
+        folder: a benchmark folder with the databases; by default, that of the demo.
+        concepts: the concepts of the databases; by default, those of the demo.
+        progress: is called with the number of tasks so far.
 
     Raises:
         InputError: a folder, a database or a concept cannot be used, or too few families pass the checks.
@@ -99,14 +99,14 @@ def generate(
 
 
 class _Maker:
-    """Makes families on one database, one after the other."""
+    """Generates the families on one database."""
 
     def __init__(self, concepts: Concepts, checker: Checker, seed: int, made: Generated) -> None:
         self._concepts, self._checker, self._made, self._seed = concepts, checker, made, seed
         self._texts: set[str] = set()
 
     def make(self, number: int) -> None:
-        """Make the next family."""
+        """Generate the next family."""
         database = self._concepts.database
         rng = Random(f"{self._seed} {database} {number}")
         opened = _OPENED[number % len(_OPENED)]
@@ -119,16 +119,16 @@ class _Maker:
             if family is not None and self._accept(family, name, rng):
                 return
         raise InputError(
-            f"{database}: {_TRIES} draws gave no family with {opened} open points that passes the checks "
-            f"({self._made.dropped}); describe more concepts"
+            f"{database}: none of {_TRIES} draws gave a family with {opened} open points that passes the "
+            f"checks ({self._made.dropped}); describe more concepts"
         )
 
     def _accept(self, family: Family, name: str, rng: Random) -> bool:
         if not self._checker.are_distinct(family):
-            return self._drop("candidates find nothing, or the same")
+            return self._drop("candidates return no rows, or the same")
         text = request(family, rng)
         if text in self._texts:
-            return self._drop("the request was there before")
+            return self._drop("the request has occurred before")
         values = self._checker.values[family.entity.table]
         order = rng.random()
         for attempt in range(3):
@@ -157,7 +157,7 @@ class _Maker:
 
 
 def _write(out: Path, folder: Path, described: Sequence[Concepts], made: Generated, seed: int) -> None:
-    """Write beside the target and rename, so that nobody ever sees half of it."""
+    """Write a temporary folder and rename it, so that nobody ever sees half of it."""
     out.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=".generated-") as scratch:
         new = Path(scratch) / "benchmark"
@@ -172,9 +172,10 @@ def _write(out: Path, folder: Path, described: Sequence[Concepts], made: Generat
 
 
 def splits(records: Sequence[Mapping[str, Any]], seed: int) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Yield splits by name: `families`, and `without_<database>` for each database.
+    """Yield splits with their names: `families`, and `without_<database>` for each database.
 
-    A split maps `train`, `test` (and `dev`) to instance ids. No family is on two sides.
+    A split maps `train`, `test` and, in `families`, `dev` to instance ids. All tasks of a family are in the
+    same part.
     """
     families = sorted({str(record["family"]) for record in records})
     Random(f"{seed} splits").shuffle(families)

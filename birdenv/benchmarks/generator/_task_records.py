@@ -1,4 +1,4 @@
-"""Task records of a family, as they stand in a c-Interact task file, and the family's follow-up requests.
+"""The records of a family for a c-Interact task file, and its follow-up requests.
 
 Follow-ups leave nothing open, and have four candidates.
 """
@@ -30,14 +30,14 @@ _AFTER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class GeneratedFollowUp:
-    """A follow-up of one family; its SQL may depend on what the request meant.
+    """A follow-up of one family. Its SQL may depend on what the user meant by the request.
 
     Attributes:
-        text: the request in words.
+        text: the follow-up in words.
         kind: `constraint_change`, `topic_pivot` or `state_dependent`.
-        right: the place of the right candidate.
-        conditions: conditions that narrow the rows of the request, one for each candidate; or
-        statements: whole statements, one for each candidate.
+        right: the index of the right candidate.
+        conditions: a condition for each candidate, which narrows the rows of the request; or
+        statements: a whole statement for each candidate.
     """
 
     text: str
@@ -47,14 +47,14 @@ class GeneratedFollowUp:
     statements: tuple[str, ...] = ()
 
     def candidates(self, family: Family, combination: Sequence[int]) -> list[str]:
-        """Return the candidates, given the combination that was meant."""
+        """Return the candidates for the combination that the user meant."""
         if self.statements:
             return list(self.statements)
         return [f"{family.sql(combination)} AND {condition}" for condition in self.conditions]
 
 
 def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp | None:
-    """Return a follow-up that keeps fewer of the rows, or None where the draw came to nothing."""
+    """Draw a follow-up that keeps fewer rows. Return None if the draw failed."""
     used = {meaning.sql for point in family.points for meaning in point.meanings}
     names = [
         name
@@ -81,7 +81,7 @@ def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp 
 
 
 def counting(family: Family, rng: Random) -> GeneratedFollowUp:
-    """Return a follow-up over all rows, by group."""
+    """Draw a follow-up that aggregates all rows by group."""
     entity = family.entity
     plain = sorted(name for name, q in entity.quantities.items() if "COUNT(" not in q.sql)
     quantity = entity.quantities[rng.choice(plain)]
@@ -103,7 +103,7 @@ def counting(family: Family, rng: Random) -> GeneratedFollowUp:
 
 
 _TIERS: Final = ("Easy", "Easy", "Medium", "Hard")
-_NUMBERS: Final = 100  # of tasks of a family are below
+_NUMBERS: Final = 100  # the numbers of a family's tasks are smaller than this
 _CONDITIONS: Final = {"decimal": -1, "distinct": False, "order": False}
 
 
@@ -112,16 +112,18 @@ def family_records(
 ) -> list[dict[str, Any]]:
     """Return one record for each combination of meanings that the user may mean.
 
-    Beside the fields of c-Interact a record has `family` and `open_points`, which birdenv does not read.
-    Neither the number in an id nor the order of the records tells what is meant, or how many tasks there are.
+    In addition to the fields of c-Interact, a record has `family` and `open_points`, which birdenv does not
+    read. Neither the ids nor the order of the records reveal what the user means, or how many tasks there
+    are.
 
     Args:
         family: the family.
-        name: its name; the tasks' ids begin with it.
+        name: the name of the family, with which the ids of its tasks begin.
         text: the request.
         follow_up: the follow-up.
-        order: shuffles the candidates, in the same way for all tasks, and draws the tasks' numbers.
-        suffix: stands behind each id.
+        order: the random generator that shuffles the candidates (alike for all tasks) and draws the numbers
+            of the tasks.
+        suffix: the end of each id.
     """
     combinations = family.combinations
     order.shuffle(combinations)

@@ -1,7 +1,7 @@
-"""Requests in words: several forms of each, some of which are held out for testing.
+"""The wording of requests, in several forms, some of which are held out for testing.
 
-A request is a sentence, often with remarks that ask for nothing: before it, behind it, or at its end. What is
-left open appears as a vague word, everything else in full. So do the remarks: not every unknown word is open.
+A request is a sentence in which open points are vague words, and everything else is stated in full. Many
+requests also contain remarks that ask for nothing, so that not every unknown word is an open point.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import Final
 
 from birdenv.benchmarks.generator._families import Family, VaguePart
 
-_WITH_REMARK, _WITH_TAIL = 0.6, 0.6  # shares of the requests
+_WITH_REMARK, _WITH_TAIL = 0.6, 0.6  # the shares of requests with a remark, and with a tail
 _REMARKS: Final = (
     "We are preparing the annual report.",
     "The board meets on Friday and wants figures.",
@@ -74,7 +74,13 @@ _CLEAR: Final = {True: "Mark the {rows} {change}.", False: "Show the {keys}{meas
 
 
 def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
-    """Return the request of a family in words, in one of the held-out forms if asked."""
+    """Draw the wording of a family's request.
+
+    Args:
+        family: the family.
+        rng: the random generator.
+        held_out: whether to use the forms that are held out for testing.
+    """
     forms: tuple[str, ...]
     if family.change is not None:
         forms = _HELD_OUT_CHANGING if held_out else _CHANGING
@@ -98,7 +104,7 @@ def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
 
 
 def clear_request(family: Family, combination: tuple[int, ...]) -> str:
-    """Return the request that says everything."""
+    """Return the request that states a combination of meanings in full."""
     meant = [p.meanings[k] for p, k in zip(family.points, combination, strict=True)]
     traits = [m.words for m, p in zip(meant, family.points, strict=True) if p.is_trait]
     shown = "".join(
@@ -114,13 +120,13 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
 
 
 def term(family: Family, point: VaguePart, text: str) -> str:
-    """Return the words of a request for an open point: the adjective, with its noun if they are adjacent."""
+    """Return the words for an open point in a request: the adjective, with its noun if it is adjacent."""
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word
 
 
 def _rows(family: Family, rng: Random) -> str:
-    """Return the noun with its adjectives before it, one behind it, and what is said in full."""
+    """Return the noun with its adjectives, one of which may follow it, and with the stated meanings."""
     adjectives = [point.word for point in family.points if point.is_trait and point.is_open]
     clauses = [p.meanings[p.said].words for p in family.points if p.is_trait and p.said is not None]
     rng.shuffle(adjectives)

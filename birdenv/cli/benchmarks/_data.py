@@ -1,4 +1,4 @@
-"""`birdenv data`: merge, verify and count public benchmark data, and generate a benchmark."""
+"""`birdenv data`: fetch, merge, verify and count public benchmark data, and generate a benchmark."""
 
 from __future__ import annotations
 
@@ -39,21 +39,25 @@ from birdenv.tasks.c_interact import find_task_file
 
 def generate(
     out: Annotated[Path, typer.Argument(help="The folder to write; it must not exist yet.")],
-    tasks: Annotated[int, typer.Option("-n", "--tasks", min=1, help="Make at least this many tasks.")] = 2500,
-    seed: Annotated[int, typer.Option("--seed", help="The same seed makes the same files.")] = 0,
+    tasks: Annotated[
+        int, typer.Option("--tasks", "-n", min=1, help="Generate at least this many tasks.")
+    ] = 2500,
+    seed: Annotated[int, typer.Option("--seed", help="The same seed generates the same files.")] = 0,
     concepts: Annotated[
         list[Path] | None,
-        typer.Option("--concepts", help="A description of a database; default: the demo's."),
+        typer.Option(
+            "--concepts", help="File that describes a database; may be repeated. Default: the demo's."
+        ),
     ] = None,
     directory: Annotated[
         Path | None, typer.Option("--dir", help="Folder of the <db>/ folders; default: the demo's.")
     ] = None,
 ) -> None:
-    """Make a c-Interact benchmark of families: one request, and a task for each thing that it may mean.
+    """Generate a c-Interact benchmark of families: one request, with a task for each of its meanings.
 
     Each task is checked by playing it: the gold earns 1.0, each wrong candidate fails, and the rule user
-    answers a question about each open point. OUT is written when all is done; it holds the task file, the
-    same families in other sentence forms, the databases, and splits by database and by family.
+    answers a question about each ambiguous term. OUT is written when all tasks are ready. It holds the task
+    file, the same families in other sentence forms, the databases, and splits by database and by family.
     """
     described = None if not concepts else tuple(map(read_concepts, concepts))
     with progress("generating", tasks) as move:
@@ -69,18 +73,20 @@ def generate(
     for why, count in sorted(made.dropped.items()):
         print(f"  left out: {count} families: {why}")
     print(f"Next: birdenv c-interact {out}")
-    print(f"The same in other sentence forms: birdenv c-interact {out} --data {out / NEW_FORMS_FILE}")
+    print(f"The same tasks in other sentence forms: birdenv c-interact {out} --data {out / NEW_FORMS_FILE}")
 
 
 _FROM_EASY_TO_HARD: Final = ("easy", "simple", "medium", "moderate", "hard", "challenging")
 
 
 def count(
-    data: Annotated[Path | None, typer.Argument(help="Benchmark folder or task file; default: demo.")] = None,
+    data: Annotated[
+        Path | None, typer.Argument(help="Benchmark folder or task file; default: the demo.")
+    ] = None,
 ) -> None:
     """Count the tasks of a data set by database and difficulty.
 
-    Task files of BIRD and of BIRD-Interact are read. No database is needed.
+    Reads task files of BIRD and of BIRD-Interact, and no databases.
 
     Example: birdenv data count mini_dev_sqlite.json
     """
@@ -95,7 +101,7 @@ def _place(record: Mapping[str, Any], where: str) -> tuple[str, str]:
     database = record.get("db_id", record.get("selected_database"))
     difficulty = record.get("difficulty", record.get("difficulty_tier")) or "unknown"
     if not isinstance(database, str):
-        raise InputError(f"{where}: neither `db_id` nor `selected_database` is text, so it is no task")
+        raise InputError(f"{where}: not a task, because neither `db_id` nor `selected_database` is text")
     return database, str(difficulty)
 
 
@@ -115,7 +121,7 @@ def _table(tasks: Sequence[tuple[str, str]]) -> list[str]:
 
 
 app = typer.Typer(
-    no_args_is_help=True, help="Fetch public data; merge ground truth; check and count tasks; generate some."
+    no_args_is_help=True, help="Fetch public data, merge ground truth, and check, count or generate tasks."
 )
 
 
@@ -125,11 +131,12 @@ app.command()(count)
 
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
 NoOracle = Annotated[
-    bool, typer.Option("--no-oracle", help="Check the records only, without databases: do not run the gold.")
+    bool,
+    typer.Option("--no-oracle", help="Check the records only; do not run the gold, so need no databases."),
 ]
 JsonReport = Annotated[Path | None, typer.Option("--report", help="Also write the report to this JSON file.")]
 Databases = Annotated[
-    Path | None, typer.Option("--dir", help="Folder of the <db>/ folders, if not where the task file is.")
+    Path | None, typer.Option("--dir", help="Folder of the <db>/ folders; default: the task file's folder.")
 ]
 
 
@@ -139,25 +146,25 @@ def fetch(
         str, typer.Argument(help="mini-dev, mini-interact, bird-interact-lite or bird-interact-full.")
     ],
     folder: Annotated[
-        Path | None, typer.Argument(help="The folder to put it into; default: a new one, NAME.")
+        Path | None, typer.Argument(help="The folder to fetch it into; default: a new folder NAME.")
     ] = None,
     source: Annotated[
-        str, typer.Option("--from", help="Where to fetch it from, if it is in two places: archive or hub.")
+        str, typer.Option("--from", help="Where to fetch it from, if it is published twice: archive or hub.")
     ] = "",
     archive: Annotated[
         Path | None,
         typer.Option("--archive", help="Unpack this zip file, which you have downloaded yourself."),
     ] = None,
 ) -> None:
-    """Fetch a public benchmark from where its authors publish it, and say what to do next.
+    """Fetch a public benchmark from its authors' site, and print what to do next.
 
-    Needs the extra `fetch`. Data sets of the Hugging Face Hub are fetched by its own library, which goes on
-    where it stopped; HF_ENDPOINT names a mirror. --archive is for what you have downloaded yourself: it is
-    unpacked into FOLDER, the PostgreSQL dumps of BIRD-Interact into FOLDER/postgre_table_dumps.
+    Needs the extra `fetch`. Data sets on the Hugging Face Hub are fetched with its own library, which resumes
+    an interrupted download; HF_ENDPOINT names a mirror. --archive unpacks a file that you have downloaded
+    yourself into FOLDER, and the PostgreSQL dumps of BIRD-Interact into FOLDER/postgre_table_dumps.
     """
     benchmark = published().get(name)
     if benchmark is None:
-        raise InputError(f"{name}: not known; there are {', '.join(published())}")
+        raise InputError(f"unknown benchmark {name!r}; known: {', '.join(published())}")
     folder = folder or Path(name)
     places = [place for place in benchmark.places if source in ("", place.kind)]
     if not places:
@@ -174,13 +181,13 @@ def fetch(
             fetch_hub(places[0], folder)
         else:
             fetch_archive(places[0], folder, _download_bar())
-    print(visible(f"It is in {folder}.\n" + "\n".join(describe_fetched(benchmark, folder))))
+    print(visible(f"Fetched into {folder}.\n" + "\n".join(describe_fetched(benchmark, folder))))
 
 
 def _download_bar() -> Any:
     if not sys.stderr.isatty():
         return None
-    from tqdm import tqdm  # the extra brings it in
+    from tqdm import tqdm  # comes with the extra `fetch`
 
     return tqdm(unit="B", unit_scale=True, unit_divisor=1000)
 
@@ -197,11 +204,11 @@ def merge(
     dsn: Dsn = None,
     report: JsonReport = None,
 ) -> None:
-    """Put ground truth into a public task file, then verify the result.
+    """Merge ground truth into a public task file, then verify the result.
 
-    OUT is written only if every check passes. Exit code 1 if one does not. No database is needed: an oracle
-    runs the gold on those databases that are there, beside PUBLIC or in --dir, and the report says how many
-    tasks were not tried. `birdenv data verify` tries them all.
+    OUT is written only if every check passes; otherwise the exit code is 1. Databases are optional: an oracle
+    runs the gold on the databases that it finds beside PUBLIC or in --dir, and the report says how many tasks
+    it skipped. `birdenv data verify` tries all tasks.
     """
     _own_file("OUT", out, public, ground_truth)
     _own_file("--report", report, public, ground_truth, out)
@@ -216,19 +223,21 @@ def merge(
     _show(verdict, report)
     if not verdict.passed:
         hint = ", or use --partial." if verdict.partial_would_pass else "."
-        print(f"Not written: {out}. Mend the problems above{hint}")
+        print(f"Not written: {out}. Fix the problems above{hint}")
         raise typer.Exit(1)
     write_records(out, merged.records)
     print(f"Written: {out} ({len(merged.records)} tasks)")
     if folder is None:
-        print(f"The databases are not beside {public.name}: knowledge ids and the gold were NOT checked.")
+        print(f"The databases are not beside {public.name}, so knowledge ids and the gold were NOT checked.")
     if folder is None or no_oracle or verdict.figures.get("not tried: no database"):
-        print(f"Next, when the databases are there: birdenv data verify {out} --dir {folder or 'FOLDER'}")
+        print(f"Next, once you have the databases: birdenv data verify {out} --dir {folder or 'FOLDER'}")
 
 
 @app.command()
 def verify(
-    data: Annotated[Path | None, typer.Argument(help="Benchmark folder or task file; default: demo.")] = None,
+    data: Annotated[
+        Path | None, typer.Argument(help="Benchmark folder or task file; default: the demo.")
+    ] = None,
     partial: Partial = False,
     directory: Databases = None,
     no_oracle: NoOracle = False,
@@ -240,10 +249,10 @@ def verify(
 ) -> None:
     """Check a c-Interact benchmark: fields, knowledge ids, test cases, and an oracle run over the gold.
 
-    Tasks are defective whose gold reads the clock or random numbers, does not run, or fails its own test
-    cases. --defects lists them for --leave-out of the commands that play.
+    A task is defective if its gold reads the clock or random numbers, does not run, or fails its own test
+    cases. --defects writes a list of these tasks, for --leave-out of the commands that play.
 
-    Exit code 0 if all is well, 1 if there are problems, 2 if the data cannot be read.
+    Exit code 0 if all checks pass, 1 if there are problems, 2 if the data cannot be read.
     """
     path = demo_folder() if data is None else data
     file = find_task_file(path) if is_directory(path) else path
@@ -257,12 +266,12 @@ def verify(
     print(f"{file}: {'all checks passed' if verdict.passed else f'{len(verdict.problems)} problem(s)'}")
     if not verdict.passed:
         if verdict.partial_would_pass:
-            print("Nothing is wrong but that ground truth is missing: --partial allows that.")
+            print("The only problem is missing ground truth, which --partial allows.")
         raise typer.Exit(1)
 
 
 def _folder_of(task_file: Path, records: list[dict[str, Any]]) -> Path | None:
-    """Return the task file's folder, if any of the tasks' databases has its folder there."""
+    """Return the task file's folder if it contains the folder of any of the tasks' databases."""
     names = {str(record.get("selected_database")) for record in records}
     there = any(is_directory(task_file.parent / name) for name in filter(is_database_name, names))
     return task_file.parent if there else None
@@ -278,7 +287,7 @@ def _verify(
     today: str | None = None,
 ) -> PreparationReport:
     if folder is not None and not is_directory(folder):
-        raise InputError(f"{folder}: no such directory; name the databases' folder with --dir")
+        raise InputError(f"{folder}: no such directory; give the folder of the databases with --dir")
     source = None
     if folder is not None and oracle != "none":
         source = databases_in(folder, dialect, dsn)
@@ -305,11 +314,11 @@ def _show(verdict: PreparationReport, path: Path | None) -> None:
 
 
 def _own_file(name: str, path: Path | None, *others: Path) -> None:
-    """Before the long work: the file can be written, and is none of the others."""
+    """Check, before the long work, that the file can be written and is not one of the others."""
     if path is None:
         return
     if os.path.realpath(path) in map(os.path.realpath, others):
-        raise InputError(f"{name} must be a file of its own: {path} is already in use by this command")
+        raise InputError(f"{name} must be a separate file: this command already uses {path}")
     check_writable(path)
 
 
@@ -321,5 +330,5 @@ def schema(game: Annotated[str, typer.Argument(help="A registered game, such as 
     """
     model = find_game(game).record_model
     if model is None:
-        raise InputError(f"{game} reads no data file with a documented schema")
+        raise InputError(f"the data file of {game} has no documented schema")
     print(json.dumps(model.model_json_schema(), indent=2, ensure_ascii=False))

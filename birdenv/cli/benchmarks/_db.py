@@ -1,4 +1,4 @@
-"""`birdenv db`: the PostgreSQL server, and the databases on it."""
+"""`birdenv db`: manage the PostgreSQL server and its databases."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _NOTES_SHOWN = 3
 
 app = typer.Typer(
     no_args_is_help=True,
-    help="""The PostgreSQL server, and the databases on it.
+    help="""Manage the PostgreSQL server and its databases.
 
 With `pip install 'birdenv[postgres]'` (in a clone: -e '.[postgres]') there is nothing to set up: commands
-start a server of their own, without a network port, and it stops when the last of them has ended; what
-was loaded stays in the cache. --dsn or BIRDENV_DSN name any other server.
+start a server of their own, without a network port, which stops when the last of them ends. Loaded databases
+stay in the cache. Name any other server with --dsn or BIRDENV_DSN.
 
 First `birdenv db load`, then `birdenv db status`.""",
 )
@@ -39,21 +39,21 @@ Expect = Annotated[
     str | None,
     typer.Option(
         "--expect",
-        help='What the databases must hold: a JSON file {"database": {"table": rows}}, or `lite` or `full` '
-        "for the figures that the authors of BIRD-Interact give.",
+        help='Expected row counts: a JSON file {"database": {"table": rows}}, or `lite` or `full` for the '
+        "figures that the authors of BIRD-Interact publish.",
     ),
 ]
 
 
 @app.command()
 def status(dsn: Dsn = None) -> None:
-    """Say which server is used, and which databases are loaded on it (starts birdenv's own if need be)."""
+    """Show which server is used and which databases it has (starts birdenv's own server if needed)."""
     from birdenv.databases.postgres import Cluster, leftovers, templates
 
     with _server(dsn) as server:
         print(f"{server.version} at {server.shown}")
         if server.is_ours:
-            stays = "until `birdenv db stop`" if Cluster().is_kept_running() else "while it is used"
+            stays = "until `birdenv db stop`" if Cluster().is_kept_running() else "while it is in use"
             print(f"birdenv's own server: runs {stays}")
         found = templates(server)
         if found:
@@ -62,10 +62,10 @@ def status(dsn: Dsn = None) -> None:
             print("No database is loaded. Next: birdenv db load FOLDER")
         beside = leftovers(server)
     if beside:
-        print(f"\nBeside the loaded databases, {_counted(beside)} of birdenv's:")
+        print(f"\nIn addition to the loaded databases, birdenv has {_counted(beside)} there:")
         for each in beside:
             print(f"  {each.kind:<10}  {each.name}" + (f"  {each.size / 1e6:.1f} MB" if each.size else ""))
-        print("`birdenv db clean` removes those that no running process uses.")
+        print("`birdenv db clean` removes the ones that no running process uses.")
 
 
 def _print_templates(found: Mapping[str, Template]) -> None:
@@ -87,9 +87,10 @@ def _counted(beside: Sequence[Leftover]) -> str:
 
 @app.command()
 def clean(dsn: Dsn = None) -> None:
-    """Remove the databases and roles of birdenv's that no running process uses. Loaded databases stay.
+    """Remove birdenv's databases and roles that no running process uses. Loaded databases stay.
 
-    Those of processes that were killed go, and the copies that runs share; these are made again when needed.
+    Removes the leftovers of killed processes, and the copies that runs share, which are created again when
+    needed.
     """
     from birdenv.databases.postgres import leftovers, remove_leftovers
 
@@ -100,7 +101,7 @@ def clean(dsn: Dsn = None) -> None:
         left = leftovers(server)
     print(f"Removed {_counted(removed)}." if removed else "There was nothing to remove.")
     if left:
-        print(f"Still there: {_counted(left)}, in use by running processes.")
+        print(f"Not removed: {_counted(left)}, in use by running processes.")
 
 
 @app.command()
@@ -120,7 +121,7 @@ def stop(
         bool, typer.Option("--force", help="Stop it even if other processes are using it.")
     ] = False,
 ) -> None:
-    """Stop birdenv's own server. What was loaded stays, and the next command that needs it starts it."""
+    """Stop birdenv's own server. Loaded databases stay, and the next command that needs it starts it."""
     print("Stopped." if _own().stop(force) else "It was not running.")
 
 
@@ -129,8 +130,8 @@ def load(
     path: Annotated[
         Path,
         typer.Argument(
-            help="A folder of <db>_template/<table>.sql (the official dumps), one such folder, a folder of "
-            ".sql files, or one .sql file; with --from-sqlite, a folder of <db>/<db>.sqlite."
+            help="Folder of <db>_template/<table>.sql (the official dumps), one <db>_template folder, a "
+            "folder of .sql files, or one .sql file; with --from-sqlite, a folder of <db>/<db>.sqlite."
         ),
     ],
     from_sqlite: Annotated[
@@ -139,7 +140,7 @@ def load(
     names: Names = None,
     expect: Expect = None,
     again: Annotated[
-        bool, typer.Option("--again", help="Load again databases that are already loaded and unchanged.")
+        bool, typer.Option("--again", help="Also load databases that are already loaded and unchanged.")
     ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="List everything that could not be converted unchanged.")
@@ -148,8 +149,9 @@ def load(
 ) -> None:
     """Load databases into PostgreSQL, from dumps or from SQLite files.
 
-    A database appears when all of it is there and its rows were counted; one that cannot be loaded whole is
-    named and leaves nothing behind. What is loaded already is skipped. Exit code 1 if any was not loaded.
+    A database becomes available once all its tables are loaded and counted. If loading fails, the database is
+    named and nothing of it is left behind. Databases that are already loaded are skipped. Exit code 1 if a
+    database could not be loaded.
     """
     jobs = _jobs(path, from_sqlite)
     chosen = _chosen(list(jobs), names)
@@ -179,9 +181,9 @@ def verify(
     ] = None,
     dsn: Dsn = None,
 ) -> None:
-    """Count the rows of every loaded table, and compare with what was loaded and with what is expected.
+    """Count the rows of every loaded table, and compare them with the load and with --expect.
 
-    Exit code 0 if all is well, 1 if not.
+    Exit code 0 if all counts agree, 1 if not.
     """
     from birdenv.databases.postgres import templates
 
@@ -200,14 +202,14 @@ def verify(
     if write is not None:
         chosen = {name: present[name] for name in _chosen(list(found), names)}
         write_text(write, json.dumps(chosen, indent=1, ensure_ascii=False) + "\n")
-    _end(problems, "all as loaded" if not problems else f"{len(problems)} database(s) or figure(s) wrong")
+    _end(problems, f"{len(problems)} database(s) or figure(s) are wrong" if problems else "all as loaded")
 
 
 Job = Callable[..., "Loaded"]
 
 
 def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
-    """Return what loads each database, by its id."""
+    """Return a function for each database id that loads the database."""
     from birdenv.databases.postgres import find_dumps, load_dump, load_from_sqlite
 
     if not from_sqlite:
@@ -218,7 +220,7 @@ def _jobs(path: Path, from_sqlite: bool) -> dict[str, Job]:
     source = SqliteSource(path)
     names = source.names()
     if not names:
-        raise InputError(f"{path} holds no database: expected <db>/<db>.sqlite")
+        raise InputError(f"{path} contains no database: expected <db>/<db>.sqlite")
 
     return {
         name: lambda server, name=name, **rest: load_from_sqlite(server, source, name, **rest)
@@ -240,15 +242,13 @@ def _print_loaded(done: Loaded, verbose: bool) -> None:
 def _verify(
     server: PostgresServer, name: str, template: Template, expected: dict[str, int] | None
 ) -> list[str]:
-    """Return the name if anything is wrong with it, which is printed."""
+    """Print what is wrong with a database, and return its name in a list if anything is."""
     from birdenv.databases.postgres import differences, verify_template
 
     wrong = verify_template(server, template)
     if expected is not None:
         wrong += [f"{line} (by --expect)" for line in differences(expected, template.stamp.tables)]
-    print(
-        f"{name}: {len(template.stamp.tables)} tables, {template.rows:,} rows: {'; '.join(wrong) or 'well'}"
-    )
+    print(f"{name}: {len(template.stamp.tables)} tables, {template.rows:,} rows: {'; '.join(wrong) or 'ok'}")
     return [name] if wrong else []
 
 
@@ -266,12 +266,12 @@ def _set_differences(
     present: dict[str, dict[str, int]],
     names: Sequence[str] | None,
 ) -> list[str]:
-    """Return what is wrong with the databases as a set; printed."""
+    """Print and return what is wrong with the databases as a set."""
     from birdenv.databases.postgres import OFFICIAL_SETS
 
-    if names:  # only some were asked for
+    if names:  # only some were requested
         return []
-    wrong = [f"database {name!r} is expected and not there" for name in rows if name not in present]
+    wrong = [f"database {name!r} is expected but not loaded" for name in rows if name not in present]
     official = OFFICIAL_SETS.get(expect or "")
     if official is not None:
         wrong += [f"{line} (the authors' figures for {expect})" for line in official.differences(present)]
@@ -283,7 +283,7 @@ def _set_differences(
 def _chosen(present: Sequence[str], names: Sequence[str] | None) -> list[str]:
     for name in names or ():
         if name not in present:
-            raise InputError(f"--database {name!r} is not loaded; loaded are: {', '.join(present)}")
+            raise InputError(f"--database {name!r} is not available; available: {', '.join(present)}")
     return [name for name in present if not names or name in names]
 
 
@@ -300,7 +300,7 @@ def _own() -> Cluster:
     from birdenv.databases.postgres import DSN_VARIABLE, Cluster
 
     if os.environ.get(DSN_VARIABLE):
-        raise InputError(f"{DSN_VARIABLE} names another server, which is not birdenv's to start and stop")
+        raise InputError(f"{DSN_VARIABLE} names another server, which birdenv does not start or stop")
     return Cluster()
 
 

@@ -1,4 +1,4 @@
-"""`birdenv self-check`: does every gold pass its own grading?"""
+"""`birdenv self-check`: check that every gold query passes its own grading."""
 
 from __future__ import annotations
 
@@ -34,20 +34,20 @@ def self_check(
     ] = None,
     sql_timeout: Annotated[float, typer.Option("--sql-timeout", help="Seconds per statement.")] = 30.0,
     slow: Annotated[
-        float, typer.Option("--slow", help="List golds that take at least this many seconds.")
+        float, typer.Option("--slow", help="List gold queries that take at least this many seconds.")
     ] = 5.0,
     out: Annotated[Path | None, typer.Option("--out", help="Write all findings to this file (JSON).")] = None,
     dialect: Dialect = "sqlite",
     dsn: Dsn = None,
     defects: DefectsFile = None,
 ) -> None:
-    """Check that each gold passes its own grading.
+    """Check that each gold query passes its own grading.
 
-    A gold that fails here costs every system its task. Also lists what makes a gold a poor measure: it is
-    slow, returns nothing, reads the clock or random numbers (by its text, or because two runs differ), or its
-    LIMIT cuts through a tie, so that other answers are as right.
+    No system can pass a task whose gold query fails here. Also lists gold queries that make poor references:
+    they are slow, return nothing, read the clock or random numbers (by their text, or because two runs
+    differ), or have a LIMIT that cuts through a tie, so that other answers are equally right.
 
-    Exit code 0 if all golds pass, 1 if one does not, 2 if the data cannot be read.
+    Exit code 0 if all gold queries pass, 1 if one fails, 2 if the data cannot be read.
 
     Example: birdenv self-check mini_dev_sqlite.json dev_databases --database superhero
     """
@@ -81,7 +81,7 @@ def self_check(
 
 
 def _golds(task: BirdTask) -> list[tuple[str, str]]:
-    """Return the task's golds by the names that they have in the report."""
+    """Return the gold queries of a task, each with its name in the report."""
     name = task.public.instance_id
     golds = task.private.gold
     return [(f"{name} gold {i + 1}" if len(golds) > 1 else name, sql) for i, sql in enumerate(golds)]
@@ -117,7 +117,7 @@ def _lines(checks: _Checks, slow: float) -> list[str]:
         {n: f"{c.seconds:.1f} s" for n, c in checks.items() if c.seconds >= slow},
     )
     lines += _listed(
-        "return nothing (no rows, or only NULLs), so that a match proves little",
+        "return nothing (no rows, or only NULLs), so a match proves little",
         {n: f"{c.rows} row(s)" for n, c in ran.items() if c.is_empty},
     )
     lines += _listed(
@@ -162,7 +162,7 @@ def _listed(what: str, found: Mapping[str, str]) -> list[str]:
 def _report(
     golds: Mapping[str, tuple[BirdTask, str]], checks: _Checks, source: DatabaseSource, data_file: Path
 ) -> dict[str, Any]:
-    """For machines. It holds reasons that quote the golds' rows."""
+    """Return the findings for the JSON file. They are private: reasons quote rows of the gold results."""
     names: Sequence[str] = sorted({task.public.db_id for task, _ in golds.values()})
     return {
         "data_sha256": file_digest(data_file),

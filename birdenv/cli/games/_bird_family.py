@@ -1,6 +1,6 @@
 """`birdenv bird`, `c-interact` and `a-interact`: shorthands of `birdenv play` with options of their own.
 
-Help comes at once: what only a run needs is imported where it is used.
+Modules that only a run needs are imported where they are used, so that `--help` is quick.
 """
 
 from __future__ import annotations
@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Annotated, cast
 import typer
 
 from birdenv.cli.options._metrics import Metrics, RVesRuns
-from birdenv.cli.options._models import ModelOptions, PairOptions
-from birdenv.cli.options._run_options import RunOptions
+from birdenv.cli.options._run_options import USER_SETTINGS, AgentOptions
 from birdenv.cli.options.settings_command import Choices, SettingsCommand, choices
 from birdenv.errors import InputError
 from birdenv.grading import R_VES_RUNS
+from birdenv.llm import ModelSettings
+from birdenv.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from birdenv.dialogue import Arena
@@ -32,14 +33,14 @@ _User = Annotated[
 
 class _BirdCommand(SettingsCommand):
     game_name = "bird"
-    groups = (RunOptions(), ModelOptions())
+    groups = (RunSettings, AgentOptions(), ModelSettings)
     seats = "none"
-    without = ("metrics",)
+    without = ("metrics", *USER_SETTINGS)
 
 
 class _CInteractCommand(SettingsCommand):
     game_name = "c-interact"
-    groups = (RunOptions(), PairOptions())
+    groups = (RunSettings, AgentOptions(), ModelSettings)
     seats = "none"
 
 
@@ -53,16 +54,17 @@ def bird(
     predictions_order: Annotated[
         str | None,
         typer.Option(
-            "--predictions-order", help="What position keys of a predictions file mean: 2024 or file."
+            "--predictions-order",
+            help="Order that position keys of a predictions file refer to: 2024 or file.",
         ),
     ] = None,
     pairs: Annotated[
         Path | None,
         typer.Option(
             "--export-pairs",
-            help="Write gold.txt, preds.txt, pairs.jsonl and summary.jsonl for `birdenv evaluate` into "
-            "a new run_YYYYMMDD_HHMMSS in this folder (evaluate looks in `run`), or this one if its name is "
-            "run_... .",
+            help="Write gold.txt, preds.txt, pairs.jsonl and summary.jsonl for `birdenv evaluate` into a new "
+            "folder run_YYYYMMDD_HHMMSS in this one (evaluate looks in `run`), or into this one if its name "
+            "is run_... .",
         ),
     ] = None,
     metrics: Metrics = None,
@@ -70,7 +72,8 @@ def bird(
 ) -> None:
     """Play BIRD: question -> SQL, scored by EX.
 
-    One question and a database to explore; execution accuracy (EX) of what is submitted.
+    The agent gets one question and a database to explore. Its submission is scored by execution accuracy
+    (EX).
 
     Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, module:factory, and
     any that you install.
@@ -86,10 +89,10 @@ def bird(
     if predictions_order not in (None, "2024", "file"):
         raise InputError(f"--predictions-order {predictions_order!r} is unknown; known: 2024, file")
     if pairs is not None and chosen.run.repeats > 1:
-        raise InputError("--export-pairs needs one prediction a task: leave out --repeats")
+        raise InputError("--export-pairs needs one prediction for each task: leave out --repeats")
     asked = asked_for(metrics)
-    settings = chosen.settings | {"metrics": tuple(asked.metrics)}
-    arena = load_game("bird", settings, chosen.run.agent)
+    chosen.settings["metrics"] = asked.metrics
+    arena = load_game("bird", chosen)
     tasks = cast("BirdTasks", arena._tasks)
     place = None if pairs is None else export_folder(pairs)
     if place is not None:
@@ -97,7 +100,7 @@ def bird(
     directory = run_game(
         arena,
         chosen,
-        settings={"predictions_order": predictions_order} if predictions_order else {},
+        changes={"options": {"predictions_order": predictions_order}} if predictions_order else {},
         extra={"r_ves_runs": r_ves_runs} if asked.r_ves else {},
     )
     if asked.r_ves:
@@ -115,12 +118,12 @@ def bird(
 def a_interact(context: typer.Context, user: _User = "rule") -> None:
     """Play a-Interact: the same with tools on a budget.
 
-    Nine tools, each with its price: ask the user (2), run SQL (1), submit (3), read schema, column meanings
-    and knowledge (0.5 or 1). Budget: 6 + 2 for each ambiguity + 2 for each unit of patience, for the question
-    and its follow-up (BIRD-Interact).
+    There are nine tools, each with a price: ask the user (2), run SQL (1), submit (3), and read the schema,
+    column meanings or knowledge (0.5 or 1). The budget for the question and its follow-up is 6, plus 2 for
+    each ambiguity and 2 for each unit of patience (BIRD-Interact).
 
-    Rewards: 0.7 for the question and 0.3 for the follow-up, at any attempt. execute_sql is one of the tools;
-    there are no official files of this game.
+    Rewards: 0.7 for the question and 0.3 for the follow-up, at any attempt. execute_sql is one of the tools.
+    This game has no official files.
 
     Agents: random, never-asks, asks-first, oracle, human, predictions:FILE, llm:MODEL, module:factory, and
     any that you install.
@@ -141,14 +144,15 @@ def c_interact(
         bool,
         typer.Option(
             "--official-files",
-            help="Also write the original pipeline's files, to private_official in the run folder. Private: "
-            "they hold the gold. Large: each line repeats the prompts.",
+            help="Also write the original pipeline's files to private_official in the run folder. They are "
+            "private because they hold the gold, and large because each line repeats the prompts.",
         ),
     ] = False,
 ) -> None:
     """Play c-Interact: ambiguous question -> dialogue -> SQL.
 
-    Clarification, SQL, one debug attempt, a follow-up, one debug attempt (BIRD-Interact).
+    An episode has clarification, SQL and one debug attempt, then a follow-up and one debug attempt
+    (BIRD-Interact).
 
     Rewards: 0.7 for the question (0.5 after debug) and 0.3 for the follow-up (0.2 after debug).
 
@@ -162,7 +166,9 @@ def c_interact(
 
     chosen = choices(context)
     if official_files and chosen.settings.get("execute_sql"):
-        raise InputError("--official-files has no place for SQL that is only tried: leave out --execute-sql")
+        raise InputError(
+            "official files cannot hold exploratory SQL: leave out --execute-sql or --official-files"
+        )
     arena = _load("c-interact", chosen)
     directory = run_game(arena, chosen, {"user": user})
     if official_files:
@@ -172,11 +178,11 @@ def c_interact(
 
 
 def _load(name: str, chosen: Choices) -> Arena:
-    """Load a game of BIRD-Interact for a run, and warn of what is missing."""
+    """Load a game of BIRD-Interact for a run, and warn if ground truth is missing."""
     from birdenv.benchmarks import WHERE_TO_ASK, missing_ground_truth
     from birdenv.cli.games._running import load_game
 
-    arena = load_game(name, chosen.settings, chosen.run.agent)
+    arena = load_game(name, chosen)
     tasks = cast("InteractTasks", arena._tasks)
     missing = missing_ground_truth(list(tasks.tasks.values()))
     if not missing and tasks.notes:

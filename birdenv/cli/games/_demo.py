@@ -1,4 +1,4 @@
-"""`birdenv demo`: both games, three agents, one table."""
+"""`birdenv demo`: two games, three agents, one table."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ from birdenv.run_settings import RunSettings
 from birdenv.runs import RunDirectory, RunPlan, Summary, prepare, run
 
 AGENTS = {
-    "oracle": "knows the reference SQL; proof that every task can be solved",
-    "asks-first": "asks about unclear words, picks the candidate SQL that fits the answers",
+    "oracle": "knows the reference SQL, which proves that every task can be solved",
+    "asks-first": "asks about unclear words and picks the candidate SQL that fits the answers",
     "never-asks": "picks the candidate SQL that fits the wording of the request",
 }
 
 _EXPLANATION = """\
 c-Interact: a request is ambiguous. The agent may ask the simulated user, then
-submits SQL (one debug attempt), then answers a follow-up request (one more).
+submits SQL (with one debug attempt), then answers a follow-up request (with one more).
 Reward: 0.7 + 0.3; after a debug attempt 0.5 and 0.2. Mean over all tasks.
-BIRD: one question with a hint. EX (execution accuracy): tasks whose rows are right.
-asks-first and never-asks write no SQL: each demo task offers four candidates
-(`candidates`), one of which means the right thing. Real benchmarks have none."""
+BIRD: one question with a hint. EX (execution accuracy): tasks with the right rows.
+asks-first and never-asks do not write SQL: each demo task offers four candidates
+(`candidates`), one of which is right. Real benchmarks have no candidates."""
 
 _NEXT = """\
 Next
@@ -47,7 +47,7 @@ def demo(
 ) -> None:
     """Play the built-in benchmark.
 
-    Both games, three agents, one table; offline, in seconds.
+    Plays two games with three agents and prints one table. It takes seconds and needs no network.
     """
     console = Console()
     scratch = tempfile.TemporaryDirectory(prefix="birdenv-demo-", ignore_cleanup_errors=True)

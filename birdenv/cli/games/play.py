@@ -1,36 +1,37 @@
 """`birdenv play`: any registered game. `birdenv selfplay`: dialogues between two players.
 
-Help comes at once: the rooms are imported where they are used.
+Modules that only a run needs are imported where they are used, so that `--help` is quick.
 """
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
 
-from birdenv.cli.options._models import PairOptions
-from birdenv.cli.options._run_options import RunFolder, RunOptions
+from birdenv.cli.options._run_options import AgentOptions, RunFolder
 from birdenv.cli.options.settings_command import SettingsCommand, choices
 from birdenv.errors import InputError
+from birdenv.llm import ModelSettings
+from birdenv.run_settings import RunSettings
 
 app = typer.Typer(rich_markup_mode=None)
 
 
 class _PlayCommand(SettingsCommand):
-    groups = (RunOptions(agent="human"), PairOptions())
+    groups = (RunSettings, AgentOptions(agent="human"), ModelSettings)
     seats = "others"
 
 
 class _SelfplayCommand(SettingsCommand):
-    groups = (RunFolder(), PairOptions())
+    groups = (RunSettings, RunFolder(), ModelSettings)
     seats = "none"
+    without = ("repeats",)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         players = self._first_look(ctx, args).get("players", ())
         if any(player.startswith("-") for player in players):
-            raise InputError(f"--players takes two players, and there is one: {players[0]}")
+            raise InputError(f"--players takes two players, and only one is given: {players[0]}")
         return super().parse_args(ctx, args)
 
 
@@ -39,19 +40,18 @@ def play(
     context: typer.Context,
     game: Annotated[str, typer.Argument(help="A registered game, such as c-interact, or module:GAME.")],
 ) -> None:
-    """Play any game, also one of your own as module:GAME.
+    """Play any game, including your own as module:GAME.
 
-    Its settings, and the players of its other seats by the seats' names, are options, too: `birdenv play
-    c-interact --help` lists them. A list is given as a,b,c, or its option is repeated. `bird`, `c-interact`
-    and `a-interact` are shorthands.
+    The settings of the game are options, too, and so are the players of its other seats, by the names of the
+    seats: `birdenv play c-interact --help` lists them. Give a list as a,b,c, or repeat its option. `bird`,
+    `c-interact` and `a-interact` are shorthands.
 
     Example: birdenv play c-interact --agent oracle --limit 2
     """
     from birdenv.cli.games._running import load_game, run_game
 
     chosen = choices(context)
-    arena = load_game(game, chosen.settings, chosen.run.agent)
-    run_game(arena, chosen, chosen.players)
+    run_game(load_game(game, chosen), chosen, chosen.players)
 
 
 @app.command(cls=_SelfplayCommand)
@@ -70,14 +70,14 @@ def selfplay(
             "-n",
             "--episodes",
             min=1,
-            help="Number of dialogues; after the last task, the first comes again. Default: each task once.",
+            help="Number of dialogues; after the last task, the tasks start over. Default: each task once.",
         ),
     ] = None,
 ) -> None:
-    """Let two players talk to each other, and keep the run.
+    """Let two players talk to each other, and record the run.
 
-    The first player has the game's first seat. Settings of the game are options, too, such as --reward-scheme
-    user_cost --disclosure-price 0.05: `birdenv selfplay c-interact --help` lists them.
+    The first player takes the game's first seat. The settings of the game are options, too, such as
+    --reward-scheme user_cost --disclosure-price 0.05: `birdenv selfplay c-interact --help` lists them.
 
     Example: birdenv selfplay c-interact --players asks-first rule:vague -n 100 --seed 1
     """
@@ -86,11 +86,10 @@ def selfplay(
 
     found, chosen = find_game(game), choices(context)
     if len(found.seats) != len(players):
-        raise InputError(f"{found.name} has {len(found.seats)} seat(s), and --players names two players")
+        raise InputError(f"{found.name} has {len(found.seats)} seat(s), but --players names two players")
     by_seat = dict(zip(found.seat_names, players, strict=True))
     agent = by_seat.pop(found.seat_names[found.evaluated])
-    arena = load_game(found.name, chosen.settings, agent)
+    arena = load_game(found.name, chosen, agent)
     tasks = len(arena.ids)
     most = tasks if episodes is None else episodes
-    options = replace(chosen.run, agent=agent, repeats=-(-most // tasks))
-    run_game(arena, chosen, by_seat, run_options=options, episodes=most)
+    run_game(arena, chosen, by_seat, agent=agent, changes={"episodes": most, "repeats": -(-most // tasks)})

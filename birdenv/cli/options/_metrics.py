@@ -1,6 +1,6 @@
-"""What commands that score SQL report: `--metrics` beside EX, and the rules of EM and ESM.
+"""Options of the commands that score SQL: metrics beside EX, and the rules of EM and ESM.
 
-Help comes at once: what only scoring needs is imported where it is used.
+Modules that only scoring needs are imported where they are used, so that `--help` is quick.
 """
 
 from __future__ import annotations
@@ -29,8 +29,8 @@ Metrics = Annotated[
     str | None,
     typer.Option(
         "--metrics",
-        help="Report these too, separated by commas: soft-f1, r-ves, ordered (row order where the gold has "
-        "ORDER BY), colperm (any column order), superset (further columns allowed).",
+        help="Further metrics to report, separated by commas: soft-f1, r-ves, ordered (row order counts if "
+        "the gold has ORDER BY), colperm (any column order), superset (additional columns are allowed).",
     ),
 ]
 
@@ -38,7 +38,7 @@ Metrics = Annotated[
 RVesRuns = Annotated[
     int,
     typer.Option(
-        "--r-ves-runs", min=2, help="How often r-ves runs each query (the official script: 100 times)."
+        "--r-ves-runs", min=2, help="How often R-VES runs each query (the official script: 100 times)."
     ),
 ]
 
@@ -58,7 +58,7 @@ class MatchOptions:
         str,
         typer.Option(
             "--none-aliases",
-            help="Spellings that mean None, separated by commas: none,null.",
+            help="Spellings of None, separated by commas, such as none,null.",
         ),
     ] = ""
     clean: Annotated[bool, typer.Option("--clean/--no-clean", help="Strip code fences and the like.")] = True
@@ -69,7 +69,7 @@ class MatchOptions:
         ),
     ] = False
     order: Annotated[
-        str, typer.Option("--order", help="auto: row order counts where the gold has ORDER BY; ignore.")
+        str, typer.Option("--order", help="auto (row order counts if the gold has ORDER BY) or ignore.")
     ] = "auto"
     trim: Annotated[bool, typer.Option("--trim", help="ESM: ignore white space around text.")] = False
     casefold: Annotated[bool, typer.Option("--casefold", help="ESM: ignore case.")] = False
@@ -77,11 +77,11 @@ class MatchOptions:
         bool, typer.Option("--nfc", help="ESM: ignore how accented characters are encoded (NFC).")
     ] = False
     dates: Annotated[
-        str, typer.Option("--dates", help="exact; loose: a date is its ISO text and its midnight.")
+        str, typer.Option("--dates", help="exact, or loose (a date equals its ISO text and its midnight).")
     ] = "exact"
 
     def rules(self) -> PairRules:
-        """Return what was chosen.
+        """Return the rules that the options choose.
 
         Raises:
             InputError: an option has an unknown value.
@@ -103,10 +103,10 @@ class MatchOptions:
 
 
 def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
-    """Return a value of an option that has few.
+    """Return the value of an option that allows only the values `known`.
 
     Raises:
-        InputError: the option has no such value; the message lists those that it has.
+        InputError: the value is not among them; the message lists them.
     """
     for choice in known:
         if value == choice:
@@ -124,7 +124,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class SpeedPair:
-    """A prediction that agrees by the official rule with one of the golds."""
+    """A prediction that agrees with one of its golds by the official rule."""
 
     db_id: str
     golds: Sequence[str]
@@ -132,7 +132,11 @@ class SpeedPair:
 
 
 def asked_for(option: str | None) -> Asked:
-    """Read the option. Raises `InputError` for an unknown name."""
+    """Return the metrics that the option `--metrics` names.
+
+    Raises:
+        InputError: a name is unknown.
+    """
     from birdenv.grading import METRICS
 
     known = {name.replace("_", "-"): name for name in METRICS}
@@ -146,7 +150,7 @@ def asked_for(option: str | None) -> Asked:
 def measure_speeds(
     pairs: Sequence[SpeedPair], source: DatabaseSource, runs: int, limits: Limits | None = None
 ) -> list[SpeedMeasurement]:
-    """Measure one pair after the other, with a progress bar on a terminal. Nothing else should run."""
+    """Measure the speed of pairs one by one, with a progress bar. Other work would distort the figures."""
     from birdenv.databases import Limits
     from birdenv.grading import ExGrader, SpeedMeasurement, measure_speed
 
@@ -170,8 +174,8 @@ def measure_speeds(
 def add_r_ves(
     directory: RunDirectory, tasks: BirdTasks, records: Sequence[Mapping[str, Any]], runs: int
 ) -> None:
-    """Measure what a run's episodes submitted, keep it in the run folder, and print it beside EX in the
-    official layout."""
+    """Measure the R-VES of a run's submissions, save it in the run folder, and print it beside EX in the
+    layout of the official table."""
     from birdenv.runs.summaries.recorded_run import speed_record, write_speeds
     from birdenv.tasks.bird.measures import (
         METRIC_TITLES,

@@ -1,24 +1,24 @@
-"""Single options of commands that play: agent, tasks, seed, `--resume`, `--dialect`.
+"""Options that several commands share: agent, tasks, seed, `--resume`, `--dialect`; and what they mean.
 
-`databases_in` opens databases as the options say.
-Every command imports this module, also only to show its help: the rooms are imported where they are used.
+Every command imports this module, even to show its help, so other modules are imported where they are used.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
-from birdenv.dialogue.games import Option
 from birdenv.errors import InputError
-from birdenv.run_settings import RunSettings
 
 if TYPE_CHECKING:
     from birdenv import databases
+    from birdenv.llm import ModelSettings
     from birdenv.tasks import Defects
 
 Dialect = Annotated[
@@ -26,45 +26,41 @@ Dialect = Annotated[
     typer.Option(
         "--dialect",
         help="Where the databases run: sqlite, or postgres (birdenv starts a server of its own, and loads "
-        "what is missing on it from the folder's dumps or SQLite files).",
+        "missing databases from the folder's dumps or SQLite files).",
     ),
 ]
 Dsn = Annotated[
     str | None,
     typer.Option(
         "--dsn",
-        help="Another server: postgresql://user@host:port/database, as a superuser, because only that can "
-        "keep agents apart. Leave the password to PGPASSWORD or ~/.pgpass. Default: BIRDENV_DSN, else "
+        help="Another server: postgresql://user@host:port/database, as a superuser, because only a superuser "
+        "can keep agents apart. Leave the password to PGPASSWORD or ~/.pgpass. Default: BIRDENV_DSN, else "
         "birdenv's own server.",
     ),
 ]
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """Return the databases of a folder by the options `--dialect` and `--dsn`; tells what it loads.
+    """Return the databases of a folder by the options `--dialect` and `--dsn`, and report what is loaded.
 
     Raises as `open_source` does.
     """
     from birdenv.databases import open_source
 
-    return open_source(folder, dialect, dsn=dsn, tell=_tell)
+    return open_source(folder, dialect, dsn=dsn, tell=partial(typer.echo, err=True))
 
 
 def save_defects(path: Path, defects: Defects) -> None:
-    """Write a list of defective tasks, and say so."""
+    """Write a list of defective tasks, and print its path."""
     from birdenv.tasks import write_defects
 
     write_defects(path, defects)
     typer.echo(f"Defective tasks: {path} ({len(defects)})")
 
 
-def _tell(line: str) -> None:
-    typer.echo(line, err=True)
-
-
 Agent = Annotated[
     str,
-    typer.Option("--agent", help="Who plays: a name (see above), name:argument, or module:factory."),
+    typer.Option("--agent", help="The agent: a name (see above), name:argument, or module:factory."),
 ]
 Database = Annotated[
     list[str] | None, typer.Option("--database", help="Only tasks on this database; may be repeated.")
@@ -73,37 +69,37 @@ DefectsFile = Annotated[
     Path | None,
     typer.Option(
         "--defects",
-        help="List the tasks with defective golds in this file (JSONL): ids and reasons, and no gold.",
+        help="Write a list of the tasks with defective golds to this file (JSONL): ids and reasons, no gold.",
     ),
 ]
 Today = Annotated[
     str | None,
-    typer.Option("--today", help="A day, such as 2025-02-19, that SQL finds in place of the clock."),
+    typer.Option("--today", help="Date that SQL gets instead of the clock, such as 2025-02-19."),
 ]
 FailDoubtful = Annotated[
     bool,
     typer.Option(
         "--fail-doubtful",
-        help="Fail what passes but reads no table, or leaves another state than the gold's (profile strict).",
+        help="Fail submissions that pass but read no table, or leave another state than the gold (profile "
+        "strict).",
     ),
 ]
-_RUN = RunSettings()
-
-
-def _declared(name: str) -> Any:
-    """Return the option of a declared setting of runs."""
-    of = RunSettings.model_fields[name]
-    names = next((each.names for each in of.metadata if isinstance(each, Option)), ())
-    return typer.Option(*(names or (f"--{name.replace('_', '-')}",)), help=of.description)
-
-
-Parallel = Annotated[int, _declared("parallel")]
-Seed = Annotated[int, _declared("seed")]
-_Repeats = Annotated[int, _declared("repeats")]
-_MoveTimeout = Annotated[float | None, _declared("move_timeout")]
-_Engine = Annotated[str, _declared("engine")]
-_Address = Annotated[str | None, _declared("address")]
-_Shard = Annotated[str | None, _declared("shard")]
+Run = Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")]
+DataFile = Annotated[Path | None, typer.Option("--data", help="Task file, if it has moved.")]
+DataFolder = Annotated[
+    Path | None, typer.Option("--data-dir", help="Folder of the databases, if it has moved.")
+]
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+Private = Annotated[
+    bool, typer.Option("--private", help="Also show what agents must not see: gold SQL and clear requests.")
+]
+Parallel = Annotated[
+    int,
+    typer.Option("--parallel", "-p", min=1, help="Number of episodes played at the same time."),
+]
+Seed = Annotated[
+    int, typer.Option("--seed", help="Seed; the same seed and moves give the same bytes in runs.jsonl.")
+]
 Output = Annotated[
     Path | None,
     typer.Option(
@@ -113,7 +109,7 @@ Output = Annotated[
 
 
 def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
-    """Return the options that a run was started with, for one that is resumed.
+    """Return the options with which a run was started, to resume it.
 
     Raises:
         InputError: there is no such run, or another command made it.
@@ -130,8 +126,12 @@ def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
     return options
 
 
+_NOT_KEPT: Final = frozenset({"resume", "verbose"})
+"""Options that only concern one call of a command."""
+
+
 def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a command with its options as `--resume` needs them. No password is among them."""
+    """Return a command with the options that `--resume` needs, without passwords."""
     given: dict[str, Any] = {}
     for option, value in values.items():
         is_given = value is not None and value is not False and value != []  # 0 is a value
@@ -144,15 +144,12 @@ def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]
     return {"command": {"name": name, "options": given}}
 
 
-_NOT_KEPT = frozenset({"resume", "verbose"})
-"""Options of one call of the command."""
-
 Resume = Annotated[
     Path | None,
     typer.Option(
         "--resume",
         "-r",
-        help="Go on with this run (or the latest in this folder), with its options; nothing else is needed.",
+        help="Continue this run (or the latest in this folder) with its options. No other option is needed.",
     ),
 ]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for every episode.")]
@@ -160,22 +157,49 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Print a line for
 
 @dataclass(frozen=True)
 class RunFolder:
-    """Options that decide how episodes are played, and where their records go."""
+    """Options for where the records of a run go."""
 
-    parallel: Parallel = _RUN.parallel
     output: Output = None
     resume: Resume = None
-    seed: Seed = _RUN.seed
-    move_timeout: _MoveTimeout = _RUN.move_timeout
-    engine: _Engine = _RUN.engine
-    address: _Address = _RUN.address
-    shard: _Shard = _RUN.shard
     verbose: Verbose = False
 
 
 @dataclass(frozen=True)
-class RunOptions(RunFolder):
-    """The same, for one agent that is evaluated."""
+class AgentOptions(RunFolder):
+    """The same options, and the agent that is evaluated."""
 
     agent: Agent = "asks-first"
-    repeats: _Repeats = _RUN.repeats
+
+
+USER_SETTINGS: Final = ("user_model", "user_base_url", "user_prompts")
+"""The settings of models that only concern the simulated user."""
+
+
+def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> None:
+    """Reject language-model options if no player is a language model, and user-model options if the user is
+    not.
+
+    Raises:
+        InputError: an option was given, and no player that it concerns is one of birdenv's with a model.
+    """
+    from birdenv.llm import ModelSettings
+
+    others = list(others)
+    is_model = any(map(_is_model, others))
+    if models.user_prompts and not any(map(_takes_prompts, others)):
+        raise InputError("--user-prompts has no effect here: it replaces the prompts of --user llm:MODEL")
+    if (models.user_model or models.user_base_url) and not is_model:
+        raise InputError("--user-model and --user-base-url have no effect here: give --user llm:MODEL")
+    if models != ModelSettings() and not (is_model or _is_model(agent)):
+        raise InputError(
+            "no player is a language model, so options of models (such as --model, --base-url, --replay) "
+            "have no effect: give --agent llm:MODEL or --user llm:MODEL"
+        )
+
+
+def _takes_prompts(player: Any) -> bool:
+    return isinstance(player, str) and player.partition(":")[0] == "llm"
+
+
+def _is_model(player: Any) -> bool:
+    return isinstance(player, str) and "llm" in re.split(r"\W", player.partition(":")[0])

@@ -1,19 +1,19 @@
-"""A command whose options are declared elsewhere: by the settings of a game, and by groups of options.
+"""A command whose options are declared by the settings of a game and by further groups of options.
 
-Typer makes options of the parameters of a function. Those of a game are known only when the game is, which
-may be an argument of the command, so each group becomes a small Typer command of its own: the settings
-command takes over its options, and lets it read their values.
+Typer derives options from the parameters of a function. The options of a game are known only once the game
+is, which may be an argument of the command. So each declaration becomes a small Typer command, from which the
+settings command takes the options, and which reads their values.
 """
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from types import NoneType
 from typing import (
-    TYPE_CHECKING,
     Annotated,
     Any,
     ClassVar,
@@ -25,24 +25,23 @@ from typing import (
 )
 
 import typer
+from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 from typer.core import TyperCommand
 
-from birdenv.cli.options._models import ModelOptions
-from birdenv.cli.options._run_options import RunFolder, RunOptions, options_of_run
-from birdenv.dialogue.games import Game, Option, Settings, find_game
-from birdenv.errors import InputError
-
-if TYPE_CHECKING:
-    from birdenv.llm import ModelSettings
+from birdenv.cli.options._run_options import AgentOptions, RunFolder, options_of_run
+from birdenv.dialogue.games import Game, Option, Settings, checked_settings, find_game
+from birdenv.errors import InputError, SettingError
+from birdenv.llm import ModelSettings
+from birdenv.run_settings import RunSettings
 
 Seats = Literal["all", "others", "none"]
-"""Seats whose players are options: every seat, those that are not evaluated, or none."""
+"""The seats whose players are options: all seats, all except the evaluated seat, or none."""
 
 T = TypeVar("T")
 
 _SHORT = {"limit": "-n"}
-_PLAIN = (int, float, str, bool)
+_PLAIN = (int, float, str, bool, Path)
 
 
 @dataclass
@@ -50,12 +49,12 @@ class Choices:
     """The choices that were made on the command line.
 
     Attributes:
-        settings: the game's settings that were given.
-        players: the players of the game's seats, by the seats' names, as far as they are options.
-        groups: instances of the command's groups of options.
+        settings: the given settings of the game.
+        players: the given players of the game's seats, by the names of the seats.
+        groups: the values of the command's settings and groups of options.
         command: the name of the command.
         given: all values by the names of their parameters.
-        agent_is_default: nobody named an agent.
+        agent_is_default: True if no agent was given.
     """
 
     settings: dict[str, Any] = field(default_factory=dict)
@@ -66,43 +65,48 @@ class Choices:
     agent_is_default: bool = False
 
     @property
-    def run(self) -> RunOptions:
-        """Return how the run is played. A model that is named without an agent is the agent."""
-        run, model = self.group(RunFolder), self.group(ModelOptions).model
-        agent = f"llm:{model}" if model and self.agent_is_default else getattr(run, "agent", "")
-        return RunOptions(**{**vars(run), "agent": agent})
+    def run(self) -> RunSettings:
+        """The settings of the run, with those of its models."""
+        return self.group(RunSettings).model_copy(update={"models": self.models})
+
+    @property
+    def agent(self) -> str:
+        """The agent. A model that is given without an agent is the agent."""
+        model = self.models.model
+        return f"llm:{model}" if model and self.agent_is_default else self.group(AgentOptions).agent
 
     @property
     def models(self) -> ModelSettings:
-        """Return what was chosen about language models."""
-        return self.group(ModelOptions).settings()
+        """The settings of language models."""
+        return self.group(ModelSettings)
 
     def group(self, kind: type[T]) -> T:
-        """Return the values of a group of options."""
+        """Return the values of some settings or of a group of options."""
         return next(group for group in self.groups if isinstance(group, kind))
 
 
 def choices(context: typer.Context) -> Choices:
-    """Return what was chosen on the command line of a settings command."""
+    """Return the choices on the command line of a settings command."""
     found: Choices = context.obj
     return found
 
 
 class SettingsCommand(TyperCommand):
-    """A command with an option for each setting of its game, and with groups of options.
+    """A command with an option for each setting of its game, and further options.
 
-    Its function finds the values in `choices(context)`, and only its own parameters among its arguments.
+    Its function gets the values from `choices(context)`. Its arguments are only its own parameters.
     """
 
     game_name: ClassVar[str | None] = None
     """The game; None if the argument `game` names it."""
 
     groups: ClassVar[tuple[Any, ...]] = ()
-    """Frozen dataclasses whose fields are annotated as options; the values are the defaults."""
+    """Further options: classes of settings, whose described fields are options, and instances of dataclasses
+    with annotated options, whose values are the defaults."""
 
     seats: ClassVar[Seats] = "all"
     without: ClassVar[tuple[str, ...]] = ()
-    """Settings that the function has parameters of its own for."""
+    """Settings that are not options of this command."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -113,7 +117,7 @@ class SettingsCommand(TyperCommand):
         if self.game_name is not None:
             self._add_game(find_game(self.game_name))
         for group in self.groups:
-            self._add(group, _of_dataclass(group))
+            self._add(group, self._of_settings(group) if isinstance(group, type) else _of_dataclass(group))
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         seen = self._first_look(ctx, args)
@@ -123,7 +127,7 @@ class SettingsCommand(TyperCommand):
             ctx.default_map = before
             if not isinstance(name, str) or name.startswith("-"):  # the first of the game's own options
                 name = before.get("game")
-            args = [*before.get("further", ()), *args]  # written by versions that did not know its settings
+            args = [*before.get("further", ()), *args]  # from versions that did not know the game's settings
         if self._game is None and isinstance(name, str):
             if name.startswith("-"):
                 raise InputError(f"name the game before {name}: birdenv {ctx.info_name} GAME {name} ...")
@@ -142,6 +146,10 @@ class SettingsCommand(TyperCommand):
                 chosen = {name: of for name, of in values.items() if _source(ctx, name) != "DEFAULT"}
                 found.settings = _settings(declared.settings, chosen)
                 found.players = {name: chosen[name] for name in declared.seat_names if name in chosen}
+            elif isinstance(declared, type):
+                given = {name: value for name, value in values.items() if value is not None}
+                with named_options(declared):
+                    found.groups.append(checked_settings(declared, "a run", given))
             else:
                 found.groups.append(type(declared)(**values))
                 if hasattr(declared, "agent") and values["agent"] == declared.agent:
@@ -150,7 +158,7 @@ class SettingsCommand(TyperCommand):
         return super().invoke(ctx)
 
     def _first_look(self, ctx: Any, args: Sequence[str]) -> Mapping[str, Any]:
-        """Return the values of the parameters that are known so far, as words."""
+        """Return the values, as texts, of the parameters that are known so far."""
         look = type(ctx)(self, info_name=ctx.info_name, parent=ctx.parent, ignore_unknown_options=True)
         look.allow_extra_args = True
         seen: Mapping[str, Any] = self.make_parser(look).parse_args(args=list(args))[0]
@@ -168,18 +176,27 @@ class SettingsCommand(TyperCommand):
                 parameters.append(_parameter(name, None, Annotated[str | None, typer.Option(help=about)]))
         self._add(game, [each for each in parameters if each is not None])
 
+    def _of_settings(self, model: type[BaseModel]) -> Iterator[inspect.Parameter]:
+        """Yield a parameter for each described field. A run does not record the defaults of models."""
+        for name, of in model.model_fields.items():
+            if of.description and name not in self.without:
+                default = None if model is ModelSettings else of.default
+                hint = _plain(of.annotation) if default is not None else _plain(of.annotation) | None
+                option = typer.Option(*_names(name, of), help=of.description)
+                yield _parameter(name, default, Annotated[hint, option])
+
     def _add(self, declared: Any, parameters: Iterable[inspect.Parameter]) -> None:
-        """Take over the options that Typer makes of parameters."""
+        """Take over the options that Typer derives from parameters."""
         part = _command_of(parameters)
         self._parts.append((declared, part))
         self._taken |= {name for each in part.params for name in each.opts}
-        known, place = {each.name for each in self.params}, 3 if isinstance(declared, ModelOptions) else 1
+        known, place = {each.name for each in self.params}, 3 if declared is ModelSettings else 1
         self.params += part.params
         self._places |= dict.fromkeys({each.name for each in part.params} - known, place)
         self.params.sort(key=self._place)
 
     def _check_own_seat(self, args: Sequence[str]) -> None:
-        """Refuse a player by the name of the agent's own seat."""
+        """Reject an option that names the agent's own seat."""
         if self._game is None or self.seats != "others":
             return
         own = f"--{self._game.seat_names[self._game.evaluated]}"
@@ -187,15 +204,11 @@ class SettingsCommand(TyperCommand):
             raise InputError(f"{own} is the seat of the agent: name its player with --agent")
 
     def _place(self, parameter: Any) -> int:
-        """Return where the help has a parameter: arguments, the game and the run, the rest, language
-        models.
-        """
+        """Return the rank of a parameter in the help: arguments, game and run, other options, models."""
         return 0 if parameter.param_type_name == "argument" else self._places.get(parameter.name, 2)
 
     def _aliases(self) -> dict[str, str]:
-        """Return the names of settings in Python, which are options, too, where these are called
-        otherwise.
-        """
+        """Return the options by the names that settings have in Python, if the two differ."""
         fields = {} if self._game is None else self._game.settings.model_fields
         return {
             dashed: _names(name, of)[0].removeprefix("--")
@@ -204,14 +217,23 @@ class SettingsCommand(TyperCommand):
         }
 
 
-def option_names(model: type[Settings]) -> dict[str, str]:
-    """Return what the settings of a game are called on the command line: `--database`, `DATA_DIR`."""
+def option_names(model: type[BaseModel]) -> dict[str, str]:
+    """Return the names of settings on the command line, such as `--database` or `DATA_DIR`."""
     fields = model.model_fields.items()
     return {name: name.upper() if _option(of).argument else _names(name, of)[0] for name, of in fields}
 
 
+@contextmanager
+def named_options(model: type[BaseModel]) -> Iterator[None]:
+    """Turn the error of a setting into an `InputError` that names the setting's option."""
+    try:
+        yield
+    except SettingError as error:
+        raise InputError(error.under(option_names(model).get(error.name, error.name))) from None
+
+
 def _settings(model: type[Settings], values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a game, from what was given by the names of parameters."""
+    """Return the given settings of a game, from values by the names of parameters."""
     chosen: dict[str, Any] = {}
     for name, declared in model.model_fields.items():
         value = values.get(_field_name(name, declared))
@@ -228,7 +250,7 @@ def _settings(model: type[Settings], values: Mapping[str, Any]) -> dict[str, Any
 
 
 def _source(context: Any, name: str) -> str:
-    """Return where a value is from: `COMMANDLINE`, `DEFAULT_MAP` (a run that is resumed), or `DEFAULT`."""
+    """Return the source of a value: `COMMANDLINE`, `DEFAULT_MAP` (from a resumed run), or `DEFAULT`."""
     source = context.get_parameter_source(name)
     return "DEFAULT" if source is None else str(source.name)
 
@@ -256,7 +278,7 @@ def _of_dataclass(group: Any) -> Iterator[inspect.Parameter]:
 
 
 def _of_setting(name: str, of: FieldInfo, takes_places: bool, taken: set[str]) -> inspect.Parameter | None:
-    """Return the parameter of a setting; None if the command has taken all of its names."""
+    """Return the parameter of a setting, or None if the command already uses its names."""
     option, hint = _option(of), _plain(of.annotation)
     if option.path:
         hint = Path
@@ -275,7 +297,8 @@ def _of_setting(name: str, of: FieldInfo, takes_places: bool, taken: set[str]) -
 
 
 def _option(of: FieldInfo) -> Option:
-    return next((each for each in of.metadata if isinstance(each, Option)), Option())
+    names = tuple(each for each in of.metadata if isinstance(each, str))
+    return next((each for each in of.metadata if isinstance(each, Option)), Option(names))
 
 
 def _names(name: str, of: FieldInfo) -> tuple[str, ...]:
@@ -288,12 +311,12 @@ def _field_name(name: str, of: FieldInfo) -> str:
 
 
 def _is_negated(name: str, of: FieldInfo) -> bool:
-    """Tell if the option switches off what is on by default: `--no-evidence`."""
+    """Return True if the option switches off a default, such as `--no-evidence`."""
     return of.default is True and _names(name, of)[0].startswith("--no-")
 
 
 def _plain(hint: Any) -> Any:
-    """Return the type that the command line reads. Bounds and choices are checked with the settings."""
+    """Return the type of an option. Bounds and choices are checked later, with the settings."""
     of_optional = [kind for kind in get_args(hint) if kind is not NoneType]
     kind = of_optional[0] if NoneType in get_args(hint) else hint
     if get_origin(kind) in (tuple, list):

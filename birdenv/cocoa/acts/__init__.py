@@ -5,9 +5,9 @@
         for view, move in turns:
             ...
 
-A `Lexicon` takes out of texts what a seat knows, and puts the present episode's in. A `Listener` follows a
-dialogue from one seat and says which act a move is, and in which state it was made. `DialogueTokens` writes
-all that a seat hears and says as tokens, for models of sequences.
+A `Lexicon` replaces the values that a seat knows with slots, and fills slots with the values of the present
+episode. A `Listener` follows a dialogue from one seat and returns the act of each move and the state in which
+it was made. `DialogueTokens` converts everything that a seat hears and says to tokens, for sequence models.
 """
 
 from birdenv.cocoa.acts._lexicon import Lexicon, PriceWords

@@ -1,4 +1,4 @@
-"""The words of one seat: its texts with slots for what it knows of the episode, and back."""
+"""Replace the values that one seat knows of its episode with slots, and fill slots with values."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from typing import Any, Final, NamedTuple
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
 _PRICE: Final = re.compile(r"(?<![\w.,{])(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?(?![\w{])")
 _LEAST, _MOST = 0.2, 1.7
-"""Shares of the advertised price between which a number is a price."""
+"""A number between these shares of the advertised price counts as a price."""
 _SAME: Final = 0.01
 _UNREAD: Final = ("Role", "Category", "Description", "Images")
 
 
 class PriceWords(NamedTuple):
-    """The prices that the seat itself and the other named last; None before that."""
+    """The last prices that the seat and its partner named; None if there is none yet."""
 
     own: float | None = None
     theirs: float | None = None
@@ -26,12 +26,12 @@ NO_PRICES: Final = PriceWords()
 
 
 class Lexicon:
-    """The words that a seat knows, by the names under which it knows them, and its target where it has one.
+    """The values that a seat knows, by attribute, and its target price if it has one.
 
-    Things with counts and values are called by their rank: `{thing 1}` is the one that is worth most.
+    Things with counts and values are named by rank: `{thing 1}` is the most valuable one.
 
     Args:
-        kb: what the seat knows, as JSON data.
+        kb: the seat's knowledge, as JSON data.
     """
 
     def __init__(self, kb: Any) -> None:
@@ -46,11 +46,11 @@ class Lexicon:
         self._target = _number_at(kb, "personal", "Target") or self._listed
 
     def take_out(self, text: str, prices: PriceWords = NO_PRICES) -> str:
-        """Return a text with slots for what the seat knows.
+        """Return a text in which slots replace the values that the seat knows.
 
-        `{Company}` is a value of that name. A price is `{own}` or `{theirs}` if it was named before,
-        `{~0.40}` if it lies that far on the way from the own one to the other's, else `{$0.85}`, a share of
-        the seat's target.
+        `{Company}` stands for a value of that attribute. A price becomes `{own}` or `{theirs}` if it was
+        named before, `{~0.40}` if it lies at that share of the way from the seat's price to its partner's,
+        and otherwise `{$0.85}`, a share of the seat's target.
         """
         if self._pattern is not None:
             text = self._pattern.sub(self._named, text)
@@ -59,10 +59,7 @@ class Lexicon:
         return _PRICE.sub(lambda found: self._slot(_number(found), prices) or found.group(), text)
 
     def _named(self, found: re.Match[str]) -> str:
-        """Return the slot of a value; the words themselves where only the pattern takes them for one (ı for
-        i).
-        """
-        name = self._names.get(found.group().lower())
+        name = self._names.get(found.group().lower())  # the pattern alone takes ı for i
         return found.group() if name is None else f"{{{name}}}"
 
     def slot_of(self, price: float, prices: PriceWords = NO_PRICES) -> Any:
@@ -84,7 +81,7 @@ class Lexicon:
         return self._listed > 0 and _LEAST * self._listed <= number <= _MOST * self._listed
 
     def price_in(self, text: str) -> float | None:
-        """Return the last price in a text."""
+        """Return the last price in a text, or None."""
         if not self._listed:
             return None
         bare = text if self._pattern is None else self._pattern.sub(" ", text)
@@ -92,7 +89,7 @@ class Lexicon:
         return found[-1] if found else None
 
     def entities(self, text: str) -> frozenset[tuple[str, str]]:
-        """Return what a text names of the episode: names with values, and the last price."""
+        """Return the values that a text names, each with its attribute, and the last price."""
         words = map(str.lower, self._found(text))
         found = {(self._names[word], word) for word in words if word in self._names}
         price = self.price_in(text)
@@ -102,11 +99,11 @@ class Lexicon:
         return self._pattern.findall(text) if self._pattern is not None else []
 
     def put_in(self, text: str, said: str, rng: Random, prices: PriceWords = NO_PRICES) -> str | None:
-        """Return a text with its slots filled, first with words that were said; None if one cannot be.
+        """Return a text with its slots filled, or None if a slot has no value.
 
         Args:
-            text: the text.
-            said: what was said to the seat, in lower case.
+            text: a text with slots.
+            said: what was said to the seat, in lower case; values in it are used first.
             rng: chooses among several values.
             prices: the prices named last.
         """
@@ -129,7 +126,10 @@ class Lexicon:
         return _SLOT.sub(fill, text)
 
     def price_of(self, slot: str, prices: PriceWords = NO_PRICES) -> float | None:
-        """Return the price of a slot, in whole dollars; None if it is no price, or none was named yet."""
+        """Return the price that a slot stands for, in whole dollars, or None.
+
+        A slot has no price if it stands for something else, or for a price that nobody has named yet.
+        """
         own, theirs = prices
         price: float | None = None
         if slot == "own":
@@ -144,7 +144,7 @@ class Lexicon:
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield the short texts in JSON data, with the keys that lead to them."""
+    """Yield each short text in JSON data, after the key under which it is found."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from leaves(inner, str(key))
@@ -160,7 +160,6 @@ def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
 
 
 def _is_kind(value: Any) -> bool:
-    """Return True for things of one kind, with what one of them is worth."""
     return isinstance(value, Mapping) and "Name" in value and isinstance(value.get("Value"), int | float)
 
 

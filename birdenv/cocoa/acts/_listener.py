@@ -1,4 +1,4 @@
-"""A dialogue followed from one seat: acts, prices named, and the state in which a move is made."""
+"""Follow a dialogue from one seat: the acts of its moves, the prices named, and the state before a move."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _MOST_PARTS: Final = 8
 _SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
 _SLOT: Final = re.compile(r"\{([^{}]+)\}")
 _KINDS: Final = {"$": "price", "~": "nearer price"}
-"""Prices by the first sign of their slot."""
+"""Kinds of prices, by the first character of their slot."""
 
 _INTENTS: Final = {
     "ask": r"\?|^\W*(?:(?:hi|hello|hey|ok|and|so|well)\W+)*(?:do|does|did|any|anyone|anybody|who|what|which|"
@@ -28,7 +28,7 @@ _INTENTS: Final = {
     r"(?:good|great|fair|fine)|works for me|that works)\b",
     "greet": r"^\W*(?:hi|hiya|hello|hey|howdy|good (?:morning|evening|afternoon))\b",
 }
-"""How sentences with an intent look; the first one that fits counts."""
+"""Patterns of sentences, by intent; the first that matches decides."""
 _CUES: Final = {name: re.compile(cue, re.IGNORECASE) for name, cue in _INTENTS.items()}
 
 
@@ -36,8 +36,8 @@ class Act(NamedTuple):
     """A move without the names, values and prices of its episode.
 
     Attributes:
-        action: the action.
-        parts: what its sentences are for, each with what it names: `ask Company`, `agree`.
+        action: the name of the action.
+        parts: the intents of its sentences, each with what the sentence names: `ask Company`, `agree`.
     """
 
     action: str
@@ -48,12 +48,12 @@ class Act(NamedTuple):
 
 
 def intent_of(sentence: str) -> str:
-    """Return what a sentence is for: `ask`, `refuse`, `all`, `agree`, `greet` or `tell`."""
+    """Return the intent of a sentence: `ask`, `refuse`, `all`, `agree`, `greet` or `tell`."""
     return next((name for name, cue in _CUES.items() if cue.search(sentence)), "tell")
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """Return the parts of a text with slots, each once, in the order of the alphabet."""
+    """Return the different parts of a text with slots, in alphabetical order."""
     found = {part for sentence in _SENTENCE.split(text) if sentence.strip() for part in _parts(sentence)}
     return tuple(sorted(found)[:_MOST_PARTS])
 
@@ -71,8 +71,8 @@ def _parts(sentence: str) -> Iterator[str]:
 
 _MOST_TURNS: Final = 2
 _MOST_FIT: Final = 4
-_NEWS: Final = 2  # acts of the other's that are looked at
-_REPLY: Final = 4  # words of what the house replied
+_NEWS: Final = 2  # acts of the partner
+_REPLY: Final = 4  # words of the environment's reply
 
 
 class Listener:
@@ -80,15 +80,15 @@ class Listener:
 
     Args:
         view: the first view of the seat.
-        game: the game; without it all texts count as words of people.
+        game: the game; without it, every text is read as natural language.
 
     Attributes:
-        lexicon: the words that the seat knows.
-        prices: the prices named last.
-        news: the other's acts since the seat's last move.
-        moves: how often the seat moved.
-        heard: what the other said, in lower case.
-        offered: the item of the seat's choices that the other named in a move last; None before that.
+        lexicon: the values that the seat knows.
+        prices: the last prices that were named.
+        news: the partner's acts since the seat's last move.
+        moves: the number of the seat's moves.
+        heard: what the partner has said, in lower case.
+        offered: the last of the seat's choices that the partner named in a move, or None.
     """
 
     def __init__(self, view: View, game: Game | None = None) -> None:
@@ -107,7 +107,7 @@ class Listener:
         self._seen = 0
 
     def follow(self, view: View) -> None:
-        """Hear what happened since the last view."""
+        """Process the events since the last view."""
         news = view.heard[self._seen :]
         self._seen = len(view.heard)
         for event in news:
@@ -133,9 +133,10 @@ class Listener:
             self.prices = self.prices._replace(**{"own" if is_own else "theirs": float(named)})
 
     def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
-        """Return the act that a move is now, and its data with slots.
+        """Return the act of a move at this point of the dialogue, and the move's data with slots.
 
-        Items are left out, since another episode has others; the act tells if the other had named one.
+        Items are left out, because another episode has different ones. The act says whether the partner had
+        named the item.
         """
         data = move.data
         if move.action in self._code:
@@ -153,7 +154,11 @@ class Listener:
         return Act(move.action), data
 
     def best_items(self, view: View) -> list[Any]:
-        """Return the choices, the best first: not named in own moves, named by the other, most talked of."""
+        """Return the choices, best first.
+
+        Choices that the seat has not named come first, then the one that the partner named, then those with
+        the most values in what the partner said.
+        """
         return sorted(
             view.choices,
             key=lambda choice: (choice in self._named, choice != self.offered, -self._fit(choice)),
@@ -172,7 +177,7 @@ class Listener:
         return sum(value.lower() in self.heard for _, value in leaves(choice))
 
     def state(self, view: View) -> list[str]:
-        """Return the features of the view: short texts, each of which holds or does not."""
+        """Return the binary features that hold in a view, as short texts."""
         return list(dict.fromkeys(self._features(view)))
 
     def _features(self, view: View) -> Iterator[str]:
@@ -203,6 +208,6 @@ class Listener:
 
 
 def _actions_with(kind: FieldKind, seats: Sequence[Seat]) -> Iterator[Action]:
-    """Yield the actions with a field of a kind. Nobody says code, and no slots are in it."""
+    """Yield the actions that have a field of a kind."""
     actions = (action for seat in seats for action in seat.actions)
     return (each for each in actions if any(field.kind == kind for field in each.fields))

@@ -1,4 +1,4 @@
-"""Dialogues as tokens: words, actions and slots, as one seat hears and says them."""
+"""Convert dialogues to tokens: the words, actions and slots that one seat hears and says."""
 
 from __future__ import annotations
 
@@ -19,40 +19,44 @@ ANY_WORD: Final = "<any word>"
 TALK: Final = "message"
 COUNT: Final = "{count}"
 _MOST_WORDS: Final = 60
-"""Words of one's own message."""
+"""The most words of a message that the seat says itself."""
 _MOST_CHARACTERS: Final = 1000
-"""Of a longer message the beginning is read."""
+"""Only the beginning of a longer message is read."""
 _WORD: Final = re.compile(r"\{[^{}\s][^{}]*\}|\w+(?:['’]\w+)*|[^\w\s]")
 _SHARE: Final = re.compile(r"\{([$~])(\d+(?:\.\d+)?)\}")
 _STEPS: Final = 20
-"""Steps of prices between nothing and the target, or between two prices."""
+"""The number of price steps from zero to the target, or between two prices."""
 _NUMBERS: Final = "zero one two three four five six seven eight nine ten".split()
 _PLAIN: Final = str.maketrans("’{}", "'()")
-"""Braces are for slots."""
+"""Braces in messages are replaced, because they mark slots."""
 _TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
 
 
 def is_word(token: str) -> bool:
-    """Return True for what is said: no mark, no action, no number of a selection, nothing of a context."""
+    """Return True if a token is spoken: not a mark, an action, a selected number or part of a context."""
     if token in MARKS or (len(token) > 1 and token[0] in "<#="):
         return False
     return " " not in token or token.startswith("{")
 
 
 class DialogueTokens:
-    """Turns one seat's dialogue into tokens, and tokens into moves.
+    """Converts one seat's dialogue to tokens, and tokens to moves.
 
-    Words are in lower case. An action other than talking has a token, and so has a whole number in its data
-    (`=2`). What belongs to the scenario is a slot: prices as in `Lexicon`, in steps of a twentieth; things
-    by what they are worth to the seat (`{thing 1}` and `{things 1}` are worth most); values of items that
-    the seat can choose by their rank in its list (`{Company 1}` is the most frequent one), and a number in
-    what it says of these: how many of its items have a value that the other named last.
+    Words are in lower case. Every action except `message` has a token, and so does every whole number in its
+    data (`=2`). Slots replace what belongs to the scenario:
+
+    * prices, as in `Lexicon`, rounded to twentieths;
+    * things, ranked by their value to the seat (`{thing 1}` and `{things 1}` are the most valuable);
+    * values of the items that the seat can choose, ranked by their frequency in its list (`{Company 1}` is
+      the most frequent);
+    * numbers in what the seat says about its items: `{count}` is the number of items that have one of the
+      values in the partner's last message.
 
     Args:
         view: any view of the seat.
         game: the game.
-        is_public: leave out what things are worth to the seat. They are ranked by their number then, and both
-            seats have the same tokens, except the marks of the speaker.
+        is_public: leave out what things are worth to the seat, and rank them by their number instead. Both
+            seats then have the same tokens, except for the marks of the speaker.
     """
 
     def __init__(self, view: View, game: Game, is_public: bool = False) -> None:
@@ -78,7 +82,7 @@ class DialogueTokens:
         self._seen = 0
 
     def context(self) -> list[str]:
-        """Return what the seat knows as tokens; the place of a token says what it is about."""
+        """Return the seat's knowledge as tokens. The position of a token says what it refers to."""
         found: list[str] = []
         for name, ranked in self._ranked.items():
             found += [f"has {name}", *(f"#{count}" for _, count in ranked)]
@@ -91,7 +95,7 @@ class DialogueTokens:
         return found
 
     def follow(self, view: View) -> list[str]:
-        """Return the tokens of all events of a view that are new."""
+        """Return the tokens of all new events in a view."""
         news: list[str] = []
         for place in range(self._seen, len(view.heard)):
             event = view.heard[place]
@@ -105,12 +109,12 @@ class DialogueTokens:
         return news
 
     def talk(self, view: View, action: str) -> list[str]:
-        """Return the new tokens of a view, up to the first one who took an action (its token)."""
+        """Return the new tokens of a view before the first move that begins with the token of an action."""
         news = self.follow(view)
         return news[: news.index(action) - 1] if action in news else news
 
     def of(self, move: Move, is_own: bool = True) -> list[str]:
-        """Return a move as tokens; it is made after all that was followed."""
+        """Return the tokens of a move that comes after the events followed so far."""
         if move.action == TALK:
             return [*self._words(move.data, is_own), END]
         action = self.actions.get(move.action)
@@ -136,14 +140,14 @@ class DialogueTokens:
         return [COUNT if is_counted and each.isdecimal() else each for each in words]
 
     def can_say(self, word: str) -> bool:
-        """Return True if the seat may say a word now: a slot needs a value, a number its scenario."""
+        """Return True if the seat can say a word now: slots need a value, numbers a scenario with them."""
         if word.startswith("{"):
             return self._filled(word) is not None
         number = str(_NUMBERS.index(word)) if self._kinds and word in _NUMBERS else word
         return not number.isdecimal() or number in self._numbers
 
     def _filled(self, slot: str) -> str | None:
-        """Return what stands for a slot now; None if nothing does."""
+        """Return the text that fills a slot now, or None."""
         if slot == COUNT:
             asked = {self._values[each] for each in self._asked}
             fits = sum(not asked.isdisjoint(map(str, choice.values())) for choice in self._choices)
@@ -152,7 +156,7 @@ class DialogueTokens:
         return self._values.get(slot) if price is None else f"{price:.0f}"
 
     def next(self, made: Sequence[str], legal: Sequence[str]) -> frozenset[str]:
-        """Return the tokens that may follow those of an own move so far; none if the move is whole."""
+        """Return the tokens that may continue a move of the seat; the set is empty for a complete move."""
         if not made:
             talk = {ANY_WORD} if TALK in legal else set()
             return frozenset({f"<{name}>" for name in legal if name != TALK} | talk)
@@ -170,7 +174,10 @@ class DialogueTokens:
         return frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares)))
 
     def shares(self, made: Sequence[str]) -> list[list[str]]:
-        """Return all that may follow an action that takes some of each kind of things; nothing for others."""
+        """Return all ways to complete an action that takes some of each kind of thing.
+
+        The list is empty for other actions.
+        """
         action = self.actions.get(made[0].strip("<>")) if len(made) == 1 else None
         if action is None or not self._kinds or {each.name for each in action.fields} != self._kinds.keys():
             return []
@@ -178,12 +185,12 @@ class DialogueTokens:
         return [[f"={n}" for n in share] for share in product(*(range(count + 1) for count in counts))]
 
     def rest(self, share: Sequence[str]) -> list[str]:
-        """Return what a share leaves to the other."""
+        """Return the share that is left to the partner."""
         counts = [kind["Count"] for kind in self._kinds.values()]
         return [f"={count - int(taken[1:])}" for count, taken in zip(counts, share, strict=True)]
 
     def move(self, made: Sequence[str], view: View) -> Move:
-        """Return the move that whole tokens say; its data may not fit."""
+        """Return the move that complete tokens stand for. Its data may be invalid."""
         action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
         if action is None:
             words = [self._filled(word) or "" if word.startswith("{") else word for word in made[:-1]]
@@ -200,9 +207,7 @@ class DialogueTokens:
         return Move(action.name, ordered or None)
 
     def _arguments(self, action: Action) -> list[Field]:
-        """Return the fields of an action for which there are tokens, in the order of the things that they
-        count.
-        """
+        """Return the fields of an action that have tokens, in the order of the things that they count."""
         fields = [each for each in action.fields if each.kind in ("integer", "number") and not each.optional]
         ranks = list(self._kinds)
         return sorted(fields, key=lambda field: ranks.index(field.name) if field.name in ranks else -1)

@@ -1,4 +1,4 @@
-"""The turns of recorded dialogues: what each seat saw when it moved."""
+"""Replay recorded dialogues turn by turn, with what each seat saw when it moved."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from birdenv.dialogue.move import Move, View
 from birdenv.errors import InputError
 
 _LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}
-"""Settings under which no recorded move is refused for its place."""
+"""Settings that allow recorded moves at any point of a dialogue."""
 
 
 class SeenMove(NamedTuple):
-    """A move, and what its seat saw before."""
+    """A move, and what its seat saw before it."""
 
     view: View
     move: Move
 
 
 class Transcripts:
-    """Recorded dialogues of a game, to be gone through as their seats saw them.
+    """Recorded dialogues of a game, which can be iterated over as their seats saw them.
 
-    Games of CoCoA's kind play the scenarios that the dialogues bring along. Other games play their own tasks
-    again, by the ids that the dialogues name: SQL runs again, too.
+    CoCoA's games use the scenarios that the dialogues contain. Other games use their own tasks, which they
+    find by the ids in the dialogues, and execute the recorded SQL again.
 
     Attributes:
         game: the game.
         examples: the dialogues.
-        arena: the game on the tasks of the dialogues.
-        ids: the task of each dialogue.
+        arena: an arena of the game with the tasks of the dialogues.
+        ids: the task id of each dialogue.
     """
 
     def __init__(
@@ -47,10 +47,10 @@ class Transcripts:
         Args:
             game: the game.
             examples: the dialogues.
-            settings: of the game, where its tasks are not in the dialogues.
+            settings: settings of the game, for games whose tasks are not in the dialogues.
 
         Raises:
-            InputError: a dialogue has no scenario, or it is of another game or other tasks.
+            InputError: a dialogue has no scenario, or belongs to another game or other tasks.
         """
         self.game = game
         self.examples = examples
@@ -67,7 +67,7 @@ class Transcripts:
                 self.arena.close()
                 raise InputError(
                     f"the dialogue {example.uuid!r} is about the task {example.scenario_uuid!r}, and "
-                    f"{game.name} has no such task: give the settings with which it was played"
+                    f"{game.name} has no such task: pass the settings with which it was played"
                 )
 
     def __enter__(self) -> Transcripts:
@@ -78,7 +78,7 @@ class Transcripts:
 
     @contextmanager
     def dialogue(self, place: int) -> Iterator[Dialogue]:
-        """Start one dialogue anew, and close it at the end."""
+        """Start one dialogue from its beginning, and close it at the end of the block."""
         dialogue = self.arena.start(self.ids[place])
         dialogue.rules.replaying = True
         try:
@@ -89,8 +89,8 @@ class Transcripts:
     def turns(self, place: int) -> list[SeenMove]:
         """Return the turns of one dialogue. Moves that are not possible are left out.
 
-        Where the game gives the seats' knowledge other places than the file (a seller who stands first), the
-        seats change places, too.
+        If the game orders the seats differently from the file (which may list the seller first), the seats
+        of the moves are swapped, too.
         """
         found: list[SeenMove] = []
         seats = self.arena.game.seats
@@ -114,7 +114,7 @@ class Transcripts:
         return len(self.examples)
 
     def is_turned(self, place: int, dialogue: Dialogue) -> bool:
-        """Return True if the game has given the seats' knowledge other places than the file."""
+        """Return True if the game orders the seats differently from the file."""
         if not self._scenarios:
             return False
         first, second = self._scenarios[place].kbs
@@ -122,7 +122,7 @@ class Transcripts:
 
 
 def _own_scenario(place: int, example: ExampleRecord) -> Scenario:
-    """Return the scenario of a dialogue, under an id of its own."""
+    """Return the scenario of a dialogue, with an id that no other dialogue has."""
     if example.scenario is None:
         raise InputError(
             f"the dialogue {example.uuid!r} has no scenario, only the id {example.scenario_uuid!r}: "

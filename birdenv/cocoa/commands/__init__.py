@@ -11,7 +11,7 @@ ANALYZE: Final = Command(
 )
 SCENARIOS: Final = Command(
     "birdenv.cocoa.commands.scenarios:scenarios",
-    "Write scenarios: drawn ones, or the tasks of a benchmark.",
+    "Write scenarios: generated ones, or the tasks of a benchmark.",
     group="Data",
     takes_settings=True,
 )

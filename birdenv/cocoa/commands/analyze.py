@@ -1,4 +1,4 @@
-"""`birdenv analyze`: what dialogues of runs, studies and files are like, and a page to browse them."""
+"""`birdenv analyze`: statistics of the dialogues of runs, studies and files, and a page to browse them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,10 @@ from birdenv.files import check_writable, write_text
 from birdenv.plugins import load_plugin, plugins
 
 RATINGS: Final = "birdenv.ratings"
-"""The entry point to a function of dialogues, their sources, and files of ratings, which returns `Rated`."""
+"""The group of entry points to functions that find the ratings of dialogues.
+
+They get the dialogues, their sources and the files of ratings, and return `Rated`.
+"""
 
 
 def analyze(
@@ -33,9 +36,9 @@ def analyze(
 ) -> None:
     """Analyse dialogues: effectiveness, text and strategy.
 
-    Overall, by seat and player, by kind of partner and by what scenarios share. For text-to-SQL: questions
-    against ambiguities, what was disclosed, and the phases. Surveys and ratings are set against what is
-    measured.
+    Figures are given overall, by seat and player, by kind of partner, and by properties of the scenarios. For
+    text-to-SQL, they include questions per ambiguity, disclosed ambiguities, and the phases. Surveys and
+    ratings are correlated with all measures.
 
     The page of --html needs no network. It has all figures, filters, and every dialogue, with notes and tags.
 
@@ -48,7 +51,7 @@ def analyze(
         check_writable(html)
     dialogues = [each for path in sources for each in read_dialogues(path)]
     if not dialogues:
-        raise InputError(f"{sources[0]} holds no finished dialogue")
+        raise InputError(f"{sources[0]} contains no finished dialogue")
     made = analyse(dialogues, _rated(dialogues, sources, ratings or ()))
     print(visible(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text()), end="")
     if html is not None:
@@ -57,10 +60,10 @@ def analyze(
 
 
 def _rated(dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]) -> Rated:
-    """Return what people said of dialogues: the packages that keep ratings know where."""
+    """Return the ratings that the installed package for ratings finds."""
     for entry in plugins(RATINGS).values():
         found: Rated = load_plugin(entry)(dialogues, sources, files)
         return found
     if files:
-        raise InputError("--ratings needs a package that reads ratings, and none is installed")
+        raise InputError("--ratings needs a package that reads ratings, but none is installed")
     return Rated()

@@ -1,4 +1,4 @@
-"""`birdenv scenarios`: the scenarios of any game as a file that CoCoA reads."""
+"""`birdenv scenarios`: write the scenarios of any game as a file that CoCoA reads."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ def scenarios(
     context: typer.Context,
     game: Annotated[str, typer.Argument(help="A registered game, such as mutual-friends.")],
     schema: Annotated[
-        Path | None, typer.Option("--schema", help="Schema to draw from, where the game draws from one.")
+        Path | None, typer.Option("--schema", help="Schema to generate scenarios from, if the game uses one.")
     ] = None,
-    seed: Annotated[int | None, typer.Option("--seed", help="Seed for drawing.")] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Seed for random scenarios.")] = None,
     number: Annotated[int | None, typer.Option("--number", "-n", min=1, help="Number of scenarios.")] = None,
-    output: Annotated[Path, typer.Option("--output", "-o", help="The JSON file.")] = Path("scenarios.json"),
+    output: Annotated[Path, typer.Option("--output", "-o", help="File to write.")] = Path("scenarios.json"),
 ) -> None:
-    """Write scenarios: drawn ones, or the tasks of a benchmark.
+    """Write scenarios: generated ones, or the tasks of a benchmark.
 
-    MutualFriends draws from a schema, Bargain from advertisements (ours, or --listings), DealOrNoDeal
-    from nothing. Other games write the public half of their tasks: the first ones, or with --seed some at
-    random. Further settings of the game follow as --name value:
+    MutualFriends generates scenarios from a schema, Bargain from advertisements (built-in ones, or
+    --listings), and DealOrNoDeal needs neither. For other games, the public half of their tasks is written:
+    the first ones, or with --seed a random choice. Add further settings of the game as --name value:
 
     \b
     birdenv scenarios mutual-friends --schema schema.json --seed 1 -n 100 --items 5,12
@@ -42,7 +42,7 @@ def scenarios(
     fields = found.settings.model_fields
     if schema is not None:
         if "schema_file" not in fields:
-            raise InputError(f"{game} draws from no schema: leave out --schema")
+            raise InputError(f"{game} does not use a schema: leave out --schema")
         given["schema_file"] = str(schema)
     if seed is not None and "scenario_seed" in fields:
         given["scenario_seed"], seed = seed, None

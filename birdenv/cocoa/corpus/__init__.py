@@ -1,4 +1,4 @@
-"""A corpus of dialogues: effectiveness, text and strategy, and a page to browse it.
+"""Analyse a corpus of dialogues (effectiveness, text and strategy), and write a page to browse it.
 
 analysis = analyse(file_dialogues(Path("transcripts.json")))
 print(analysis.text())

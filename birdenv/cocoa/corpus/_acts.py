@@ -1,4 +1,4 @@
-"""CorpusDialogue acts by rule, as CoCoA's analysis has them."""
+"""Find the dialogue acts of moves by rules, as CoCoA's analysis does."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any, Final
 
-from birdenv.cocoa.corpus._bargain_prices import PricedListing
 from birdenv.cocoa.corpus._corpus import SQL_ACTIONS, CorpusDialogue
-from birdenv.cocoa.corpus._entities import Entities
+from birdenv.cocoa.corpus._entities import Entities, PricedListing
 from birdenv.cocoa.corpus._text_statistics import entropy, tokens
 from birdenv.dialogue.move import Event
 
@@ -23,20 +22,20 @@ _SIDES: Final = re.compile(
     r"\b(?:deliver\w*|cash|throw(?:ing)? in|pick(?:ing)? (?:it )?up|include\w*)\b", re.IGNORECASE
 )
 TOP: Final = 15
-"""How many sequences are listed."""
+"""The number of sequences that are listed."""
 
 
 def is_question(text: str) -> bool:
-    """Return True for a message that asks: it ends in `?`, or begins as questions do."""
+    """Return True if a message ends in `?` or begins with a question word."""
     words = tokens(text)
     return text.rstrip().endswith("?") or (bool(words) and words[0] in _ASKS)
 
 
 def acts_of(event: Event, entities: Entities, listing: PricedListing | None) -> tuple[str, ...]:
-    """Return the acts of a move, in the order of the alphabet; `other` where none is known.
+    """Return the acts of a move in alphabetical order, or `other` if no rule applies.
 
-    A move that is no message is its action. Messages: `question`, `answer` (yes or no), `greeting`,
-    `apology`, `inform` (it names a value), `price`, `side offer`.
+    The act of a move that is not a message is its action. The acts of messages are `question`, `answer` (yes
+    or no), `greeting`, `apology`, `inform` (it names a value), `price` and `side offer`.
     """
     if not isinstance(event.data, str) or event.action in SQL_ACTIONS:
         return (event.action,)
@@ -54,7 +53,7 @@ def acts_of(event: Event, entities: Entities, listing: PricedListing | None) -> 
 
 
 def act_statistics(sequences: Sequence[Sequence[str]]) -> dict[str, Any]:
-    """Return how often acts and their sequences are, and how predictable the next act is.
+    """Return the frequencies of acts and of their sequences, and how predictable the next act is.
 
     Args:
         sequences: the acts of each dialogue, one text for each move, such as `greeting + question`.
@@ -83,7 +82,7 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 def sequence(
     dialogue: CorpusDialogue, entities: Entities, listing: PricedListing | None, seat: int | None
 ) -> list[str]:
-    """Return the acts of a dialogue's moves, of one seat or of all."""
+    """Return the acts of a dialogue's moves: those of one seat, or of all seats for None."""
     return [
         " + ".join(acts_of(each, entities, listing))
         for each in dialogue.moves

@@ -1,4 +1,4 @@
-"""All statistics of a corpus: figures of dialogues and seats, overall and by group, and tables of words."""
+"""Compute the statistics of a corpus: figures of dialogues and seats, by group, and tables of words."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from birdenv.errors import InputError
 from birdenv.statistics import Figure, number, ratio_figure, rounded, rule, undefined
 
 _MOST_GROUPS: Final = 40
-"""Kinds of groups with more members are left out of tables: they would be a list of the dialogues."""
+"""A kind of group with more groups is left out of tables, which would otherwise list single dialogues."""
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A corpus with all that is measured of it.
+    """A corpus with all its measures.
 
     Attributes:
         units: the dialogues.
         seats: the seats of all dialogues.
-        rated: what people said of these dialogues.
+        rated: the ratings that people gave.
     """
 
     units: tuple[Unit, ...]
@@ -45,18 +45,21 @@ class Analysis:
         return self.rated.report
 
     def figures(self, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Figure]:
-        """Return the figures of some dialogues (or seats) that any of the corpus has."""
+        """Return the figures of some dialogues (or seats), for all measures that occur in the corpus."""
         return {each.name: figure_of(units, each) for each in measures if each.name in self._shown}
 
     @cached_property
     def _shown(self) -> set[str]:
-        """Return names of the measures that some dialogue has, or that fit one and say what is missing."""
+        """Return the names of measures that a dialogue has, or should have and gives a reason for missing."""
         found = {name for unit in (*self.units, *self.seats) for name in unit.values}
         missing = [each for each in (*DIALOGUE_MEASURES, *SEAT_MEASURES) if each.missing]
         return found | {each.name for each in missing if any(each.fits(u.reading) for u in self.units)}
 
     def groups(self, units: Sequence[Unit]) -> dict[str, dict[str, list[Unit]]]:
-        """Return the dialogues (or seats) by kind of group and group, where a kind has two groups or more."""
+        """Return the dialogues (or seats) by kind of group and by group.
+
+        Kinds with a single group or with more than 40 groups are left out, except `seat`.
+        """
         found: dict[str, dict[str, list[Unit]]] = defaultdict(lambda: defaultdict(list))
         for unit in units:
             for kind, name in unit.groups.items():
@@ -69,9 +72,7 @@ class Analysis:
 
     @cached_property
     def tables(self) -> dict[str, Any]:
-        """Return what is no figure of single dialogues: words, templates, acts, sequences, prices over
-        time.
-        """
+        """Return the tables about the whole corpus: text, acts and their sequences, lengths, and prices."""
         readings = [each.reading for each in self.units]
         return {
             "text": text_tables(readings),
@@ -108,7 +109,7 @@ class Analysis:
         }
 
     def text(self) -> str:
-        """Return the figures as a table for people; the page and the JSON have more."""
+        """Return the main figures as plain text. The page and the JSON object have more of them."""
         games = ", ".join(sorted({each.game or "unknown game" for each in self.dialogues}))
         lines = [rule("="), f"{len(self.units)} dialogues: {games}", rule("=")]
         for source, count in Counter(each.source for each in self.dialogues).items():
@@ -133,7 +134,7 @@ class Analysis:
             lines += ["", self.ratings.text().rstrip()]
         lines += [
             "",
-            "95 % intervals over scenarios: of rates played once Wilson's, else bootstrap.",
+            "95 % intervals over scenarios: Wilson's for rates of scenarios played once, else bootstrap.",
             rule("="),
         ]
         return "\n".join(lines) + "\n"
@@ -145,7 +146,7 @@ class Analysis:
 
 
 def analyse(dialogues: Sequence[CorpusDialogue], rated: Rated | None = None) -> Analysis:
-    """Measure a corpus, and set it against what people said of it.
+    """Measure a corpus, and compare the measures with the ratings that people gave.
 
     Raises:
         InputError: there are no dialogues.
@@ -186,9 +187,7 @@ def _seat_unit(unit: Unit, seat: int) -> Unit:
 
 
 def _scenario_groups(reading: MeasuredDialogue) -> dict[str, str]:
-    """Return what several scenarios share: category, database, number of items, how evenly values are
-    spread.
-    """
+    """Return the groups that follow from a scenario: its category, database, number of items and alphas."""
     dialogue = reading.dialogue
     found: dict[str, str] = {}
     if reading.listing is not None and reading.listing.category:
@@ -205,10 +204,10 @@ def _scenario_groups(reading: MeasuredDialogue) -> dict[str, str]:
 
 
 def figure_of(units: Sequence[Unit], measure: Metric) -> Figure:
-    """Return one measure of some dialogues, or of some seats, with its interval over scenarios."""
+    """Return a measure of some dialogues (or seats), with its confidence interval over scenarios."""
     with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
     if not with_value:
-        return undefined(measure.missing or "no dialogue has it")
+        return undefined(measure.missing or "no dialogue has this measure")
     clusters = [unit.reading.dialogue.scenario_id or unit.reading.dialogue.id for _, unit in with_value]
     return ratio_figure([value for value, _ in with_value], clusters, is_rate=measure.is_rate)
 
@@ -218,7 +217,6 @@ def _counted(units: Sequence[Unit], name: str) -> int:
 
 
 def _lines(title: str, figures: Mapping[str, Figure], measures: Sequence[Metric]) -> list[str]:
-    """Return figures under their headings."""
     lines = ["", title]
     for measure in measures:
         if measure.name in figures:

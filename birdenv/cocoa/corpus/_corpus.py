@@ -1,4 +1,4 @@
-"""A corpus: dialogues of runs, studies and files in one form, with what the statistics read off them."""
+"""Read the dialogues of runs, studies and files into one form, from which statistics are computed."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from birdenv.runs.summaries.recorded_run import read_run
 
 HUMAN: Final = "human"
 _EPOCH: Final = 1e6
-"""Times below are counters of steps, not seconds."""
+"""Smaller times count steps, not seconds."""
 CALLS: Final = ("labelled", "unlabelled", "unanswerable", "unclear")
-"""What the user's log says that a question was about."""
+"""The kinds of questions that the log of the simulated user distinguishes."""
 
 
 @dataclass(frozen=True)
@@ -30,18 +30,18 @@ class CorpusDialogue:
     """One recorded dialogue.
 
     Attributes:
-        id: its id in the corpus, which no other dialogue has.
-        name: its id in the file or the study, to which ratings refer.
-        source: the run, study or file.
-        game: the game; empty where nothing tells.
-        scenario_id: what it is about.
-        scenario: the public description of that; empty where the file has only its id.
+        id: its id, which is unique in the corpus.
+        name: its id in the file or the study, which ratings use.
+        source: the name of the run, study or file.
+        game: the name of the game; empty if it is unknown.
+        scenario_id: the id of its scenario or task.
+        scenario: the public description of the scenario; empty if the file has only the id.
         players: who sat in each seat: `human`, or a player's spec.
-        seats: the seats' names.
+        seats: the names of the seats.
         outcome: how it ended, in the game's own fields.
-        events: the log, with judgements (`eval`).
-        counts: what private records say, as numbers only: `ambiguities`, `disclosed`, calls of questions.
-        surveys: answers of people, by the seat that they are about.
+        events: the log, including judgements (`eval`).
+        counts: numbers from private records: `ambiguities`, `disclosed`, and questions of each kind.
+        surveys: people's answers, by the seat that they are about.
     """
 
     id: str
@@ -59,12 +59,12 @@ class CorpusDialogue:
 
     @cached_property
     def moves(self) -> tuple[Event, ...]:
-        """Return what the seats did and others heard."""
+        """Return the moves of the seats, except refused ones."""
         return tuple(each for each in self.events if _is_move(each) and not _is_refused(each))
 
     @cached_property
     def refused(self) -> int:
-        """Return moves that were refused."""
+        """Return the number of refused moves."""
         return sum(_is_move(each) and _is_refused(each) for each in self.events)
 
     def of(self, seat: int) -> list[Event]:
@@ -72,7 +72,7 @@ class CorpusDialogue:
         return [each for each in self.moves if each.agent == seat]
 
     def said(self, seat: int | None = None) -> list[Event]:
-        """Return the messages of a seat or of all: moves in words, not in SQL."""
+        """Return the messages of one seat, or of all seats for None. SQL does not count as a message."""
         return [
             each
             for each in self.moves
@@ -80,11 +80,11 @@ class CorpusDialogue:
         ]
 
     def texts(self, seat: int | None = None) -> list[str]:
-        """Return the words of the messages of a seat or of all."""
+        """Return the texts of the messages of one seat, or of all seats for None."""
         return [str(each.data) for each in self.said(seat)]
 
     def count(self, *actions: str) -> int:
-        """Return how many moves are of these actions."""
+        """Return the number of moves with one of these actions."""
         return sum(each.action in actions for each in self.moves)
 
     @property
@@ -94,7 +94,7 @@ class CorpusDialogue:
 
     @property
     def kind(self) -> str:
-        """Return who talked: `human + bot`, by seat."""
+        """Return the kinds of players in the order of their seats, such as `human + bot`."""
         return " + ".join(HUMAN if player == HUMAN else "bot" for player in self.players)
 
     @cached_property
@@ -104,7 +104,7 @@ class CorpusDialogue:
 
     @cached_property
     def has_typing(self) -> bool:
-        """Return True if typing began by the same clock (`start_time`)."""
+        """Return True if `start_time`, when typing began, comes from the same clock as the times."""
         typed = [(each.start_time, each.time) for each in self.moves if each.start_time is not None]
         return self.has_clock and bool(typed) and all(0 <= end - start < 86400 for start, end in typed)
 
@@ -134,7 +134,7 @@ def read_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def run_dialogues(folder: Path) -> list[CorpusDialogue]:
-    """Return the dialogues of a run folder; of its private records only numbers are kept.
+    """Return the dialogues of a run folder. From its private records, only numbers are kept.
 
     Raises:
         InputError: the run cannot be read.
@@ -164,12 +164,12 @@ def file_dialogues(path: Path) -> list[CorpusDialogue]:
 
 
 def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str) -> list[CorpusDialogue]:
-    """Return dialogues that are JSON objects in CoCoA's form, as a study exports them."""
+    """Convert JSON objects in CoCoA's form, which a study exports, to dialogues."""
     return _of_examples(as_examples(map(exact, rows), source), source)
 
 
 def _of_examples(examples: Iterable[ExampleRecord], source: str) -> list[CorpusDialogue]:
-    """Return dialogues of which only the scenario tells the game."""
+    """Return dialogues whose game has to be inferred from the scenario."""
     made = []
     seats: dict[str, tuple[str, ...]] = {}  # looking a game up reads files
     for example in examples:
@@ -215,7 +215,7 @@ def _dialogue(
 
 
 def _with_own_ids(dialogues: Sequence[CorpusDialogue]) -> list[CorpusDialogue]:
-    """Give a number to those whose file uses an id twice."""
+    """Add a number to ids that a file uses more than once."""
     seen: Counter[str] = Counter()
     made = []
     for each in dialogues:
@@ -230,7 +230,7 @@ def _seats(game: str) -> tuple[str, ...]:
 
 
 def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
-    """Return numbers of a private record: nothing in them tells what the ambiguities are."""
+    """Return counts from a private record, which do not reveal what the ambiguities are."""
     counts: dict[str, int] = {}
     if isinstance(private.get("ambiguities"), int):
         counts["ambiguities"] = private["ambiguities"]
@@ -244,7 +244,7 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
 
 
 def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
-    """Return the name of the game of a scenario; empty if it is not one of CoCoA's games."""
+    """Return the name of the game that a scenario or the actions belong to; empty if it is unknown."""
     kbs = scenario.get("kbs") or [None]
     first = kbs[0]
     if isinstance(first, Mapping) and "personal" in first:

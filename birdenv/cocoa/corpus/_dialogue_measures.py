@@ -8,53 +8,52 @@ from functools import cached_property
 from itertools import pairwise
 from typing import Any, Final, TypeAlias
 
-from birdenv.cocoa.corpus._bargain_prices import PricedListing, agreed_price, listing_of, stages
 from birdenv.cocoa.corpus._corpus import CALLS, CorpusDialogue
-from birdenv.cocoa.corpus._entities import Entities
+from birdenv.cocoa.corpus._entities import Entities, PricedListing, agreed_price, listing_of, stages
 from birdenv.statistics import Ratio, number
 
-NO_TYPING: Final = "nothing tells by the same clock when typing began"
+NO_TYPING: Final = "the beginning of typing was not recorded with the same clock"
 FRIENDS: Final = ("mutual-friends",)
 
 
 @dataclass(frozen=True)
 class MeasuredDialogue:
-    """A dialogue, with figures that are computed once."""
+    """A dialogue with values that are computed only once."""
 
     dialogue: CorpusDialogue
 
     @cached_property
     def entities(self) -> Entities:
-        """Return values of its lists."""
+        """Return the values in the lists of its scenario."""
         return Entities(self.dialogue)
 
     @cached_property
     def listing(self) -> PricedListing | None:
-        """Return the thing that is for sale in the dialogue."""
+        """Return the item that is for sale, or None in other games."""
         return listing_of(self.dialogue)
 
     @cached_property
     def success(self) -> bool | None:
-        """Return whether the dialogue reached its aim, or None if that is not known."""
+        """Return whether the dialogue reached the goal of its game, or None if that is not known."""
         return succeeded(self.dialogue)
 
 
 Value: TypeAlias = Ratio | float | bool | None
-"""A number counts one dialogue; None has no say."""
+"""A plain number is a value of one dialogue; None leaves the dialogue out."""
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One figure.
+    """A measure of dialogues or seats.
 
     Attributes:
         name: its key.
-        title: its name for people.
+        title: its name in tables.
         group: the heading under which it is listed.
-        value: of a dialogue, or of a seat of it.
-        is_rate: it is a share, from 0 to 1.
-        games: the games that have it; empty for all.
-        missing: what a corpus lacks in which no dialogue has it; without it the figure is left out there.
+        value: a function that returns the value of a dialogue, or of one of its seats.
+        is_rate: True if it is a share from 0 to 1.
+        games: the games that have it; empty for all games.
+        missing: the reason to show if no dialogue of the corpus has it; if empty, it is left out then.
     """
 
     name: str
@@ -66,7 +65,7 @@ class Metric:
     missing: str = ""
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
-        """Return the contribution of a dialogue, or of one of its seats."""
+        """Return the value of a dialogue, or of one of its seats; None if it has no value."""
         if not self.fits(reading):
             return None
         value = self.value(reading, *seat)
@@ -75,7 +74,7 @@ class Metric:
         return Ratio(float(value))
 
     def fits(self, reading: MeasuredDialogue) -> bool:
-        """Return True for a dialogue of a game that has it."""
+        """Return True if the game of a dialogue has this measure."""
         return not self.games or reading.dialogue.game in self.games
 
 
@@ -90,7 +89,7 @@ class Unit:
 
 
 def succeeded(dialogue: CorpusDialogue) -> bool | None:
-    """Return whether a dialogue reached the aim of its game; of two SQL phases the first."""
+    """Return whether a dialogue reached the goal of its game; in SQL games, whether phase 1 was solved."""
     outcome = dialogue.outcome
     if dialogue.game == "deal-or-no-deal":
         valid = outcome.get("valid_deal")
@@ -105,7 +104,7 @@ def succeeded(dialogue: CorpusDialogue) -> bool | None:
 
 
 def attempts(dialogue: CorpusDialogue) -> list[Mapping[str, Any]] | None:
-    """Return the graded submissions of a dialogue, each with its `reward`; None in games without any."""
+    """Return the graded submissions of a dialogue with their `reward`, or None if its game has none."""
     found = dialogue.outcome.get("attempts")
     if not isinstance(found, list):
         return None
@@ -116,7 +115,7 @@ def attempts(dialogue: CorpusDialogue) -> list[Mapping[str, Any]] | None:
 _SQL: Final = ("c-interact", "a-interact", "bird")
 _ASKING: Final = ("c-interact", "a-interact")
 _DIVIDING: Final = ("deal-or-no-deal",)
-_NO_CLOCK: Final = "times are no seconds"
+_NO_CLOCK: Final = "times are not in seconds"
 _NO_PRIVATE: Final = "there is no private record of the questions"
 
 
@@ -158,7 +157,7 @@ def _succeeded(reading: MeasuredDialogue) -> bool | None:
 
 
 def _seconds(reading: MeasuredDialogue) -> float | None:
-    """From the first move to the last of a dialogue that succeeds."""
+    """Return the time from the first move to the last, for dialogues that succeed."""
     moves = reading.dialogue.moves
     if not reading.success or not reading.dialogue.has_clock or len(moves) < 2:
         return None
@@ -166,7 +165,7 @@ def _seconds(reading: MeasuredDialogue) -> float | None:
 
 
 def _cross_talk(reading: MeasuredDialogue) -> Ratio | None:
-    """Return pairs of moves of two seats of which the second began to be typed before the first was sent."""
+    """Return the share of replies that somebody began to type before the partner's move was sent."""
     if not reading.dialogue.has_typing:
         return None
     moves = reading.dialogue.moves
@@ -184,7 +183,7 @@ def _count(name: str) -> Callable[[MeasuredDialogue], float | None]:
 
 
 def _price(reading: MeasuredDialogue) -> float | None:
-    """Return the final price on the way from the buyer's target (0) to the seller's (1)."""
+    """Return the final price on a scale from the buyer's target (0) to the seller's (1)."""
     price, listing = agreed_price(reading.dialogue), reading.listing
     if price is None or listing is None or "seller" not in listing.roles:
         return None
@@ -223,7 +222,7 @@ def _mismatch(reading: MeasuredDialogue) -> bool | None:
 
 
 def _measures() -> Iterator[Metric]:
-    yield Metric("success", "Success", "Outcome", lambda r: r.success, True, missing="no outcome is told")
+    yield Metric("success", "Success", "Outcome", lambda r: r.success, True, missing="no outcome is recorded")
     yield Metric("completed", "Completed", "Outcome", _completed, True)
     yield Metric("agreed", "Agreed", "Outcome", lambda r: _flag(r, "agreed"), True, _DIVIDING)
     yield Metric("mismatch", "Agreed on shares that do not fit", "Outcome", _mismatch, True, _DIVIDING)
@@ -235,7 +234,7 @@ def _measures() -> Iterator[Metric]:
     yield Metric("events", "Moves in a dialogue", "Length", _length)
     yield Metric("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))
     yield Metric("refused", "Refused moves", "Length", lambda r: float(r.dialogue.refused))
-    yield Metric("seconds", "Seconds, of those that succeed", "Time", _seconds, missing=_NO_CLOCK)
+    yield Metric("seconds", "Seconds, successful dialogues", "Time", _seconds, missing=_NO_CLOCK)
     yield Metric("cross_talk", "Cross-talk", "Time", _cross_talk, True, missing=NO_TYPING)
     yield Metric("success_per_event", "Success per move", "Effort", _per(_succeeded, _length), True)
     selections = _moves("select")
@@ -251,7 +250,6 @@ def _measures() -> Iterator[Metric]:
 
 
 def _clarification() -> Iterator[Metric]:
-    """Yield questions against ambiguities."""
     asked, known = _moves("clarify"), _count("ambiguities")
     yield Metric("questions", "Questions", "Clarification", asked, games=_ASKING)
     shares = {
@@ -267,4 +265,4 @@ def _clarification() -> Iterator[Metric]:
 
 
 DIALOGUE_MEASURES: Final = tuple(_measures())
-"""Of a whole dialogue."""
+"""The measures of a whole dialogue."""

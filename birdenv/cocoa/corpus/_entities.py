@@ -1,12 +1,16 @@
-"""What messages name of a scenario: values of items, prices, and numbers in words."""
+"""Find what messages name: values of a scenario's items, numbers, and the prices of a bargain."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Final, NamedTuple
 
 from birdenv.cocoa.corpus._corpus import CorpusDialogue
+from birdenv.cocoa.corpus._text_statistics import tokens
+from birdenv.cocoa.games.bargain import margins
+from birdenv.dialogue.move import Event
+from birdenv.statistics import number
 
 _NUMBER: Final = re.compile(r"(?<![\w.,])\$?\d[\d,]*(?:\.\d+)?(?!\w)")
 _NUMBER_WORDS: Final = (
@@ -14,11 +18,11 @@ _NUMBER_WORDS: Final = (
 )
 _NONE: Final = {"no": 0, "none": 0, "nobody": 0}
 COUNTS: Final = {word: number for number, word in enumerate(_NUMBER_WORDS)} | _NONE
-"""Numbers as people write them."""
+"""Numbers in words."""
 
 
 class Mention(NamedTuple):
-    """A value that a message names: where it begins, the attribute, and the value as the list has it."""
+    """A value in a message: its position, its attribute, and the value as the scenario spells it."""
 
     start: int
     attribute: str
@@ -26,9 +30,9 @@ class Mention(NamedTuple):
 
 
 class Entities:
-    """The values of both lists of a scenario, and where messages name them; longest values first.
+    """Finds the values of both seats' lists in messages, long values before short ones.
 
-    A value of two attributes counts for the one that comes first.
+    A value that belongs to two attributes counts for the first one.
     """
 
     def __init__(self, dialogue: CorpusDialogue) -> None:
@@ -46,7 +50,7 @@ class Entities:
         self._pattern = re.compile(rf"(?<!\w)(?:{joined})(?!\w)", re.IGNORECASE) if joined else None
 
     def mentions(self, text: str) -> list[Mention]:
-        """Return what a message names, in its order."""
+        """Return the values in a message, in the order of the text."""
         if text not in self._found:
             found = self._pattern.finditer(text) if self._pattern is not None else ()
             named = ((m.start(), self._known.get(m.group().lower())) for m in found)
@@ -60,10 +64,7 @@ class Entities:
         return _NUMBER.sub(lambda m: "{price}" if m.group().startswith("$") else "{number}", text)
 
     def _slot(self, found: re.Match[str]) -> str:
-        """Return the slot of a value; the words themselves where only the pattern takes them for one (ı for
-        i).
-        """
-        known = self._known.get(found.group().lower())
+        known = self._known.get(found.group().lower())  # the pattern alone takes ı for i
         return found.group() if known is None else f"{{{known[0]}}}"
 
     def count(self, seat: int, attribute: str, value: str) -> int:
@@ -78,7 +79,7 @@ class Entities:
 
 
 def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
-    """Return the lists of items of both seats; empty ones in scenarios that have none."""
+    """Return the item lists of both seats, which are empty for scenarios without items."""
     kbs = scenario.get("kbs")
     return [
         [item for item in kb if isinstance(item, Mapping)] if isinstance(kb, list) else []
@@ -87,9 +88,105 @@ def item_lists(scenario: Mapping[str, Any]) -> list[list[Mapping[str, Any]]]:
 
 
 def figures(text: str) -> list[float]:
-    """Return the numbers that a message has in figures.
+    """Return the numbers that are written in digits in a message.
 
     >>> figures("How about $1,200 or 1100.50?")
     [1200.0, 1100.5]
     """
     return [float(found.strip("$").replace(",", "")) for found in _NUMBER.findall(text)]
+
+
+_LEAST, _MOST = 0.2, 2.0
+"""A number in a message counts as a price between these shares of the advertised price."""
+_MARGINS: Final = (-2.0, 2.4)
+"""Margins outside this range are dropped, as in CoCoA's analysis: somebody misunderstood the game."""
+
+
+class PricedListing:
+    """The item for sale in a scenario, and the target price of each seat.
+
+    Attributes:
+        price: the advertised price, or None.
+        targets: the target of each seat; None for a seat without a target.
+        roles: the role of each seat.
+        category: the category of the item.
+        words: the words of the advertisement.
+    """
+
+    def __init__(self, scenario: Mapping[str, Any]) -> None:
+        kbs = [kb for kb in scenario.get("kbs") or [] if isinstance(kb, Mapping)]
+        items = _objects(kb.get("item") for kb in kbs)
+        people = _objects(kb.get("personal") for kb in kbs)
+        self.price = next((p for each in items if (p := number(each.get("Price"))) is not None), None)
+        self.targets = [number(each.get("Target")) for each in people]
+        self.roles = [str(each.get("Role") or "") for each in people]
+        self.category = str(scenario.get("category") or next((i.get("Category") for i in items), "") or "")
+        told = [text for each in items for text in (each.get("Title"), *_lines(each.get("Description")))]
+        self.words = frozenset(word for text in told if text for word in tokens(str(text)))
+        self._title = frozenset(word for each in items for word in tokens(str(each.get("Title") or "")))
+
+    def price_in(self, text: str) -> float | None:
+        """Return the last price that a message names, or None. Numbers in the item's title are not prices."""
+        if not self.price:
+            return None
+        titles = {number for word in self._title for number in figures(word)}
+        found = [
+            n for n in figures(text) if _LEAST * self.price <= n <= _MOST * self.price and n not in titles
+        ]
+        return found[-1] if found else None
+
+    def named(self, event: Event) -> float | None:
+        """Return the price that a move names, in a message or as an offer, or None."""
+        if isinstance(event.data, Mapping):
+            return number(event.data.get("price"))
+        return self.price_in(event.data) if isinstance(event.data, str) else None
+
+    def margin(self, seat: int, price: float) -> float | None:
+        """Return the margin of a seat: 1 at its own target, 0 in the middle, -1 at its partner's target.
+
+        Return None if the margin is not defined, or implausible.
+        """
+        if len(self.targets) != 2 or set(self.roles) != {"buyer", "seller"}:
+            return None
+        buyer, seller = (self.targets[self.roles.index(role)] for role in ("buyer", "seller"))
+        if buyer is None or seller is None:
+            return None
+        both = margins(price, buyer, seller)
+        made = None if both is None else both[("buyer", "seller").index(self.roles[seat])]
+        return made if made is not None and _MARGINS[0] <= made <= _MARGINS[1] else None
+
+
+def listing_of(dialogue: CorpusDialogue) -> PricedListing | None:
+    """Return the listing of a bargain, or None for other games."""
+    return PricedListing(dialogue.scenario) if dialogue.game == "bargain" and dialogue.scenario else None
+
+
+def agreed_price(dialogue: CorpusDialogue) -> float | None:
+    """Return the price of the deal, or None if there was no deal."""
+    offer = dialogue.outcome.get("offer")
+    if not dialogue.outcome.get("reward") or not isinstance(offer, Mapping):
+        return None
+    return number(offer.get("price"))
+
+
+def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, int]:
+    """Return how many moves inquire, discuss the price, and conclude.
+
+    The discussion begins with the first price that is not the advertised one. The conclusion begins when the
+    final price is named for the first time; without a deal there is no conclusion.
+    """
+    final = agreed_price(dialogue)
+    named = [listing.named(each) for each in dialogue.moves]
+    count = len(named)
+    discuss = next((i for i, p in enumerate(named) if p is not None and p != listing.price), count)
+    conclude = count if final is None else next((i for i, p in enumerate(named) if p == final), count)
+    discuss = min(discuss, conclude)
+    return discuss, conclude - discuss, count - conclude
+
+
+def _objects(values: Iterable[Any]) -> list[Mapping[str, Any]]:
+    return [value if isinstance(value, Mapping) else {} for value in values]
+
+
+def _lines(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]

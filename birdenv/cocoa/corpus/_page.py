@@ -1,7 +1,7 @@
-"""A corpus as one HTML page: figures for any choice of dialogues, and the dialogues with notes and tags.
+"""Write a corpus as one HTML page: figures by group, and a browser of the dialogues with notes and tags.
 
-The page asks no network for anything. Its text is data for its program, which shows it as text, never as
-markup. Dialogues lie in the page in chunks that are parsed when one of theirs is opened.
+The page loads nothing from the network. Its script shows all text of dialogues as text, never as markup.
+Dialogues are stored in chunks, which are parsed when one of their dialogues is opened.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.statistics import rounded
 
 CHUNK: Final = 100
-"""Dialogues that are parsed together."""
+"""The number of dialogues that are parsed together."""
 _SHOWN: Final = ("question", "database")
-"""What is shown of the task of an SQL game."""
+"""The fields of an SQL task that the page shows."""
 _FILES: Final = Path(__file__).parent / "page"
 
 
 def page(analysis: Analysis) -> str:
-    """Return the page of a corpus. It holds nothing of private records but numbers."""
+    """Return the page of a corpus as HTML. From private records, it contains only numbers."""
     dialogues = analysis.dialogues
     shown = [_shown(each) for each in dialogues]
     chunks = [_json(shown[start : start + CHUNK]) for start in range(0, len(shown), CHUNK)]
@@ -69,7 +69,7 @@ def _digest(text: str) -> str:
 
 
 def _json(value: Any) -> Markup:
-    """Return JSON that can stand in a script element: nothing in it begins or ends an element."""
+    """Return JSON that is safe inside a script element, because it cannot begin or end an element."""
     text = json.dumps(value, separators=(",", ":"), allow_nan=False)
     for sign in "<>&":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -77,9 +77,9 @@ def _json(value: Any) -> Markup:
 
 
 def _figures(analysis: Analysis, units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, Any]:
-    """Return the measures that are there, and the figures of all units and of each group, by kind of group.
+    """Return the measures that occur, and the figures of all units and of each group, by kind of group.
 
-    A figure is a row of its units, its value and the ends of its interval, as far as there are some.
+    A figure is a list: the number of units, the value, and the ends of its interval if there is one.
     """
     there = [each for each in measures if any(each.name in unit.values for unit in units)]
     kinds = {kind: list(groups.items()) for kind, groups in analysis.groups(units).items()}
@@ -106,13 +106,12 @@ def _rows(units: Sequence[Unit], measures: Sequence[Metric]) -> dict[str, list[A
 
 
 def _coded(names: Sequence[str]) -> dict[str, Any]:
-    """Return names as numbers, a row for each dialogue."""
+    """Return the distinct names, and the index of each dialogue's name among them."""
     known = {each: number for number, each in enumerate(sorted(set(names)))}
     return {"names": list(known), "of": [known[each] for each in names]}
 
 
 def _shown(dialogue: CorpusDialogue) -> dict[str, Any]:
-    """Return what the page shows of one dialogue."""
     return {
         "seats": dialogue.seats,
         "players": dialogue.players,
@@ -125,16 +124,14 @@ def _shown(dialogue: CorpusDialogue) -> dict[str, Any]:
 
 
 def _about(dialogue: CorpusDialogue) -> dict[str, Any]:
-    """Return the scenario of CoCoA's games; of others the question and the database, and nothing else."""
+    """Return the scenario of a game of CoCoA's, or only the question and the database of an SQL task."""
     if dialogue.game in ("mutual-friends", "bargain", "deal-or-no-deal"):
         return {"kbs": dialogue.scenario.get("kbs")}
     return {name: dialogue.scenario[name] for name in _SHOWN if isinstance(dialogue.scenario.get(name), str)}
 
 
 def _events(dialogue: CorpusDialogue) -> Iterator[list[Any]]:
-    """Yield rows of seat, time, action, data, reply, its sender, refused; without what is empty at the
-    end.
-    """
+    """Yield rows of seat, time, action, data, reply, its sender, refused; cut empty cells at the end."""
     for event in dialogue.events:
         if event.action in ("join", "leave", "typing"):
             continue

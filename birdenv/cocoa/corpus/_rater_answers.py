@@ -1,4 +1,4 @@
-"""Ratings of the dialogues of a corpus, and how they go with what is measured of them."""
+"""Ratings of the dialogues of a corpus, and their correlations with the measures."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.statistics import Ratio, correlation
 
 RatedUnit: TypeAlias = tuple[str, str, str]
-"""What is rated: a dialogue, or one seat of it, and who sat there. Empty where a rating does not tell."""
+"""A dialogue, a seat and the player in it. The seat or player is empty if a rating does not name it."""
 
 
 class CorpusRatings(Protocol):
@@ -33,7 +33,7 @@ class Rated:
 
     Attributes:
         report: statistics of the ratings, or None.
-        answers: answers in numbers, by question and by what is rated.
+        answers: numeric answers, by question and by rated unit.
     """
 
     report: CorpusRatings | None = None
@@ -45,10 +45,10 @@ def correlations(
     seats: Sequence[Unit],
     answers: Mapping[str, Mapping[RatedUnit, Sequence[float]]],
 ) -> list[dict[str, Any]]:
-    """Return Pearson's r of each question with each measure that is defined, strongest first.
+    """Return Pearson's r of each question with each measure, if it is defined, strongest first.
 
-    A question about a seat goes with what is measured of this seat and of its dialogue. Many pairs are looked
-    at, so one in twenty intervals leaves out 0 by chance.
+    A question about a seat is compared with the measures of this seat and of its dialogue. Because there are
+    many pairs, about one interval in twenty excludes 0 by chance.
     """
     named: dict[str, list[Unit]] = defaultdict(list)
     for unit in units:
@@ -56,7 +56,7 @@ def correlations(
     of_seat = {(u.reading.dialogue.id, _seat_name(u)): u.values for u in seats}
 
     def measured(dialogue: str, seat: str, system: str) -> Mapping[str, Ratio]:
-        """Return values of the one dialogue that is meant; none where several may be."""
+        """Return the values of the dialogue that a rating is about, or none if several fit."""
         found = [u for u in named[dialogue] if system in ("", *u.reading.dialogue.players)]
         if len(found) != 1:
             return {}

@@ -1,4 +1,4 @@
-"""What is measured of one seat of a dialogue: margins, lengths, acts, values named, facts."""
+"""Measures of one seat of a dialogue: margins, lengths, acts, values named, facts."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from birdenv.cocoa.corpus._acts import acts_of, is_question
-from birdenv.cocoa.corpus._bargain_prices import agreed_price
 from birdenv.cocoa.corpus._dialogue_measures import FRIENDS, NO_TYPING, MeasuredDialogue, Metric
-from birdenv.cocoa.corpus._entities import COUNTS
+from birdenv.cocoa.corpus._entities import COUNTS, agreed_price
 from birdenv.cocoa.corpus._text_statistics import tokens
 from birdenv.statistics import Ratio, number
 
@@ -41,7 +40,7 @@ def _multi_act(reading: MeasuredDialogue, seat: int) -> Ratio:
 
 
 def _points(reading: MeasuredDialogue, seat: int) -> float | None:
-    """Of DealOrNoDeal the points, of Bargain the margin."""
+    """Return the points in DealOrNoDeal, or the margin in Bargain."""
     reward = reading.dialogue.outcome.get("reward")
     if isinstance(reward, Mapping):
         return number(reward.get(str(seat), reward.get(seat)))
@@ -58,7 +57,7 @@ def _margin(reading: MeasuredDialogue, seat: int) -> float | None:
 
 
 def _typing_speed(reading: MeasuredDialogue, seat: int) -> Ratio | None:
-    """Return characters over seconds of typing."""
+    """Return the number of characters over the seconds of typing."""
     if not reading.dialogue.has_typing:
         return None
     typed = [
@@ -70,7 +69,7 @@ def _typing_speed(reading: MeasuredDialogue, seat: int) -> Ratio | None:
 
 
 def _in_the_ad(reading: MeasuredDialogue, seat: int) -> Ratio | None:
-    """Words of a seat that the advertisement has, too."""
+    """Return the share of a seat's words that also occur in the advertisement."""
     if reading.listing is None:
         return None
     words = [word for text in _texts(reading, seat) for word in tokens(text)]
@@ -83,7 +82,7 @@ def _entities(reading: MeasuredDialogue, seat: int) -> Ratio:
 
 
 def _repeated(reading: MeasuredDialogue, seat: int) -> Ratio:
-    """Return values that the same seat has named before."""
+    """Return the share of values that the same seat has named before."""
     named = [m.value for text in _texts(reading, seat) for m in reading.entities.mentions(text)]
     return Ratio(float(len(named) - len(set(named))), float(len(named)))
 
@@ -102,9 +101,7 @@ def _first_mention(reading: MeasuredDialogue, seat: int) -> tuple[str, dict[str,
 
 
 def _first_is(most: bool) -> Callable[[MeasuredDialogue, int], bool | None]:
-    """Return a measure of whether a seat begins with its attribute of the most (or fewest) distinct
-    values.
-    """
+    """Return a measure of whether a seat begins with its attribute that has the most (or fewest) values."""
 
     def value(reading: MeasuredDialogue, seat: int) -> bool | None:
         found = _first_mention(reading, seat)
@@ -121,7 +118,7 @@ def _first_size(reading: MeasuredDialogue, seat: int) -> float | None:
 
 
 def _facts(reading: MeasuredDialogue, seat: int) -> Ratio:
-    """Return numbers right before a value that agree with the list of who says them ("two at Google")."""
+    """Return the share of numbers before a value ("two at Google") that agree with the speaker's list."""
     right = checked = 0
     for text in _texts(reading, seat):
         if is_question(text):
@@ -140,7 +137,7 @@ def _facts(reading: MeasuredDialogue, seat: int) -> Ratio:
 
 _CLAUSE: Final = re.compile(r"[.!?;,:]\s")
 _REACH: Final = 5
-"""How many words before a value are looked at for its number."""
+"""The number of words before a value in which its number is looked for."""
 
 
 def _counted(word: str) -> int | None:
@@ -155,32 +152,30 @@ def _several(reading: MeasuredDialogue, seat: int) -> Ratio:
 def _measures() -> Iterator[Metric]:
     bargain = ("bargain",)
     yield Metric("margin", "Margin of deals", "Outcome", _margin)
-    yield Metric("points", "Points, of all", "Outcome", _points)
-    yield Metric("points_agreed", "Points, of valid deals", "Outcome", _points_agreed)
+    yield Metric("points", "Points, all dialogues", "Outcome", _points)
+    yield Metric("points_agreed", "Points, valid deals", "Outcome", _points_agreed)
     yield Metric("seat_moves", "Moves", "Length", lambda r, s: float(len(r.dialogue.of(s))))
     yield Metric("seat_messages", "Messages", "Length", lambda r, s: float(len(_texts(r, s))))
-    yield Metric("words", "Words in a message", "Length", _words_a_message)
-    yield Metric("typing", "Characters typed in a second", "Time", _typing_speed, missing=NO_TYPING)
+    yield Metric("words", "Words per message", "Length", _words_a_message)
+    yield Metric("typing", "Characters typed per second", "Time", _typing_speed, missing=NO_TYPING)
     for name in ("question", "answer", "greeting", "apology", "other"):
         yield Metric(f"act_{name}", f"Messages with: {name}", "Acts", _act(name), True)
     yield Metric("act_inform", "Messages with: inform", "Acts", _act("inform"), True, FRIENDS)
     yield Metric("act_price", "Messages with: price", "Acts", _act("price"), True, bargain)
     yield Metric("act_side_offer", "Messages with: side offer", "Acts", _act("side offer"), True, bargain)
     yield Metric("multi_act", "Messages with several acts", "Acts", _multi_act, True)
-    yield Metric("in_the_ad", "Words that are in the advertisement", "Text", _in_the_ad, True, bargain)
-    yield Metric("entities", "Values named in a message", "Strategy", _entities, games=FRIENDS)
+    yield Metric("in_the_ad", "Words from the advertisement", "Text", _in_the_ad, True, bargain)
+    yield Metric("entities", "Values named per message", "Strategy", _entities, games=FRIENDS)
     yield Metric("several_entities", "Messages with several values", "Strategy", _several, True, FRIENDS)
-    yield Metric("repeated_entities", "Values that were named before", "Strategy", _repeated, True, FRIENDS)
+    yield Metric("repeated_entities", "Values named before", "Strategy", _repeated, True, FRIENDS)
     yield Metric("entity_types", "Attributes named in a dialogue", "Strategy", _types, games=FRIENDS)
     for name, most in (("most", True), ("least", False)):
         title = f"Begins with the {name} uniform attribute"
         yield Metric(f"first_{name}_uniform", title, "Strategy", _first_is(most), True, FRIENDS)
-    title = "Values of the first attribute, of the largest"
+    title = "Size of the first attribute, relative to the largest"
     yield Metric("first_domain", title, "Strategy", _first_size, games=FRIENDS)
-    yield Metric(
-        "facts", "Facts that are right", "Strategy", _facts, True, FRIENDS, "no message says a number"
-    )
+    yield Metric("facts", "Correct facts", "Strategy", _facts, True, FRIENDS, "no message names a number")
 
 
 SEAT_MEASURES: Final = tuple(_measures())
-"""Of one seat of a dialogue."""
+"""The measures of one seat of a dialogue."""

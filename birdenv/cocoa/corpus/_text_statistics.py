@@ -1,4 +1,4 @@
-"""Text statistics: tokens, vocabulary, entropy, n-grams, templates, perplexity, characteristic words."""
+"""Compute statistics of texts: vocabulary, entropy, n-grams, templates, perplexity, characteristic words."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _WORD: Final = re.compile(r"[^\W_]+(?:['’.,][^\W_]+)*")
 _START: Final = "<s>"
 _END: Final = "</s>"
 TOP: Final = 20
-"""How many n-grams and templates are listed."""
+"""The number of n-grams and templates that are listed."""
 
 
 def tokens(text: str) -> list[str]:
@@ -26,7 +26,7 @@ def tokens(text: str) -> list[str]:
 
 
 def entropy(counts: Mapping[Any, int]) -> float | None:
-    """Return Shannon's entropy of counts, in bits; None without any.
+    """Return the Shannon entropy of counts in bits, or None if there are no counts.
 
     >>> entropy({"a": 2, "b": 2})
     1.0
@@ -36,14 +36,15 @@ def entropy(counts: Mapping[Any, int]) -> float | None:
 
 
 def ngrams(texts: Iterable[Sequence[str]], size: int) -> Counter[str]:
-    """Count the n-grams of texts of words."""
+    """Count the n-grams of texts that are split into words."""
     return Counter(" ".join(words[i : i + size]) for words in texts for i in range(len(words) - size + 1))
 
 
 def trigram_perplexity(texts: Sequence[Sequence[str]]) -> float | None:
-    """Return 2 to the cross-entropy of the texts under their own trigrams; None without texts.
+    """Return the perplexity of texts under their own trigram model, or None without texts.
 
-    Maximum likelihood, texts padded on the left: how predictable the words are, not a test of a model.
+    The model has maximum likelihood, and texts are padded on the left. The figure says how predictable the
+    words are; it does not test a model.
     """
     seen: Counter[tuple[str, ...]] = Counter()
     before: Counter[tuple[str, ...]] = Counter()
@@ -64,7 +65,7 @@ def text_statistics(texts: Sequence[str], templates: Sequence[str]) -> dict[str,
 
     Args:
         texts: the messages.
-        templates: the same with slots for names, values and numbers.
+        templates: the same messages with slots for values and numbers.
     """
     worded = [tokens(text) for text in texts]
     words = Counter(chain.from_iterable(worded))
@@ -92,7 +93,7 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 
 
 def characteristic_words(groups: Mapping[str, Sequence[str]]) -> dict[str, list[tuple[str, float]]]:
-    """Return the words of each group of messages by tf-idf, where each group is one document."""
+    """Return the most characteristic words of each group of messages by tf-idf; a group is one document."""
     counts = {name: Counter(chain.from_iterable(map(tokens, texts))) for name, texts in groups.items()}
     in_groups = Counter(chain.from_iterable(counts.values()))
     made = {}

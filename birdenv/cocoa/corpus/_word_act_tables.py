@@ -1,4 +1,4 @@
-"""Tables of a corpus that are no sums over dialogues: words, acts and their sequences, prices over time."""
+"""Compute tables about a whole corpus: words, acts and their sequences, lengths, and prices over time."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from birdenv.cocoa.corpus._acts import act_statistics, acts_of, sequence
-from birdenv.cocoa.corpus._bargain_prices import agreed_price
 from birdenv.cocoa.corpus._dialogue_measures import MeasuredDialogue
+from birdenv.cocoa.corpus._entities import agreed_price
 from birdenv.cocoa.corpus._text_statistics import (
     characteristic_words,
     text_statistics,
@@ -17,11 +17,11 @@ from birdenv.cocoa.corpus._text_statistics import (
 )
 
 _PARTS: Final = 10
-"""Into how many parts of equal length a bargain is cut."""
+"""The number of equally long parts into which a bargain is divided."""
 
 
 def text_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return text statistics over all, by seat and player, by category, of winners and losers, and by act."""
+    """Return text statistics of all messages, by seat and player, category, winner or loser, and act."""
     texts: dict[str, dict[str, list[tuple[str, str]]]] = defaultdict(lambda: defaultdict(list))
     for reading in readings:
         dialogue = reading.dialogue
@@ -48,7 +48,7 @@ def text_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def winner_of(reading: MeasuredDialogue) -> int | None:
-    """Return the seat whose margin of the deal is larger; None without a deal or in a tie."""
+    """Return the seat with the larger margin, or None for a tie or if there was no deal."""
     price = agreed_price(reading.dialogue)
     if price is None or reading.listing is None:
         return None
@@ -63,7 +63,7 @@ def _columns(said: Sequence[tuple[str, str]]) -> tuple[list[str], list[str]]:
 
 
 def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return how predictable words are, given the acts of their message."""
+    """Return the perplexity of messages by their acts."""
     texts: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
         for event in reading.dialogue.said():
@@ -76,7 +76,7 @@ def _by_act(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
-    """Return acts and sequences of whole dialogues, and by seat and player."""
+    """Return the statistics of acts and their sequences, of whole dialogues and by seat and player."""
     by_seat: dict[str, list[list[str]]] = defaultdict(list)
     for reading in readings:
         for seat, player in enumerate(reading.dialogue.players):
@@ -90,7 +90,7 @@ def act_tables(readings: Sequence[MeasuredDialogue]) -> dict[str, Any]:
 
 
 def length_table(readings: Sequence[MeasuredDialogue]) -> list[dict[str, int]]:
-    """Return how many dialogues have each number of moves, and how many of them succeed."""
+    """Return the number of dialogues for each number of moves, and how many of them succeed."""
     counts: Counter[int] = Counter()
     successes: Counter[int] = Counter()
     for reading in readings:

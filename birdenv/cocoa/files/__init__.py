@@ -1,17 +1,18 @@
-"""CoCoA's files: schemas, scenarios, dialogues and datasets, read as they really look and written exactly.
+"""Read and write CoCoA's files: schemas, scenarios, dialogues and datasets.
 
     examples = read_examples(Path("transcripts.json"))
     write_examples(Path("out.json"), examples)
 
-Field names and shapes are those of https://github.com/stanfordnlp/cocoa; `docs/cocoa.md` lists what the
-reader takes beyond them.
+Field names and shapes are those of https://github.com/stanfordnlp/cocoa; `docs/cocoa.md` lists the deviations
+that the reader accepts.
 """
 
-from birdenv.cocoa.files._dataset import Dataset, read_dataset
 from birdenv.cocoa.files._dialogue_files import (
+    Dataset,
     EventRecord,
     ExampleRecord,
     as_examples,
+    read_dataset,
     read_examples,
     write_examples,
 )

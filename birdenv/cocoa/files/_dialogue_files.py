@@ -1,11 +1,11 @@
-"""Dialogues in files: a reader that takes what is out there, and a writer that CoCoA's reader takes."""
+"""Read files of dialogues, irregular ones included, and write files that CoCoA's own reader accepts."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import inf, nextafter
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from pydantic import Field, field_validator, model_validator
 
@@ -25,15 +25,15 @@ from birdenv.dialogue.record import Example
 from birdenv.files import read_records
 
 JUDGED: Final = "eval"
-"""The action of a judgement: its time is that of the message that is judged."""
+"""The action of a judgement, whose time is that of the message that it judges."""
 
 _TICK: Final = 0.001  # seconds between events that a file gives the same time
 
 
 def with_own_times(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return events with times of their own, in their order; a judgement has the time of what it judges.
+    """Return events with distinct times that increase; a judgement gets the time of the event it judges.
 
-    A judgement of nothing in the file is left out: CoCoA's reader breaks on it.
+    A judgement of an event that is not in the file is left out, because CoCoA's reader fails on it.
     """
     times: dict[int, int | float] = {}
     last: int | float = -inf
@@ -61,11 +61,10 @@ def _judged(
     places: Mapping[int, Any],
     judged: set[tuple[int, int]],
 ) -> int | None:
-    """Return the place of what a judgement is about; None if there is no such event.
+    """Return the index of the event that a judgement is about, or None if there is no such event.
 
-    Of several events of its time it is the one with its words (`utterance`), then the partner's, then the
-    first that this seat has not judged yet. Where no event has its time, the words alone tell, if they stand
-    there once.
+    Of several events at its time, the one with its words (`utterance`) is preferred, then the partner's, then
+    the first that this seat has not judged yet. If no event has its time, its words must occur exactly once.
     """
     words = _words(judgement["data"].get("utterance")) if isinstance(judgement.get("data"), Mapping) else None
     at = [place for place in places if events[place]["time"] == judgement["time"]]
@@ -82,18 +81,18 @@ def _judged(
 
 
 def _words(data: Any) -> str | None:
-    """Return a text as people read it: spaces and case do not count; None where there are no words."""
+    """Return a text without differences in spaces and case, or None for other data."""
     return " ".join(data.split()).casefold() if isinstance(data, str) else None
 
 
 _STRUCTURED: Final = ("select", "offer", JUDGED)
-"""Actions whose data are JSON; some files keep it as text."""
+"""Actions with JSON data, which some files store as text."""
 _BARE: Final = ("accept", "reject", "quit")
 """Actions without data."""
 
 
 class EventRecord(FileObject):
-    """One event of a file. Times are numbers, and data are JSON."""
+    """One event of a file, with numbers as times and JSON as data."""
 
     agent: int
     time: int | float
@@ -114,9 +113,7 @@ class EventRecord(FileObject):
 
     @model_validator(mode="after")
     def _regular(self) -> EventRecord:
-        """Return the record with its data as values: some files have JSON in a text, or only the price of an
-        offer.
-        """
+        # Some files have JSON as text, or only the price of an offer.
         if self.action in _STRUCTURED:
             data = as_terms(self.data) if self.action == "offer" else from_text(self.data)
         else:
@@ -126,17 +123,17 @@ class EventRecord(FileObject):
         return self
 
     def event(self) -> Event:
-        """Return the event in the form that drivers use."""
+        """Return the event in the form that dialogues use."""
         metadata = self.metadata if isinstance(self.metadata, Mapping) else None
         return Event(self.agent, self.time, self.action, self.data, self.start_time, metadata)
 
 
 class ExampleRecord(FileObject):
-    """One dialogue of a file. What may be missing is None or empty.
+    """One dialogue of a file. Optional fields that are missing are None or empty.
 
     Attributes:
-        agents: names of the systems by seat, "0" and "1"; empty where the file does not tell.
-        scenario: the whole scenario; None where the file has only its id.
+        agents: names of the systems by seat, "0" and "1"; empty if the file does not name them.
+        scenario: the whole scenario; None if the file has only its id.
     """
 
     uuid: str
@@ -162,13 +159,13 @@ class ExampleRecord(FileObject):
     def _agents(cls, value: Any) -> Any:
         value = from_text(value)
         if value is not None and not isinstance(value, Mapping):
-            raise ValueError("the agents are an object: seat to name")
+            raise ValueError("the agents must be an object that maps seats to names")
         return {str(seat): name or "" for seat, name in (value or {}).items()}
 
     @field_validator("outcome", mode="before")
     @classmethod
     def _outcome(cls, value: Any) -> Any:
-        """Return the outcome with the parts of a split as a list by seat; files have a list or an object."""
+        # The shares of a split are a list or an object by seat; here they become a list.
         value = from_text(value)
         split = value.get("item_split") if isinstance(value, Mapping) else None
         if not isinstance(split, Mapping):
@@ -182,7 +179,7 @@ class ExampleRecord(FileObject):
         return self
 
     def example(self) -> Example:
-        """Return the dialogue as runs have it."""
+        """Return the dialogue in the form that runs use."""
         return Example(
             self.uuid,
             self.scenario_uuid,
@@ -195,7 +192,7 @@ class ExampleRecord(FileObject):
 
     @property
     def has_one_clock(self) -> bool:
-        """Return True if typing began (`start_time`) by the clock of `time`: typing speeds are defined."""
+        """Return True if `start_time` and `time` come from one clock, so that typing speeds are defined."""
         starts = [(each.start_time, each.time) for each in self.events if each.start_time is not None]
         return bool(starts) and all(0 <= time - start < 24 * 3600 for start, time in starts)
 
@@ -204,8 +201,8 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
     """Read a list of dialogues (`examples.json`, `transcripts.json`).
 
     Args:
-        path: a JSON list, or JSON lines; or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
-        scenarios: where a dialogue that has only the id of its scenario finds it.
+        path: a JSON list, JSON Lines, or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
+        scenarios: the scenarios of dialogues that have only the id of theirs.
 
     Raises:
         InputError: the file cannot be read, or a record is beyond repair; the message names it.
@@ -219,8 +216,37 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
     return examples
 
 
+class Dataset(NamedTuple):
+    """Dialogues for training and for testing."""
+
+    train: tuple[ExampleRecord, ...]
+    test: tuple[ExampleRecord, ...]
+
+
+def read_dataset(
+    train: Sequence[Path],
+    test: Sequence[Path],
+    train_limit: int | None = None,
+    test_limit: int | None = None,
+) -> Dataset:
+    """Read a dataset from files.
+
+    Args:
+        train: files of dialogues for training.
+        test: files of dialogues for testing.
+        train_limit: the most dialogues for training; None or -1 (CoCoA's) for all.
+        test_limit: the same for testing.
+    """
+    return Dataset(_read(train, train_limit), _read(test, test_limit))
+
+
+def _read(paths: Sequence[Path], limit: int | None) -> tuple[ExampleRecord, ...]:
+    found = [example for path in paths for example in read_examples(path)]
+    return tuple(found if limit in (None, -1) else found[:limit])
+
+
 def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[ExampleRecord]:
-    """Return dialogues that are JSON objects, such as those of a run or a study.
+    """Convert JSON objects, such as the dialogues of a run or a study, to records.
 
     Raises:
         InputError: a record is beyond repair; the message names it, after `where`.
@@ -229,16 +255,16 @@ def as_examples(records: Iterable[Mapping[str, Any]], where: str) -> list[Exampl
 
 
 def write_examples(path: Path, examples: Iterable[ExampleRecord | Example | Mapping[str, Any]]) -> None:
-    """Write dialogues so that CoCoA's own reader takes them."""
+    """Write dialogues in the form that CoCoA's own reader accepts."""
     write_list(path, [exact(each) for each in examples])
 
 
 def exact(example: ExampleRecord | Example | Mapping[str, Any]) -> dict[str, Any]:
-    """Return a dialogue in the shape that CoCoA reads and draws.
+    """Return a dialogue in the form that CoCoA reads and displays.
 
-    `agents` and `scenario` are objects or left out, never null. Every event has its own time; where a
-    message's time moves, so does that of its judgements. What the house did, and moves that were refused,
-    are left out.
+    `agents` and `scenario` are objects or left out, never null. Every event has a distinct time; if the time
+    of a message changes, so does that of its judgements. Events of the environment and refused moves are left
+    out.
     """
     found = example if isinstance(example, Mapping) else example.to_json()
     made = {"agents_info": None, "outcome": None, **without_nan(found)}

@@ -1,8 +1,8 @@
-"""The line formats of end-to-end-negotiator: dialogues of DealOrNoDeal as one of their seats saw them.
+"""Read the line formats of end-to-end-negotiator: a line is a dialogue of DealOrNoDeal as one seat saw it.
 
-`data.txt` has a line `counts and values, words, selection, reward, agree or disagree, the other's counts and
-values`; `train.txt`, `val.txt` and `test.txt` have the same parts between tags. Both seats have a line as a
-rule; the lines of one dialogue become one record.
+A line of `data.txt` has counts and values, the messages, the selection, the reward, `agree` or `disagree`,
+and the partner's counts and values. `train.txt`, `val.txt` and `test.txt` have the same parts between tags.
+Usually there is a line for each seat; the lines of one dialogue become one record.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ _WALKED_AWAY: Final = ("no agreement", "<no_agreement>")
 
 
 class _View(NamedTuple):
-    """One line, by who spoke first: the first seat, and the other.
+    """One line; the seat that spoke first comes first.
 
     Attributes:
         kbs: what each seat knows.
         talk: who said what.
-        ends: who was the first to select.
-        choices: the shares that the line tells, by seat; None for one that walked away.
+        ends: the seat that was the first to select.
+        choices: the shares that the line contains, by seat; None for a seat that walked away.
     """
 
     kbs: tuple[tuple[int, ...], ...]
@@ -50,19 +50,19 @@ class _View(NamedTuple):
 
 
 def has_lines(path: Path) -> bool:
-    """Return True for a `.txt.gz` file, and for a `.txt` file that holds no JSON."""
+    """Return True for a `.txt.gz` file, and for a `.txt` file that does not contain JSON."""
     is_text = path.suffix == ".txt" and not read_text(path).lstrip().startswith(("[", "{"))
     return is_text or path.name.endswith(".txt.gz")
 
 
 def negotiate_records(path: Path) -> list[dict[str, Any]]:
-    """Return the dialogues of a file, each once, as CoCoA's files have them.
+    """Return the dialogues of a file, each once, in the form of CoCoA's files.
 
-    The id of a dialogue follows from what the seats knew and said, so that it is the same in every file and
-    from either seat's line. Where the lines do not tell what a seat selected, its selection is missing.
+    The id of a dialogue is computed from what the seats knew and said, so it is the same in every file and
+    for either seat's line. A selection that no line contains is missing.
 
     Raises:
-        InputError: the file cannot be read, or a line is of no such format.
+        InputError: the file cannot be read, or a line has another format.
     """
     found: dict[Any, _View] = {}
     for number, line in enumerate(_text(path).split("\n"), 1):
@@ -71,12 +71,12 @@ def negotiate_records(path: Path) -> list[dict[str, Any]]:
         view = _view(line.strip())
         if view is None:
             raise InputError(
-                f"{path}: line {number} is not a dialogue of DealOrNoDeal as end-to-end-negotiator writes it"
+                f"{path}: line {number} is not a dialogue of DealOrNoDeal in end-to-end-negotiator's format"
             )
         known = found.setdefault((view.kbs, view.talk), view)
         found[view.kbs, view.talk] = known._replace(choices={**view.choices, **known.choices})
     if not found:
-        raise InputError(f"{path} holds no dialogues")
+        raise InputError(f"{path} contains no dialogues")
     return [_record(view) for view in found.values()]
 
 
@@ -115,7 +115,7 @@ def _view(line: str) -> _View | None:
 
 
 def _choices(choice: str, own: int) -> Iterator[tuple[int, tuple[int, ...] | None]]:
-    """Yield what a line tells of selections: the own one, and perhaps the other's after it."""
+    """Yield the selections in a line: its seat's, and perhaps the partner's after it."""
     if choice.startswith(_WALKED_AWAY):
         yield own, None
     taken = tuple(map(int, _TAKEN.findall(choice)))

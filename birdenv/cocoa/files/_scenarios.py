@@ -1,4 +1,4 @@
-"""Schemas and scenarios: the attributes of a game's items, and what each of the two seats knows."""
+"""Read and write schemas (the attributes of a game's items) and scenarios (what each of two seats knows)."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ class Attribute(FileObject):
     """One column of a table of items.
 
     Attributes:
-        name: as people see it.
+        name: the name that people see.
         value_type: its key in the schema's values.
-        unique: declared by files; nothing enforces it.
-        multivalued: declared by files; nothing enforces it.
-        entity: values can be recognised in messages.
+        unique: declared in files, but not enforced.
+        multivalued: declared in files, but not enforced.
+        entity: True if its values can be recognised in messages.
     """
 
     name: str
@@ -34,14 +34,14 @@ class Attribute(FileObject):
 class Schema(FileObject):
     """The attributes of a game, in the order of its columns, and the values of each type.
 
-    Files list some values twice; `distinct` does not.
+    Some files list values twice; `distinct` removes repetitions.
     """
 
     values: dict[str, list[str]] = Field(default_factory=dict)
     attributes: list[Attribute]
 
     def distinct(self, value_type: str) -> list[str]:
-        """Return the values of a type in their order, each once, whatever its case.
+        """Return the values of a type in their order, without values that differ from others only in case.
 
         Raises:
             InputError: the schema has no values of the type.
@@ -58,7 +58,7 @@ class Scenario(FileObject):
     Attributes:
         uuid: the scenario's id.
         attributes: columns of this scenario, which may be fewer than the schema's and in another order.
-        kbs: one for each seat; lists of items, or an object of a personal and a shared half.
+        kbs: the knowledge of each seat: a list of items, or an object with a personal and a shared half.
     """
 
     uuid: str
@@ -66,14 +66,14 @@ class Scenario(FileObject):
     kbs: list[Any] = Field(min_length=2, max_length=2)
 
     def public(self) -> dict[str, Any]:
-        """Return what both seats may know: everything but `kbs` and the way they were drawn."""
+        """Return what both seats may know: everything except `kbs`, and the `alphas` of drawing them."""
         return {name: value for name, value in self.to_json().items() if name not in ("kbs", "alphas")}
 
 
 def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the public description of any game's task as a scenario that CoCoA reads.
+    """Convert the public description of a task of any game to a scenario that CoCoA reads.
 
-    One that has no `kbs` tells what it tells to the first seat; what other seats know is not public.
+    A description without `kbs` becomes the first seat's knowledge; what other seats know is not public.
     """
     if "kbs" in description:
         return dict(description)
@@ -90,11 +90,11 @@ def read_schema(path: Path) -> Schema:
     """Read a schema.
 
     Raises:
-        InputError: the file cannot be read or is no schema.
+        InputError: the file cannot be read or is not a schema.
     """
     found = read_json(path)
     if not isinstance(found, Mapping):
-        raise InputError(f"{path}: a schema is an object with `values` and `attributes`")
+        raise InputError(f"{path}: a schema must be a JSON object with `values` and `attributes`")
     return read_list(Schema, [found], str(path))[0]
 
 
@@ -116,5 +116,5 @@ def read_scenarios(path: Path, schema: Schema | None = None) -> list[Scenario]:
 
 
 def write_scenarios(path: Path, scenarios: Iterable[Scenario | Mapping[str, Any]]) -> None:
-    """Write scenarios as CoCoA reads them. Keys that CoCoA does not know stay."""
+    """Write scenarios in the form that CoCoA reads. Keys that CoCoA does not know are kept."""
     write_list(path, [each.to_json() if isinstance(each, Scenario) else dict(each) for each in scenarios])

@@ -1,4 +1,4 @@
-"""Odd values in CoCoA's files, made regular, and records that keep what they do not know."""
+"""Normalise irregular values in CoCoA's files, and define records that keep unknown keys."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ _MOST: Final = sys.float_info.max
 M = TypeVar("M", bound=BaseModel)
 
 _OLD_TIME: Final = re.compile(r"(\d{4}-\d\d-\d\d[ T]\d\d)-(\d\d)-(\d\d)")
-"""How the oldest files write times: with hyphens between hours, minutes and seconds."""
+"""Times in the oldest files have hyphens between hours, minutes and seconds."""
 _LATEST: Final = 1e15
-"""Of larger numbers neighbours cannot be told apart by thousandths, not even by ones."""
+"""Larger floats are too far apart for events that differ by a thousandth of a second."""
 _NOTHING: Final = ("", "null", "none", "nan")
 
 
 class FileObject(BaseModel):
-    """An object of a file. Keys that are not known stay; keys that were not there are not written.
+    """A JSON object in a file. Unknown keys are kept, and missing keys are not written.
 
-    Null is as good as missing, and a number as good as its text.
+    Null counts as missing, and a number is accepted in place of its text.
     """
 
     model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
@@ -38,7 +38,7 @@ class FileObject(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _without_nulls(cls, value: Any) -> Any:
-        """Leave out null where a field has a default that is none."""
+        # Null stays where it is the default of a field.
         if not isinstance(value, Mapping):
             return value
         nulls = [name for name, inner in value.items() if inner is None]
@@ -49,7 +49,7 @@ class FileObject(BaseModel):
         return {name: inner for name, inner in value.items() if name not in left_out}
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record as a JSON object, with the keys that it was read or made with."""
+        """Return the record as a JSON object with the keys that were set."""
         return self.model_dump(exclude_unset=True)
 
 
@@ -58,10 +58,10 @@ def _has_default(field: FieldInfo) -> bool:
 
 
 def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) -> list[M]:
-    """Return records with their types checked.
+    """Return records as objects of a model.
 
     Raises:
-        InputError: names the record and the first field at fault.
+        InputError: a record is invalid; the message names it and its first invalid field.
     """
     made = []
     for number, record in enumerate(records, 1):
@@ -75,13 +75,13 @@ def read_list(model: type[M], records: Sequence[Mapping[str, Any]], where: str) 
 
 
 def write_list(path: Path, records: Sequence[Mapping[str, Any]]) -> None:
-    """Write records as one JSON list, as CoCoA's readers ask: a line for each."""
+    """Write records as one JSON list, which CoCoA's readers require, with a line for each record."""
     lines = ",\n".join(json.dumps(record, ensure_ascii=False, allow_nan=False) for record in records)
     write_text(path, f"[\n{lines}\n]\n")
 
 
 def without_nan(value: Any) -> Any:
-    """Return a JSON value with null in place of NaN, infinity and numbers beyond floats."""
+    """Return a JSON value with null in place of NaN, infinity and numbers that are too large for a float."""
     if isinstance(value, float):
         return value if isfinite(value) else None
     if isinstance(value, int):
@@ -94,7 +94,7 @@ def without_nan(value: Any) -> Any:
 
 
 def from_text(value: Any) -> Any:
-    """Return JSON data of which a file may hold the text; what is no JSON text stays as it is."""
+    """Parse a text that contains JSON; return all other values unchanged."""
     if not isinstance(value, str):
         return value
     if value.strip().lower() in _NOTHING:
@@ -108,7 +108,7 @@ def from_text(value: Any) -> Any:
 
 
 def as_terms(data: Any) -> Any:
-    """Return what is offered as an object, of which a file may hold the price alone, or texts."""
+    """Return the terms of an offer as an object; a file may contain only the price, or texts."""
     data = from_text(data)
     if not isinstance(data, Mapping):
         is_price = isinstance(data, int | float) and not isinstance(data, bool)
@@ -118,12 +118,12 @@ def as_terms(data: Any) -> Any:
 
 
 def as_time(value: Any) -> int | float | None:
-    """Return a time as a number: a counter, seconds, or their text; of a date the seconds since 1970.
+    """Return a time as a number. It may be a counter, seconds, the text of either, or a date.
 
-    A date without a time zone is UTC.
+    A date becomes seconds since 1970; without a time zone, it is in UTC.
 
     Raises:
-        ValueError: it is none of these.
+        ValueError: the value is none of these.
     """
     if isinstance(value, str):
         text = value.strip()
@@ -136,11 +136,11 @@ def as_time(value: Any) -> int | float | None:
     if value is None:
         return None
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise ValueError("a time is a number, or its text")
+        raise ValueError("a time must be a number, the text of a number, or a date")
     if value != value:
         return None
     if abs(value) > _LATEST:
-        raise ValueError("a time cannot have that many digits")
+        raise ValueError("a time cannot have so many digits")
     return value
 
 

@@ -1,1 +1,1 @@
-"""What CoCoA's three games share: settings, the list of scenarios, and rules of talk between two seats."""
+"""CoCoA's three games, and what they share: settings, lists of scenarios, and rules for two seats."""

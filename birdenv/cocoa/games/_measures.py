@@ -1,4 +1,4 @@
-"""Measure the dialogues of CoCoA's games, and show to people what each seat knew."""
+"""Measure the dialogues of CoCoA's games, and show people what each seat knew."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
     """Return the display of a game whose seats know different things.
 
     Args:
-        title: what the dialogue is for.
-        seats: the seats.
+        title: the purpose of the dialogue.
+        seats: the seats of the game.
     """
 
     def sections(record: Record) -> Sequence[Section]:
@@ -37,7 +37,7 @@ def knowledge_display(title: str, seats: Sequence[Seat]) -> GameDisplay:
 
 
 def _rows(known: Any) -> list[Mapping[str, Any]]:
-    """Return a list of things as it is; what has names as pairs."""
+    """Return the rows of a list of items, or pairs of names and values."""
     if isinstance(known, Mapping):
         return [{"": name, "value": value} for name, value in _pairs(known)]
     return [each if isinstance(each, Mapping) else {"": str(each)} for each in known]

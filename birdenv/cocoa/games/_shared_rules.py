@@ -1,39 +1,40 @@
-"""Settings and rules that CoCoA's games share: which scenarios, and who of the two seats may speak when."""
+"""Settings, rules and lists of tasks that CoCoA's games share."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final
 
 import pydantic
-from pydantic import field_validator
+from pydantic import TypeAdapter, ValidationError, field_validator
 
-from birdenv.cocoa.files import Scenario, Schema, read_scenarios, read_schema
+from birdenv.cocoa.files import Attribute, Scenario, Schema, read_scenarios, read_schema
 from birdenv.dialogue import Action, Field, Move, Reply, Rules
-from birdenv.dialogue.games import Settings
+from birdenv.dialogue.games import Settings, TaskList
 from birdenv.dialogue.people import ActionWords
 from birdenv.dialogue.seat import Fault
-from birdenv.files import file_identity
+from birdenv.errors import InputError
+from birdenv.files import file_digest, file_identity
 
 MOST_EVENTS: Final = 1000
 """The largest setting of `max_events`."""
 
 GENERATED = 200
-"""Scenarios that are generated without `limit`."""
+"""The number of scenarios that are generated if `limit` is not set."""
 
 
 class ScenarioSettings(Settings):
     """Settings of CoCoA's games."""
 
-    scenarios: str | None = pydantic.Field(None, description="File of scenarios; default: generated ones.")
+    scenarios: str | None = pydantic.Field(None, description="File of scenarios (default: generated ones).")
     limit: int | None = pydantic.Field(None, ge=1, description="Play the first N scenarios only.")
     scenario_seed: int = pydantic.Field(0, description="Seed for generated scenarios.")
     max_events: int = pydantic.Field(
         46, ge=1, le=MOST_EVENTS, description="Number of moves after which a dialogue is truncated."
     )
     cross_talk: bool = pydantic.Field(
-        False, description="Both may speak at any time; else not twice in a row."
+        False, description="Both seats may speak at any time, not only in turn."
     )
 
     @field_validator("scenarios", "schema_file", "listings", check_fields=False)
@@ -44,14 +45,14 @@ class ScenarioSettings(Settings):
 
     @property
     def number(self) -> int:
-        """Return how many scenarios are generated."""
+        """Return the number of scenarios to generate."""
         return self.limit or GENERATED
 
     def identity(self) -> Hashable:
         return file_identity(None if self.scenarios is None else Path(self.scenarios))
 
     def read(self) -> list[Scenario] | None:
-        """Return the scenarios of the file; None if there is none.
+        """Return the scenarios of the file, or None if no file is set.
 
         Raises:
             InputError: the file cannot be used.
@@ -61,15 +62,15 @@ class ScenarioSettings(Settings):
         return read_scenarios(Path(self.scenarios), self.read_schema())[: self.limit]
 
     def read_schema(self) -> Schema | None:
-        """Return the schema that generated scenarios, and such without attributes, have."""
+        """Return the schema for generated scenarios and for scenarios without attributes, or None."""
         return None
 
 
 class SchemaSettings(ScenarioSettings):
-    """Settings of a game whose scenarios can be drawn from the user's own schema."""
+    """Settings of a game whose scenarios can be generated from a custom schema."""
 
     schema_file: str | None = pydantic.Field(
-        None, description="Schema of generated scenarios; default: a small one."
+        None, description="Schema for generated scenarios (default: a small one)."
     )
 
     def identity(self) -> Hashable:
@@ -82,18 +83,18 @@ class SchemaSettings(ScenarioSettings):
         return None if self.schema_file is None else read_schema(Path(self.schema_file))
 
 
-MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say something to the other.")
+MESSAGE: Final = Action("message", (Field("text", max_length=4096),), "Say something to the other player.")
 
 MESSAGE_WORDS: Final = ActionWords("Send", "Write to your partner")
 
 _FEW: Final = 10
-"""Moves from which on people are told how many are left."""
+"""People are told the number of remaining moves when there are no more than this."""
 
 
 class TwoSeats(Rules):
-    """A game of two seats that may speak at any time, or (without cross-talk) not twice in a row.
+    """A game of two seats, which may speak at any time or, without cross-talk, not twice in a row.
 
-    Games define `decide`, which plays what is no message.
+    Subclasses implement `decide`, which plays all moves except messages.
     """
 
     def __init__(self, kbs: Any, cross_talk: bool, max_events: int) -> None:
@@ -120,7 +121,7 @@ class TwoSeats(Rules):
         return self.kbs[seat]
 
     def decide(self, seat: int, move: Move) -> Reply:
-        """Play a move that is no message."""
+        """Play a move that is not a message."""
         raise NotImplementedError
 
     def play(self, seat: int, move: Move) -> Reply:
@@ -135,7 +136,82 @@ class TwoSeats(Rules):
         return super().refuse(seat, move, why)
 
     def _count(self) -> None:
-        """Take one event off; the last one ends the dialogue."""
         self.left -= 1
         if not self.left and not self.status:
             self.stop("event limit")
+
+
+class ScenarioTasks(TaskList):
+    """Tasks that are made of scenarios.
+
+    Players see the public part of a scenario; transcripts contain all of it.
+
+    Args:
+        scenarios: the scenarios.
+        settings: the game's settings.
+        start: returns the rules for a scenario; raises `ValueError` if the seats' knowledge does not match.
+        knowledge: the type of one seat's knowledge.
+
+    Raises:
+        InputError: a scenario cannot be played.
+    """
+
+    def __init__(
+        self,
+        scenarios: Sequence[Scenario],
+        settings: ScenarioSettings,
+        start: Callable[[Scenario, Any], Rules],
+        knowledge: type[Any],
+    ) -> None:
+        super().__init__([scenario.uuid for scenario in scenarios])
+        self._scenarios = {scenario.uuid: scenario for scenario in scenarios}
+        self._public = [scenario.public() for scenario in scenarios]
+        self._places = {scenario.uuid: place for place, scenario in enumerate(scenarios)}
+        self._settings = settings
+        self._start = start
+        shape: TypeAdapter[Any] = TypeAdapter(list[knowledge])  # type: ignore[valid-type]
+        for scenario in scenarios:  # before the first episode, not in the middle of a run
+            try:
+                shape.validate_python(scenario.kbs)
+                start(scenario, settings)
+            except ValueError as error:
+                where = settings.scenarios or "a generated scenario"
+                raise InputError(
+                    f"{where}: the scenario {scenario.uuid!r} cannot be played: {_why(error)}"
+                ) from None
+
+    def start(self, instance_id: str) -> Rules:
+        return self._start(self._scenarios[instance_id], self._settings)
+
+    def public(self, instance_id: str) -> Any:
+        return self._public[self._places[instance_id]]
+
+    def all_public(self) -> Sequence[Any]:
+        return self._public
+
+    def scenario(self, instance_id: str) -> Mapping[str, Any]:
+        return self._scenarios[instance_id].to_json()
+
+    def config(self) -> dict[str, Any]:
+        settings = self._settings
+        file = settings.scenarios
+        digest = {} if file is None else {"data_file": file, "data_sha256": file_digest(Path(file))}
+        return settings.model_dump(mode="json", exclude={"scenarios"}) | digest
+
+
+def _why(error: ValueError) -> str:
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors()[0]
+    return f"{'.'.join(map(str, ('kbs', *first['loc'])))}: {first['msg']}"
+
+
+def new_id(rng: Any, prefix: str = "S_") -> str:
+    """Return a random id in CoCoA's style: a prefix with 16 letters and digits."""
+    letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
+    return prefix + "".join(rng.choices(letters, k=16))
+
+
+def column(name: str, value_type: str, entity: bool = True) -> Attribute:
+    """Return an attribute with all its keys set, so that files contain all of them."""
+    return Attribute(name=name, value_type=value_type, unique=False, multivalued=False, entity=entity)

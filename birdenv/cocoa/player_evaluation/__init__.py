@@ -1,4 +1,4 @@
-"""Measuring players of dialogue games: how well they foretell recorded moves, and how they play."""
+"""Measure players of dialogue games: how well they predict recorded moves, and how well they play."""
 
 from birdenv.cocoa.player_evaluation._moves import Foretold, foretell
 from birdenv.cocoa.player_evaluation._self_play import SelfPlay, self_play

@@ -1,4 +1,4 @@
-"""How well a player foretells the moves of recorded dialogues (CoCoA's testing of models)."""
+"""Measure how well a player predicts the moves of recorded dialogues, as CoCoA tests its models."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ _NEAR: Final = 0.05  # how far prices that count as the same are apart, as a sha
 
 @runtime_checkable
 class Foretells(Protocol):
-    """A player that can tell how probable it finds each act.
+    """A player that assigns probabilities to acts.
 
     Attributes:
-        is_greedy: it takes what is likeliest instead of drawing; set for the test.
+        is_greedy: choose the most probable act instead of sampling one; set during the test.
     """
 
     is_greedy: bool
 
-    def probabilities(self, view: View) -> Mapping[Act, float]: ...
+    def probabilities(self, view: View) -> Mapping[Act, float]:
+        """Return the probability of each act as the next move after a view."""
+        ...
 
 
 @runtime_checkable
 class ForetellsWords(Protocol):
-    """A player that can tell how probable it finds each word."""
+    """A player that assigns probabilities to words."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
-        """Return the negative log-probabilities of all tokens since the player's last move, and of a move's
-        own.
-        """
+        """Return negative log-probabilities: of all tokens since the player's last move, and of a move."""
 
 
 @dataclass
 class Foretold:
-    """The results of a player's guesses at recorded moves.
+    """A comparison of a player's predictions with recorded moves.
 
     Attributes:
         dialogues: dialogues.
@@ -81,17 +81,17 @@ class Foretold:
 
     @property
     def perplexity(self) -> float | None:
-        """Return the perplexity of the acts that the player knows; None where it gives no probabilities."""
+        """Return the perplexity of the acts that the player knows, or None if it gives no probabilities."""
         return exp(sum(self.surprise) / len(self.surprise)) if self.surprise else None
 
     @property
     def selection_accuracy(self) -> Figure:
-        """Return the share of selections that it hit, with an interval over dialogues."""
+        """Return the share of selections that were predicted, with an interval over dialogues."""
         return _over_dialogues(self.selections, is_rate=True)
 
     @property
     def entity_f1(self) -> float | None:
-        """Return precision and recall of the entities in one number; None where neither side names any."""
+        """Return the F1 score of the predicted entities, or None if no move names any."""
         guessed, recorded, both = self.names
         return 2 * both / (guessed + recorded) if guessed + recorded else None
 
@@ -105,7 +105,7 @@ class Foretold:
         )
 
     def figures(self) -> dict[str, Any]:
-        """Return the figures by name; null where one is not defined."""
+        """Return the figures by name; a figure that is not defined is None."""
         rounded = {
             "action_accuracy": self._share(self.actions),
             "act_accuracy": self._share(self.acts),
@@ -129,7 +129,6 @@ class Foretold:
 
 
 def _perplexity(ratios: Sequence[Ratio]) -> Figure:
-    """Return the perplexity of words with an interval; no number where there are no probabilities."""
     found = _over_dialogues(ratios)
     if found.value is None:
         return found
@@ -140,7 +139,7 @@ def _perplexity(ratios: Sequence[Ratio]) -> Figure:
 def _over_dialogues(ratios: Sequence[Ratio], *, is_rate: bool = False) -> Figure:
     counted = [each for each in ratios if each.below]
     if not counted:
-        return undefined("nothing to count")
+        return undefined("there is nothing to count")
     return ratio_figure(counted, range(len(counted)), is_rate=is_rate)
 
 
@@ -152,17 +151,17 @@ def foretell(
     progress: Callable[[float], None] = lambda share: None,
     seats: Collection[int] | None = None,
 ) -> Foretold:
-    """Ask a player for its move wherever somebody moved in recorded dialogues, and compare.
+    """Ask a player for a move at every turn of recorded dialogues, and compare it with the recorded move.
 
-    The player sees the recorded dialogue, never its own guesses.
+    The player sees the recorded dialogue, never its own predictions.
 
     Args:
         transcripts: the dialogues.
-        factory: makes the player of one seat of one dialogue.
-        argument: of the player's spec.
-        seed: seeds the players.
-        progress: is told the share of the dialogues that is done.
-        seats: those that it plays; default: all.
+        factory: returns a player for one seat of one dialogue.
+        argument: the argument of the player's spec.
+        seed: the seed of the players.
+        progress: is called with the share of the dialogues that are done.
+        seats: the seats to predict (default: all).
     """
     found = Foretold(dialogues=len(transcripts))
     made: Counter[Act] = Counter()
@@ -233,7 +232,7 @@ def _plus(ratio: Ratio, above: float, below: float) -> Ratio:
 
 
 def _made(player: Player, view: View, action: str) -> Move | None:
-    """Return what a player does where nothing but one action is possible."""
+    """Return the move of a player for which only one action is legal, or None."""
     made = as_move(player.move(view._replace(legal=(action,))))
     return made if made is not None and made.action == action else None
 
@@ -243,7 +242,7 @@ def _selects(move: Move) -> bool:
 
 
 def _same(one: Any, other: Any) -> bool:
-    """Return True for equal selections. The price is what counts of an offer, and may differ a little."""
+    """Return True if selections are equal. Of offers, only the prices count, which may differ a little."""
     price, price_of_other = (
         each.get("price") if isinstance(each, Mapping) else None for each in (one, other)
     )

@@ -1,4 +1,4 @@
-"""How players play a game with each other: successes, lengths and rewards over some dialogues."""
+"""Let players play a game with each other, and measure successes, lengths and rewards."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ class SelfPlay:
     """The results of dialogues between players.
 
     Attributes:
-        players: their names.
-        successes: for each dialogue, True if it came to what the game wants of both: the same friend, a deal.
-        events: the length of each.
-        selections: all moves called `select`.
-        rewards: of each dialogue, by player.
-        tasks: what each was about; dialogues about the same task are not independent.
-        optimal: of deals whose shares are known, whether no other deal was better for one player and no
-            worse for the other (Pareto); None of other dialogues.
+        players: the names of the players.
+        successes: for each dialogue, True if both seats reached the goal: the same friend, or a deal.
+        events: the number of events in each dialogue.
+        selections: the number of `select` moves in all dialogues.
+        rewards: the rewards of each dialogue, by player.
+        tasks: the task of each dialogue; dialogues about the same task are not independent.
+        optimal: for each dialogue, whether its deal was Pareto-optimal: no other deal would have been better
+            for one player and no worse for the other. None if there was no deal, or if shares are not known.
     """
 
     players: Sequence[str]
@@ -36,7 +36,7 @@ class SelfPlay:
     optimal: list[bool | None] = field(default_factory=list)
 
     def add(self, dialogue: Dialogue, task: str, turned: int = 0) -> None:
-        """Add a finished dialogue; `turned` seats on, the one who sits in the first seat comes."""
+        """Add a finished dialogue, in which the first player sat in the seat with the index `turned`."""
         outcome = dialogue.outcome()
         self.successes.append(bool(outcome.get("valid_deal", outcome.get("reward"))))
         self.events.append(len(dialogue.events))
@@ -48,7 +48,7 @@ class SelfPlay:
         self.optimal.append(is_optimal(kbs, outcome["item_split"]) if divides else None)
 
     def figures(self) -> dict[str, Any]:
-        """Return the figures by name; null where one is not defined."""
+        """Return the figures by name; a figure that is not defined is None."""
         found = sum(self.successes)
         return {
             "dialogues": len(self.successes),
@@ -66,7 +66,7 @@ class SelfPlay:
             (float(value), task) for value, task in zip(values, self.tasks, strict=True) if value is not None
         ]
         if not pairs:
-            return undefined("nothing to count")
+            return undefined("there is nothing to count")
         return ratio_figure(
             [Ratio(value) for value, _ in pairs], [task for _, task in pairs], is_rate=is_rate
         )
@@ -98,18 +98,18 @@ def self_play(
     settings: Mapping[str, Any] | None = None,
     turning: bool = True,
 ) -> SelfPlay:
-    """Let players hold dialogues on the game's tasks.
+    """Let players hold dialogues about the tasks of a game.
 
-    They change seats in the second half, and the seats begin in turn.
+    The players change seats for the second half of the dialogues, and the seats take turns at moving first.
 
     Args:
         game: the game.
-        players: specs, as many as seats; figures follow their order.
-        number: how many dialogues; after the last task comes the first again.
-        seed: seeds the players.
-        progress: is told the share of the dialogues that is done.
-        settings: of the game.
-        turning: they change seats.
+        players: the specs of the players, one for each seat; figures follow their order.
+        number: the number of dialogues; tasks are repeated if there are fewer of them.
+        seed: the seed of the players.
+        progress: is called with the share of the dialogues that are done.
+        settings: settings of the game.
+        turning: False if players keep their seats.
     """
     found = SelfPlay(players)
     done = 0

@@ -1,11 +1,12 @@
-"""PostgreSQL servers: the embedded one or any other, and the template databases on it.
+"""PostgreSQL servers, embedded or external, and the template databases on them.
 
-    with find_server() as server:                       # started if need be; stopped after its last user
+    with find_server() as server:                       # started if necessary; stopped after its last user
         load_from_sqlite(server, SqliteSource("dev_databases"), "superhero")
         template = find_template(server, "superhero")
         with server.connect(template.name) as connection: ...
 
-A template holds what was loaded, and says so in its comment (`Stamp`); nothing but loading writes to it.
+A template database holds the contents of one benchmark database, described in its comment (`Stamp`). Only
+loading writes to it.
 """
 
 from __future__ import annotations
@@ -20,11 +21,9 @@ from birdenv.databases.postgres.loading._loading import (
     OFFICIAL_SETS,
     OWNER,
     Loaded,
-    OfficialSet,
     read_expectations,
 )
 from birdenv.databases.postgres.loading._templates import (
-    Stamp,
     Template,
     database_name,
     differences,
@@ -49,7 +48,6 @@ __all__ = [
     "Dump",
     "Leftover",
     "Loaded",
-    "OfficialSet",
     "PostgresDatabase",
     "PostgresFolderSource",
     "PostgresQueries",
@@ -57,7 +55,6 @@ __all__ = [
     "PostgresSource",
     "ServerError",
     "ServerVersion",
-    "Stamp",
     "Template",
     "database_name",
     "differences",

@@ -1,23 +1,24 @@
-"""Answers of the server as values: errors in birdenv's words, and rows, never more than is allowed.
+"""Convert the server's answers into values: errors, and rows within their allowance.
 
-What Python has no value for stays text. Dates and times beyond Python's calendar (infinity, BC, the year
-99999) and intervals of months keep PostgreSQL's own spelling (ISO, in UTC); `char(n)` loses the blanks that
-pad it. The exception is JSON of more levels than comparing, hashing and writing it down could follow: that is
-an error, not text that looks equal.
+Values that Python has no type for stay text. Dates and times outside Python's calendar (infinity, BC, the
+year 99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)` lose their
+padding. JSON that is nested too deeply to be compared, hashed and written is an error.
 
-Databases and roles of episodes have names of their own on the server. Values of the types that hold such a
-name (`current_database()`, `current_user`, columns of the catalogs) and messages show a stable name instead,
-the same in every run.
+The databases and roles of episodes have unique names on the server. Values of the types that hold such names
+(`current_database()`, `current_user`, catalog columns) and messages show a stable name instead, which is the
+same in every run.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import psycopg
+from psycopg.abc import Transformer as AnyTransformer
 from psycopg.adapt import Loader
+from psycopg.pq import DiagnosticField
 from psycopg.pq.abc import PGresult
 from psycopg.types.datetime import (
     DateLoader,
@@ -33,23 +34,19 @@ from psycopg.types.string import TextLoader
 from birdenv.databases._results import Allowance, ErrorKind, QueryError, Row, RowSink, bytes_of
 from birdenv.databases.postgres.server._server import one_line
 
-if TYPE_CHECKING:
-    from psycopg.abc import Transformer as AnyTransformer
-
-
 _TYPES: Final = (19, 1033, 4096)  # name, aclitem, regrole
 
 
 def with_shown_names(text: str, shown: Mapping[str, str]) -> str:
-    """Return the text with every made-up name replaced."""
+    """Return the text with each name in `shown` replaced."""
     for name, other in shown.items():
         text = text.replace(name, other)
     return text
 
 
 def show_names(connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
-    """Replace the names in all values of those types that are read on a connection."""
-    written = {f'"{name}"': other for name, other in shown.items()} | dict(shown)  # as an identifier, first
+    """Replace the names in `shown` in all values of name types that are read on a connection."""
+    written = {f'"{name}"': other for name, other in shown.items()} | dict(shown)  # quoted ones first
 
     class ShownNameLoader(TextLoader):
         def load(self, data: Any) -> str | bytes:
@@ -61,20 +58,20 @@ def show_names(connection: psycopg.Connection[Any], shown: Mapping[str, str]) ->
 
 
 MOST_LEVELS: Final = 100
-"""Levels of arrays and objects in a value of JSON, at most."""
+"""Maximum nesting depth of a JSON value."""
 
 _JSON_TEXT: Final = re.compile(rb'"(?:[^"\\]++|\\.)*+"', re.DOTALL)
 _BRACKETS: Final = re.compile(rb"[\[\]{}]")
 
 
 def use_tolerant_loaders(connection: psycopg.Connection[Any]) -> None:
-    """Let every value of the types above load on this connection."""
+    """Register loaders on the connection that follow the rules of this module."""
     for name, loader in _LOADERS.items():
         connection.adapters.register_loader(name, loader)
 
 
 class _OrText(Loader):
-    """Before a loader of psycopg: what that one refuses stays text."""
+    """Return a value as text if psycopg's own loader refuses it."""
 
     def load(self, data: Any) -> Any:
         try:
@@ -83,28 +80,8 @@ class _OrText(Loader):
             return bytes(data).decode()
 
 
-class _DateOrText(_OrText, DateLoader):
-    pass
-
-
-class _TimeOrText(_OrText, TimeLoader):
-    pass
-
-
-class _TimetzOrText(_OrText, TimetzLoader):
-    pass
-
-
-class _TimestampOrText(_OrText, TimestampLoader):
-    pass
-
-
-class _TimestamptzOrText(_OrText, TimestamptzLoader):
-    pass
-
-
 class _IntervalOrText(_OrText, IntervalLoader):
-    """A month has no fixed length, so an interval of months or years cannot be Python's `timedelta`."""
+    """Keep intervals with months or years as text: a month has no fixed length as a `timedelta`."""
 
     def load(self, data: Any) -> Any:
         text = bytes(data)
@@ -112,7 +89,7 @@ class _IntervalOrText(_OrText, IntervalLoader):
 
 
 def levels_of_json(text: bytes) -> int:
-    """Count the levels of arrays and objects in JSON, in linear time; up to `MOST_LEVELS` it may be fewer."""
+    """Return the nesting depth of JSON text, in linear time. Up to `MOST_LEVELS`, it is an upper bound."""
     brackets = text.count(b"[") + text.count(b"{")
     if brackets <= MOST_LEVELS:  # as nearly always
         return brackets
@@ -124,7 +101,7 @@ def levels_of_json(text: bytes) -> int:
 
 
 class _Bounded(Loader):
-    """Before a loader of JSON: what is nested too deeply is an error."""
+    """Refuse JSON that is nested too deeply."""
 
     def load(self, data: Any) -> Any:
         if levels_of_json(bytes(data)) > MOST_LEVELS:
@@ -132,29 +109,25 @@ class _Bounded(Loader):
         return super().load(data)  # type: ignore[safe-super]
 
 
-class _BoundedJson(_Bounded, JsonLoader):
-    pass
-
-
-class _BoundedJsonb(_Bounded, JsonbLoader):
-    pass
-
-
 class _Unpadded(TextLoader):
     def load(self, data: Any) -> Any:
         return super().load(bytes(data).rstrip(b" "))
 
 
+def _tolerant(first: type[Loader], then: type[Loader]) -> type[Loader]:
+    return type(first.__name__ + then.__name__, (first, then), {})
+
+
 _LOADERS: Final[dict[str, type[Loader]]] = {
-    "date": _DateOrText,
-    "time": _TimeOrText,
-    "timetz": _TimetzOrText,
-    "timestamp": _TimestampOrText,
-    "timestamptz": _TimestamptzOrText,
+    "date": _tolerant(_OrText, DateLoader),
+    "time": _tolerant(_OrText, TimeLoader),
+    "timetz": _tolerant(_OrText, TimetzLoader),
+    "timestamp": _tolerant(_OrText, TimestampLoader),
+    "timestamptz": _tolerant(_OrText, TimestamptzLoader),
     "interval": _IntervalOrText,
     "bpchar": _Unpadded,
-    "json": _BoundedJson,
-    "jsonb": _BoundedJsonb,
+    "json": _tolerant(_Bounded, JsonLoader),
+    "jsonb": _tolerant(_Bounded, JsonbLoader),
 }
 
 
@@ -173,16 +146,16 @@ _KINDS: Final[tuple[tuple[str, ErrorKind], ...]] = (
     ("53", "too_large"),
     ("54", "too_large"),
 )
-"""Kind of error by the beginning of its SQLSTATE; the first that fits."""
+"""Kinds of errors by the beginning of the SQLSTATE. The first match counts."""
 
 
 def sqlstate(answer: PGresult) -> str:
-    """Return the SQLSTATE of an error; empty where the error is not the server's."""
+    """Return the SQLSTATE of an error, or an empty text if the error does not come from the server."""
     return _field(answer, "SQLSTATE")
 
 
 def query_error(answer: PGresult) -> QueryError:
-    """Return an error that the server told: its message on one line, with the SQLSTATE."""
+    """Convert an error of the server: its message on one line, followed by the SQLSTATE."""
     state, message = sqlstate(answer), " ".join(_field(answer, "MESSAGE_PRIMARY").split())
     known = (kind for start, kind in _KINDS if state.startswith(start))
     kind: ErrorKind = next(known, "engine")
@@ -194,19 +167,23 @@ def query_error(answer: PGresult) -> QueryError:
 
 
 def _field(answer: PGresult, name: str) -> str:
-    from psycopg.pq import DiagnosticField
-
     return (answer.error_field(DiagnosticField[name]) or b"").decode(errors="replace")
 
 
-# What Python takes, at most: for a character that came in (`{1,1}` makes Decimals of 104 bytes), and for a
-# cell or row besides.
+# Upper bounds of Python's memory for each received character (`{1,1}` makes Decimals of 104 bytes), and for
+# each cell or row in addition.
 _CHARACTER_BYTES: Final = 60
 _CELL_BYTES: Final = 120
 
 
 class Rows:
-    """The rows that a statement has returned so far, for `values`. They go to the sink if there is one."""
+    """Collects the rows of a statement within its allowance, or passes them to a sink.
+
+    Args:
+        values: converts values.
+        allowance: the limits on rows and bytes.
+        sink: the receiver of the rows, if any.
+    """
 
     def __init__(self, values: AnyTransformer, allowance: Allowance, sink: RowSink | None) -> None:
         self._values = values
@@ -216,17 +193,17 @@ class Rows:
         self._count = 0
         self._is_counted = sink is not None
         self.columns: tuple[str, ...] | None = None
-        """None until there is an answer with columns."""
+        """The column names; None before the first answer with columns."""
         self.rows: list[Row] = []
         self.is_enough = False
-        """Whether nothing more is to be taken."""
+        """Whether no more rows are needed."""
         self.is_cut = False
-        """Whether more rows were there than are allowed, or wanted by the sink."""
+        """Whether there were more rows than the allowance, or the sink wanted no more."""
         self.failure: QueryError | None = None
-        """Why they cannot be given."""
+        """Why the rows cannot be returned."""
 
     def take(self, answer: PGresult, received: int) -> None:
-        """Read the next rows; `received` bytes came in for the statement, at least."""
+        """Read the rows of an answer. `received` is a lower bound of the bytes received so far."""
         if self.is_enough:
             return
         is_first = self.columns is None
@@ -239,7 +216,7 @@ class Rows:
         try:
             self._values.set_pgresult(answer, set_loaders=is_first)
             rows: list[Row] = self._values.load_rows(0, answer.ntuples, tuple)
-        except Exception as error:  # what a value may raise while it is read is the driver's choice
+        except Exception as error:  # the driver's loaders may raise anything
             self.failure = QueryError("engine", f"the result cannot be read: {one_line(error)}")
             self.is_enough = True
             return
@@ -255,9 +232,7 @@ class Rows:
             self.is_enough = self.is_cut = True
 
     def _fits(self, rows: list[Row], received: int) -> bool:
-        """Return whether the next rows are allowed. They are counted only once so much has come in that they
-        might not be.
-        """
+        """Return whether the rows fit. They are counted exactly once an upper bound exceeds the allowance."""
         if not self._is_counted:
             cells = (len(self.columns or ()) + 1) * self._count
             if _CHARACTER_BYTES * received + _CELL_BYTES * cells <= self._allowance.bytes:
@@ -269,5 +244,5 @@ class Rows:
 
 
 def too_large(allowance: Allowance) -> QueryError:
-    """Return the message for rows that are larger than allowed."""
+    """Return the error for rows that exceed the allowance."""
     return QueryError("too_large", f"the rows take more than {allowance.bytes:g} bytes")

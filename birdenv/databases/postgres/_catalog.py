@@ -1,15 +1,14 @@
-"""A PostgreSQL database's schema from its catalogs as values and as text, and its contents (`DatabaseState`).
+"""Read the schema of a PostgreSQL database from its catalogs, and its contents (`DatabaseState`).
 
-Names of schemas are left out for `public`. What belongs to an extension is left out, and so are owners,
-rights and comments. Nothing depends on the numbers that the server gives to objects, but the order in which
-tables were made.
+Names in the schema `public` are written without the schema. Objects that belong to extensions, owners, rights
+and comments are left out. Object ids on the server only affect the order of tables in `schema_text`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any, Final, TypeAlias
+from typing import Any, Final
 
 from birdenv.databases._results import (
     Allowance,
@@ -21,9 +20,6 @@ from birdenv.databases._results import (
     bytes_of,
 )
 from birdenv.databases.postgres._session import Session
-
-Fetch: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
-"""Runs one statement of ours and gives all its rows."""
 
 _OURS: Final = """
   n.nspname <> 'information_schema' AND NOT starts_with(n.nspname, 'pg_') AND NOT EXISTS (
@@ -53,7 +49,7 @@ _FREE_SEQUENCE: Final = """
   c.relkind = 'S' AND NOT EXISTS (SELECT 1 FROM pg_depend AS x WHERE x.classid = 'pg_class'::regclass
     AND x.objid = c.oid AND x.deptype IN ('a', 'i'))
 """
-"""A sequence that is not a column's own, which counts also what was rolled back."""
+"""Sequences that belong to no column. (A column's own sequence also counts rows that were rolled back.)"""
 
 _COLUMNS: Final = """
   SELECT jsonb_agg(jsonb_build_object(
@@ -157,33 +153,6 @@ ORDER BY c.oid
 """
 
 
-def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
-    """Return every table, view, sequence, trigger, routine and type; keys as in `DatabaseState.schema`, with
-    the name of its table before a trigger's, and the types of its arguments after a routine's.
-    """
-    return dict(sorted(fetch(_SCHEMA)))
-
-
-def content_queries(fetch: Fetch) -> dict[str, str]:
-    """Return a query for the contents of every table, view and free sequence, by the key in
-    `DatabaseState.contents`."""
-    return dict(sorted(fetch(_CONTENTS)))
-
-
-def definitions(fetch: Fetch) -> tuple[str, ...]:
-    """Return the text of everything that computes, as the server writes it, sorted."""
-    return tuple(sorted(text for (text,) in fetch(_DEFINITIONS) if text))
-
-
-def schema_text(fetch: Fetch) -> str:
-    """Return CREATE TABLE statements, in the order in which the tables were made."""
-    texts = []
-    for name, columns, constraints in fetch(_TABLES):
-        lines = ",\n".join(f"    {line}" for line in [*(columns or []), *(constraints or [])])
-        texts.append(f"CREATE TABLE {name} (\n{lines}\n);")
-    return "\n\n".join(texts)
-
-
 class _UnreadableError(Exception):
     def __init__(self, error: QueryError) -> None:
         super().__init__(error.message)
@@ -193,21 +162,27 @@ class _UnreadableError(Exception):
 def read_state(
     session: Session, like: DatabaseState | None, allowance: Callable[[], Allowance]
 ) -> DatabaseState | QueryError:
-    """Return what is committed, in a session of its own; `allowance` gives what the next statement may cost,
-    and all contents together take no more bytes than that.
+    """Return the committed schema and contents, read in a session that nobody else uses.
 
-    What is asked of the catalogs means the catalogs' own names: a script that is graded may have made others.
+    In the schema, a trigger's key includes the name of its table, and a routine's key the types of its
+    arguments. Catalog queries look names up in `pg_catalog` only, because a graded script may have created
+    objects with the same names.
+
+    Args:
+        session: the session.
+        like: a state to compare with; if its schema differs, the contents are not read.
+        allowance: returns the limits for the next statement. Its bytes also limit all contents together.
     """
     session.command("SET search_path = pg_catalog, pg_temp")
     try:
-        schema = read_schema(lambda sql: _rows(session, sql, allowance()))
-        texts = definitions(lambda sql: _rows(session, sql, allowance()))
+        schema: dict[str, SchemaObject] = dict(sorted(_rows(session, _SCHEMA, allowance())))
+        texts = tuple(sorted(text for (text,) in _rows(session, _DEFINITIONS, allowance()) if text))
         if like is not None and like.schema != schema:
             return DatabaseState(schema, {}, texts)
-        queries = content_queries(lambda sql: _rows(session, sql, allowance()))
+        queries: dict[str, str] = dict(sorted(_rows(session, _CONTENTS, allowance())))
     except _UnreadableError as unreadable:
         return unreadable.error
-    session.command("SET search_path = public")  # views call what they call
+    session.command("SET search_path = public")  # functions of views need it
     contents: dict[str, Result] = {}
     left = allowance().bytes
     for key, sql in queries.items():
@@ -219,15 +194,19 @@ def read_state(
 
 
 def read_schema_text(session: Session, allowance: Allowance) -> str | QueryError:
-    """Return the CREATE TABLE statements of everything."""
-    try:
-        return schema_text(lambda sql: _rows(session, sql, allowance))
-    except _UnreadableError as unreadable:
-        return unreadable.error
+    """Return the CREATE TABLE statements of all tables in the order of their creation, or an error."""
+    found = session.run(_TABLES, allowance)
+    if isinstance(found, QueryError):
+        return found
+    texts = []
+    for name, columns, constraints in found.rows:
+        lines = ",\n".join(f"    {line}" for line in [*(columns or []), *(constraints or [])])
+        texts.append(f"CREATE TABLE {name} (\n{lines}\n);")
+    return "\n\n".join(texts)
 
 
 def _content(session: Session, sql: str, allowance: Allowance) -> Result:
-    """Read a table or view in a read-only transaction: a view may call anything."""
+    """Read a table or view in a read-only transaction, because a view may call any function."""
     failure = session.command("BEGIN TRANSACTION READ ONLY")
     result = failure or session.run(sql, allowance)
     session.command("ROLLBACK")

@@ -1,14 +1,13 @@
-"""One statement on a connection: sent, waited for until its deadline, its answers handed on as they come.
+"""Run one statement on a non-blocking connection, with a deadline and a disk quota.
 
-libpq is driven without blocking, so that the one thread that waits is also the one that says stop: at the
-deadline, or when the database has grown too much, the server is asked to cancel, and a second later the
-connection is cut. What a row takes is counted on its way in, as far as libpq shows that before it has all of
-it; what comes in one go is counted after.
+libpq is driven without blocking, so that the waiting thread can also stop the statement: at the deadline, or
+when the database has grown too much, it asks the server to cancel the statement, and cuts the connection one
+second later. Bytes are counted while they arrive, as far as libpq reports them before a row is complete.
 
-PostgreSQL has no quota for a database. So whoever waits for a statement looks now and then at the size of the
-clone's files, and has the statement cancelled that takes them too far. How far that goes beyond the limit is
-what can be written between two looks. What a statement that was stopped leaves in the files may stay there:
-reading goes on then, and so does whatever makes room.
+PostgreSQL has no quota for a database. The waiting thread therefore checks the size of the clone's files from
+time to time, and cancels a statement that exceeds the limit. The excess is at most what can be written
+between two checks. A cancelled statement may leave its data in the files; statements that read or free space
+still run after that.
 """
 
 from __future__ import annotations
@@ -22,51 +21,50 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import psycopg
+from psycopg.pq import ConnStatus
+from psycopg.pq.abc import PGresult
 
 from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES
 
-if TYPE_CHECKING:
-    import psycopg
-    from psycopg.pq.abc import PGresult
-
-
 MOST_GROWTH: Final = GROWTH_BYTES
-"""Bytes that a clone may take beyond its template, as an image of an SQLite file may."""
+"""Bytes by which a clone may outgrow its template; the same limit as for an image of an SQLite file."""
 
 LOCK_BYTES: Final = 2**17
-"""What a lock in a clone counts for: all sessions of a server share one table of locks, some ten thousand."""
+"""Bytes that each lock in a clone counts for, because all sessions of a server share some 10,000 locks."""
 
-_SELDOM: Final = 0.25  # seconds of running statements between two looks
-_OFTEN: Final = 0.02  # the same, once half of the room is taken
-_PAUSE: Final = 0.005  # until an answer that is not there yet is waited for again
-_SLACK: Final = 16 * 2**20  # what reading may leave: maps of free space, and other things of the server's
+_SELDOM: Final = 0.25  # seconds of running statements between two checks
+_OFTEN: Final = 0.02  # the same, once half of the quota is used
+_PAUSE: Final = 0.005  # seconds until an answer that has not arrived is checked again
+_SLACK: Final = 16 * 2**20  # reading may add this much: free space maps and other files of the server
 
 
 class DiskQuota:
-    """The disk quota of a clone; `ask` lets another thread find out its growth in bytes."""
+    """The disk quota of a clone. `ask` requests the clone's growth in bytes from another thread."""
 
     def __init__(self, ask: Callable[[], Future[int]]) -> None:
         self._ask = ask
         self._asked: Future[int] | None = None
         self._left = _SELDOM
         self._due = 0.0
-        self._allowed: int | None = MOST_GROWTH  # None after a stop, until the next look
+        self._allowed: int | None = MOST_GROWTH  # None after a stop, until the next check
 
     def begin(self) -> None:
-        """A statement starts."""
+        """Note that a statement has started."""
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """Note that the look has ended. Its duration decides when the next one is due."""
+        """Note that the statement has ended, and keep the time that remains until the next check."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
-        """Return the seconds until `is_beyond` has to be asked again."""
+        """Return the seconds until `is_beyond` must be called again."""
         return max(self._due - time.monotonic(), 0.0)
 
     def is_beyond(self) -> bool:
-        """Return whether the statement that runs has to be stopped; says so once."""
+        """Return whether the running statement must be stopped. Returns True only once for each excess."""
         now = time.monotonic()
         if now < self._due:
             return False
@@ -76,7 +74,7 @@ class DiskQuota:
             self._due = now + _PAUSE
             return False
         asked, self._asked = self._asked, None
-        if asked.exception() is not None:  # no server: the statement itself will say so
+        if asked.exception() is not None:  # the server is lost: the statement itself will fail
             self._due = now + _SELDOM
             return False
         grown = asked.result()
@@ -95,7 +93,7 @@ _SLACK_BYTES: Final = 2**20
 
 
 class NonblockingConnection:
-    """A connection that runs one statement after another; used by one thread at a time."""
+    """A connection that runs one statement after another. Only one thread may use it at a time."""
 
     def __init__(self, connection: psycopg.Connection[Any]) -> None:
         self._connection = connection
@@ -103,37 +101,41 @@ class NonblockingConnection:
         self._ready = select.poll()
         self._ready.register(self._libpq.socket, select.POLLIN)
         self.was_stopped = False
-        """Whether the latest statement was cancelled, for either of these reasons or by `stop`."""
+        """Whether the latest statement was cancelled for any reason, including `stop`."""
         self.was_late = False
-        """Whether its deadline was why."""
+        """Whether it was cancelled at its deadline."""
         self.was_overgrown = False
-        """Whether what it wrote was why."""
+        """Whether it was cancelled because it wrote too much."""
         self.received = 0
-        """Bytes that came in for it, at least."""
+        """Lower bound of the bytes received for it."""
 
     @property
     def is_lost(self) -> bool:
         """Return whether the connection is gone."""
-        from psycopg.pq import ConnStatus
-
         return self._libpq.status != ConnStatus.OK
 
     @property
     def is_quiet(self) -> bool:
-        """Return whether the connection is there and nothing has come in that nobody asked for."""
+        """Return whether the connection is alive and the server has sent nothing unrequested."""
         return not self.is_lost and not self._ready.poll(0)
 
     def answers(
         self, sql: bytes, seconds: float, most_bytes: float, *, script: bool, growth: DiskQuota | None = None
     ) -> Iterator[PGresult]:
-        """Run a text and give the server's answers; rows come in several, the last of them without any.
+        """Run SQL and yield the server's answers. Rows are spread over several answers, the last one empty.
 
-        `script`: the text may hold several statements; otherwise the server refuses more than one. Whoever
-        does not take all answers has to call `cut`. Ends without another answer when the connection is lost.
-        Raises `OverflowError`, and cuts the connection, for a row that takes far more than `most_bytes`.
+        A caller that does not consume all answers must call `cut`. If the connection is lost, iteration ends.
+
+        Args:
+            sql: the text.
+            seconds: the time until the deadline.
+            most_bytes: maximum size of a row.
+            script: allow several statements; otherwise the server refuses more than one.
+            growth: the disk quota to check.
+
+        Raises:
+            OverflowError: a row is far larger than `most_bytes`. The connection is cut.
         """
-        import psycopg
-
         self.was_stopped = self.was_late = self.was_overgrown = False
         self.received = 0
         self._most = 2 * most_bytes + _SLACK_BYTES  # bytes are sent as two characters each
@@ -151,7 +153,7 @@ class NonblockingConnection:
             while (answer := self._next()) is not None:
                 yield answer
             while self._libpq.notifies():
-                pass  # libpq would keep them all
+                pass  # discard them, or libpq keeps them all
         except psycopg.OperationalError:
             self.cut()
         finally:
@@ -159,9 +161,7 @@ class NonblockingConnection:
                 growth.end()
 
     def stop(self) -> None:
-        """Ask the server to stop the statement that runs; its remaining answers are still to be taken."""
-        import psycopg
-
+        """Ask the server to cancel the running statement. Its remaining answers must still be consumed."""
         self.was_stopped = True
         self._deadline = time.monotonic() + _GRACE_SECONDS
         with suppress(psycopg.Error, OSError):
@@ -172,7 +172,7 @@ class NonblockingConnection:
         self._connection.close()
 
     def cut(self) -> None:
-        """Break the connection off, whatever the server does."""
+        """Cut the connection at once, without waiting for the server."""
         if not self._connection.closed:
             with suppress(OSError), socket.socket(fileno=os.dup(self._libpq.socket)) as line:
                 line.shutdown(socket.SHUT_RDWR)
@@ -192,7 +192,7 @@ class NonblockingConnection:
         return self._libpq.get_result()
 
     def _flush(self) -> None:
-        """Send all of a long text; the server may have to tell something before it takes more."""
+        """Send all of a long text. The server may have to send something before it receives more."""
         while self._libpq.flush():
             self._ready.modify(self._libpq.socket, select.POLLIN | select.POLLOUT)
             try:
@@ -204,7 +204,7 @@ class NonblockingConnection:
                 self._libpq.consume_input()
 
     def _wait(self) -> bool:
-        """Wait for the server. Return False if it did not answer in time, and the connection was cut."""
+        """Wait for the server. Return False if it did not answer in time and the connection was cut."""
         while True:
             growth = None if self.was_stopped else self._growth
             if growth is not None and growth.is_beyond():

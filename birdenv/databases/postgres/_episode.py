@@ -1,9 +1,9 @@
-"""An episode's own PostgreSQL database: whatever is typed, the answer is a value and the template is safe.
+"""An episode's own PostgreSQL database. Every statement returns a value, and the template never changes.
 
-An episode starts in sessions on the database that all share, whose role may only read, and to which nothing
-sticks. The first statement that is no plain reading, or is refused there, moves it to a clone: that statement
-is run again there, and the episode stays. So every state that a statement can leave behind (transactions,
-temporary tables, settings, locks) lives in the clone from its beginning.
+An episode starts in sessions on a shared database, as a role that may only read and can leave nothing behind.
+The first statement that is not a plain query, or is refused there, moves the episode to a clone: the
+statement is run again there, and the episode stays there. So all state that a statement can leave behind
+(transactions, temporary tables, settings, locks) is in the clone from the start.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Final
 
 from birdenv.databases._limits import Limits
@@ -34,9 +33,9 @@ from birdenv.sql import LONGEST_SQL, NO_QUERY, STICKING, first_words, split_scri
 
 
 def _is_shared(words: tuple[str, ...]) -> bool:
-    """Return whether a statement with these first words may run where others read, gold among them.
+    """Return whether a statement with these first words may run in the shared database, as gold SQL does.
 
-    What EXPLAIN tells with options (ANALYZE, BUFFERS) is also which tables were read before.
+    EXPLAIN with options may not: ANALYZE and BUFFERS show which tables were read before.
     """
     if words[:1] == ("EXPLAIN",):
         return words[1:] in (("SELECT",), ("WITH",), ("VALUES",), ("TABLE",))
@@ -50,7 +49,7 @@ _SIZE: Final = "SELECT pg_database_size(current_database())"
 
 @dataclass(frozen=True, slots=True)
 class EpisodeContext:
-    """What an episode shares with other episodes: the server, and the databases of one template."""
+    """The resources that episodes on one template share: the server, and the copies of the template."""
 
     server: PostgresServer
     pool: ClonePool
@@ -59,63 +58,60 @@ class EpisodeContext:
 
 
 class PostgresDatabase:
-    """One episode's database; made by `PostgresSource.open`, used by one thread at a time.
+    """One episode's database, opened by `PostgresSource.open`. Only one thread may use it at a time.
 
-    Private to the episode and fully writable; every statement runs under `limits`. SQL never raises: it
-    gives a `QueryResult` or a `QueryError`. What raises is the loss of the server: `ServerError`, after which
-    the episode is over. Using a closed database raises `ValueError`.
+    The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
+    raises no exception: it returns a `QueryResult` or a `QueryError`. If the server is lost, methods raise
+    `ServerError`, and the episode is over. Using a closed database raises `ValueError`.
     """
 
     def __init__(self, surroundings: EpisodeContext, limits: Limits, source: object) -> None:
-        """`source` is not closed while the database is there."""
-        self._source = source
+        self._source = source  # a reference keeps the source open
         self._around = surroundings
         self._limits = limits
-        self._start: Snapshot | None = None  # which the next clone is to be made from
+        self._start: Snapshot | None = None  # the origin of the next clone
         self._private: PrivateClone | None = None
         self._is_closed = False
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has a database of its own by now."""
+        """Return whether the episode has its own clone, because it has written something."""
         return self._private is not None or self._start is not None
 
     @property
     def scope(self) -> None:
-        """Not known: here no statement is marked as repeatable."""
+        """Return None: no statement on PostgreSQL is marked as repeatable."""
         return None
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, as the agent's own.
+        """Run one statement of any kind, as the agent does.
 
-        `rows`: fetch at most so many (never more than `limits.rows`); a plain query with more is stopped
-        then, everything else goes on to its end. The time that the first writing statement takes to get a
-        clone is not counted against its deadline. Raises `ValueError` for negative `rows`.
+        `rows` is the maximum number of rows to fetch, up to `limits.rows`. A plain query with more rows is
+        stopped; other statements run to their end. The time to make a clone for the first writing statement
+        does not count. Raises `ValueError` if `rows` is negative.
         """
         return self._execute(sql, self._allowance(rows))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
         """Run one plain query (SELECT, WITH, VALUES or TABLE) that only reads, as grading does.
 
-        It sees the current contents, also what `run` and `execute` wrote. Everything else is refused with
-        kind `denied` and changes nothing; blank text is a `syntax` error. Raises `ValueError` for negative
-        `rows`.
+        The query sees everything that `run` and `execute` wrote. Other statements are refused as `denied` and
+        change nothing; blank text is a `syntax` error. Raises `ValueError` if `rows` is negative.
         """
         return self._query(sql, self._allowance(rows), None)
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does, but show its rows to the sink as they come, and stop when it has seen
-        enough.
+        """Run a query as `query` does, and pass its rows to the sink as they arrive, until it wants no more.
 
-        The result has no rows; it is truncated if the sink, or `limits.rows`, ended it before the last row.
+        The result has no rows. It is truncated if the sink, or `limits.rows`, stopped the query early.
         """
         return self._query(sql, self._allowance(None), sink)
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Run scripts one after another, each cut into its statements, as `execute` does.
+        """Split scripts into statements and run them as `execute` does, within `limits.seconds_in_all`.
 
-        Stops at the first error and returns it, leaving what was done before; otherwise returns the last
-        result, which is empty if there was no statement. All of it gets `limits.seconds_in_all`.
+        Stops at the first error and returns it, without undoing earlier statements. Otherwise returns the
+        last result, which is empty if there was no statement.
         """
         deadline = time.monotonic() + self._limits.seconds_in_all
         result: Result = QueryResult((), ())
@@ -129,12 +125,11 @@ class PostgresDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Return schema and contents as they are now; see `DatabaseState`. An error where they cannot be
-        read.
+        """Roll back any open transaction, and return the schema and contents, or an error.
 
-        A transaction that is still open is rolled back first. With `like`, contents are read only if the
-        schema is the one of `like`, else left empty. Each table is read under `limits`, all together under
-        `limits.seconds_in_all` and `limits.bytes`; what goes beyond is an error in the contents.
+        If `like` is given and has another schema, the contents are not read. Each table is read under
+        `limits`, and all tables together under `limits.seconds_in_all` and `limits.bytes`. A table that
+        exceeds them is an error in the contents.
         """
         self._check_open()
         deadline = time.monotonic() + self._limits.seconds_in_all
@@ -151,11 +146,10 @@ class PostgresDatabase:
         return private.in_new_session(lambda session: read_state(session, like, allowance))
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """Return what is committed, as a value that `restore` takes, here or in another episode of this
-        process on the same template.
+        """Roll back any open transaction, and return the committed contents as a value.
 
-        A transaction that is still open is rolled back first. Temporary tables, settings and locks are not
-        part of it, and the episode itself goes on from it in a new session, without them.
+        `restore` accepts the value here, or in another episode of this process on the same template. It does
+        not include temporary tables, settings and locks: the episode continues in a new session without them.
         """
         self._check_open()
         if self._private is None:
@@ -171,9 +165,9 @@ class PostgresDatabase:
         return self._start
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Go on from a checkpoint; what was done since, or instead, is thrown away.
+        """Continue from a checkpoint, and discard all other changes.
 
-        Raises `ValueError` if it belongs to another database, another version of it, or another engine.
+        Raises `ValueError` if the checkpoint belongs to another database, version or engine.
         """
         self._check_open()
         if not isinstance(checkpoint, Snapshot) or checkpoint.version != self._around.copies:
@@ -183,16 +177,14 @@ class PostgresDatabase:
         return None
 
     def close(self) -> None:
-        """Throw the episode's changes away; closing again does nothing."""
+        """Discard the episode's changes. Closing again does nothing."""
         self._let_go()
         self._is_closed = True
 
     def __enter__(self) -> PostgresDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _execute(self, sql: str, allowance: Allowance) -> Result:
@@ -227,7 +219,7 @@ class PostgresDatabase:
         )
 
     def _own(self) -> PrivateClone:
-        """Return the episode's clone, made now if it is not there yet."""
+        """Return the episode's clone, making it first if necessary."""
         if self._private is None:
             around = self._around
             start = self._start.clone if self._start is not None else None
@@ -246,7 +238,6 @@ class PostgresDatabase:
             raise ValueError("this database is closed")
 
     def _allowance(self, rows: int | None) -> Allowance:
-        """Return what one statement may cost."""
         self._check_open()
         if rows is not None and rows < 0:
             raise ValueError(f"rows cannot be negative: {rows}")
@@ -256,7 +247,7 @@ class PostgresDatabase:
         )
 
     def _allowance_until(self, deadline: float) -> Allowance:
-        """Return what the next of several statements may cost, if there is a deadline for all of them."""
+        """Return the limits for the next statement before a common deadline."""
         allowance, left = self._allowance(None), deadline - time.monotonic()
         if left >= allowance.seconds:
             return allowance

@@ -1,7 +1,7 @@
-"""What everybody may do in a database by PostgreSQL's defaults, and agents may not.
+"""Statements that revoke rights which PostgreSQL grants to everybody by default, and agents must not have.
 
-Taken away once, in the database that copies are made from: rights belong to the database and are copied with
-it. Only a superuser can.
+They run once, as a superuser, in the database that copies are made from: rights belong to a database and are
+copied with it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Final
 
 CONTENTS_OWNER: Final = "birdenv_contents"
-"""Owns what is in the databases that copies are made from, and nothing else on the server, so that
-REASSIGN OWNED in a copy hands over the copy's contents only."""
+"""The role that owns the contents of the databases that copies are made from. It owns nothing else on the
+server, so that REASSIGN OWNED in a copy transfers only the contents of that copy."""
 
 _READABLE_VIEWS: Final = """
     pg_tables pg_views pg_matviews pg_indexes pg_sequences pg_rules pg_policies pg_stats pg_stats_ext
@@ -33,11 +33,11 @@ _FUNCTIONS_OF_THE_SERVER: Final = r"""
     ^pg_current_wal_ ^pg_available_wal_summaries$ ^(txid|pg_xact)_status$ ^pg_get_multixact_members$
     ^pg_xact_commit_timestamp ^pg_last_committed_xact$
 """
-"""Advisory locks are among them: they stand in the table of locks that all sessions of the server share."""
+"""Advisory locks are included, because all sessions of the server share one table of locks."""
 
 _STATISTICS: Final = r"^pg_stat(io)?_"
-"""Functions and views that tell what ran. Gold and predictions run where agents read, and agents that may
-read these learn which tables the gold needs."""
+"""Functions and views that show activity. Gold SQL runs in the databases that agents read, so agents could
+learn from them which tables the gold SQL needs."""
 
 _FUNCTIONS_THAT_STICK: Final = r"""
     ^lo_ ^lo(read|write)$ ^set_config$ ^setseed$ ^pg_notify$ ^pg_sleep
@@ -64,8 +64,8 @@ DO $do$ DECLARE d record; BEGIN
   LOOP EXECUTE format('REVOKE ALL ON DATABASE %I FROM PUBLIC', d.datname); END LOOP;
 END $do$;
 """
-"""Let nobody connect to templates, or on a server that is ours to any database, who was not let in by name.
-The lock is because two at the same time would trip over each other."""
+"""Allow connections to templates, and on the embedded server to any database, only to roles that were granted
+access by name. The lock keeps two processes from updating the same rows at the same time."""
 
 
 def _pattern(words: str) -> str:
@@ -75,7 +75,7 @@ def _pattern(words: str) -> str:
 _EXTENSIONS_OF_THE_SERVER: Final = (
     r"^(pg_(?!trgm$|bigm$)|page|pgstat|pgrow|amcheck$|adminpack$|dblink$|sslinfo$|powa$|system_stats$)|_fdw$"
 )
-"""Extensions whose functions and views show what ran on the server, or reach beyond the database."""
+"""Extensions whose functions and views show activity on the server, or reach beyond the database."""
 
 _HIDE_EXTENSIONS: Final = f"""
 DO $do$ DECLARE o record; BEGIN
@@ -105,8 +105,8 @@ END $do$;
     + _REVOKE_FUNCTIONS.format(pattern=_pattern(_FUNCTIONS_OF_THE_SERVER))
     + _HIDE_EXTENSIONS.format(also="")
 )
-"""Neighbours, their sessions and databases, and the server's own state: what would let an agent see them, or
-end them. `information_schema` goes on working: its views read with their owner's rights."""
+"""Revoke everything by which an agent could see or end other sessions and databases, or see the state of the
+server. `information_schema` still works, because its views read with the rights of their owner."""
 
 ONLY_READING: Final = (
     _REVOKE_FUNCTIONS.format(pattern=_pattern(_FUNCTIONS_THAT_STICK))
@@ -129,8 +129,8 @@ DO $do$ DECLARE s record; BEGIN
 END $do$;
 """ + _HIDE_EXTENSIONS.format(also=", {reader}")
 )
-"""For the database that many episodes read: what a plain SELECT could leave behind in it or in a session, or
-by which it could wait; and the rights of the role `reader` that everybody reads as."""
+"""For the database that many episodes read: revoke everything by which a plain SELECT could wait, or leave
+something behind in the database or in a session; and grant reading to the role `reader`."""
 
 HAND_OVER: Final = f"""
 DO $do$ DECLARE o record; BEGIN
@@ -163,4 +163,4 @@ DO $do$ DECLARE o record; BEGIN
   LOOP EXECUTE o.what || ' OWNER TO {CONTENTS_OWNER}'; END LOOP;
 END $do$;
 """
-"""Make the owner of everything that is no extension's `CONTENTS_OWNER`."""
+"""Make `CONTENTS_OWNER` the owner of everything that does not belong to an extension."""

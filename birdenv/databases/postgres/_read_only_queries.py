@@ -1,51 +1,50 @@
-"""Read-only queries on a PostgreSQL server that somebody else runs, named by a connection string.
+"""Read-only queries on an external PostgreSQL server, named by a connection string.
 
-Each query gets a session of its own, so nothing that it leaves behind (settings, locks, temporary tables)
-meets the next one. The transaction is made read only and then used once, after which it cannot be made
-writable again; the query is first declared as a cursor, which takes one plain query and nothing else, and
-then run. (Fetching from the cursor would let the server write each chunk to its disk first, however large its
-rows are.)
+Each query runs in its own session, so that nothing it leaves behind (settings, locks, temporary tables)
+affects the next query. The transaction is made read-only, and a first query in it keeps it read-only. The
+query is declared as a cursor, which accepts only one plain query, and then run. (Rows are not fetched from
+the cursor, because the server would write each chunk of them to disk first.)
 
-What this cannot do is take away what the role itself may do: a superuser's SELECT reads and writes files of
-the server (`Server.superuser` says so). Use a role that may only read.
+This does not restrict the role itself: a superuser's SELECT can read and write files of the server
+(`ServerVersion.superuser`). Use a role that may only read.
 """
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
+
+import psycopg
 
 from birdenv.databases._limits import Limits
 from birdenv.databases._results import Allowance, NoAnswerError, QueryError, QueryResult, Result
-from birdenv.databases.postgres.server._server import read_dsn
+from birdenv.databases.postgres._session import FOREIGN_SETTINGS, Session, open_foreign_session
+from birdenv.databases.postgres.server._server import one_line, read_dsn
 from birdenv.databases.sqlite._connection import text_fault
 
-if TYPE_CHECKING:
-    from birdenv.databases.postgres._session import Session
-
 _DEFAULT_LIMITS: Final = Limits()
-_GRACE_SECONDS: Final = 1.0  # until the server stops by itself what we could not stop
-_MOST_UNREACHABLE: Final = 5  # failures to connect in a row after which nobody tries again
+_GRACE_SECONDS: Final = 1.0  # until the server stops a statement that we could not stop
+_MOST_UNREACHABLE: Final = 5  # consecutive connection failures after which we stop trying
 _ENDED: Final = "57P"
-"""SQLSTATEs of a session that the server ended."""
+"""Beginning of the SQLSTATE if the server ended the session."""
 _SERVER_LIMITS: Final = ("53", "54")
-"""SQLSTATEs of what is too large for the server."""
+"""Beginnings of the SQLSTATE if the statement exceeds a limit of the server."""
 _LATE: Final = QueryError("timeout", "")
 
 
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
-    """The version of the server, such as `PostgreSQL 15.18`, and whether our role is a superuser there."""
+    """The server's version, such as `PostgreSQL 15.18`, and whether the role is a superuser there."""
 
     engine: str
     superuser: bool
 
 
 class PostgresQueries:
-    """Plain queries on one database, each in a fresh session; several threads may ask at once.
+    """Runs plain queries on one database, each in a new session. Thread-safe.
 
-    Raises `InputError` if `dsn` cannot be read as a connection string. No message ever holds a password.
+    No error message contains a password. Raises `InputError` if `dsn` is not a valid connection string.
     """
 
     dialect = "postgres"
@@ -56,7 +55,7 @@ class PostgresQueries:
         self._unreachable = 0  # times in a row
 
     def server(self) -> ServerVersion | NoAnswerError:
-        """Connect once, and say who answers."""
+        """Connect once, and return the version of the server, or the error."""
         result = self.query("SELECT current_setting('server_version'), current_setting('is_superuser')")
         if isinstance(result, NoAnswerError):
             return result
@@ -66,11 +65,11 @@ class PostgresQueries:
         return ServerVersion(f"PostgreSQL {version.split()[0]}", superuser == "on")
 
     def query(self, sql: str, limits: Limits = _DEFAULT_LIMITS) -> Result:
-        """Run one plain query (SELECT, WITH, VALUES, TABLE); `limits` hold from its start to its last row.
+        """Run one plain query (SELECT, WITH, VALUES, TABLE) under limits.
 
-        Statements of other kinds are refused: with kind `denied` where the server can tell, else as a
-        `syntax` error. Messages end in the SQLSTATE. A lost connection is tried once more; after that, and
-        wherever the error is not the query's, the answer is a `NoAnswerError`.
+        Statements of other kinds are refused, either as `denied` or as a `syntax` error. Error messages end
+        with the SQLSTATE. After a lost connection, the query is tried once more. An error that is not the
+        query's fault, such as a second lost connection, is a `NoAnswerError`.
         """
         fault = text_fault(sql)
         if fault is not None:
@@ -79,11 +78,6 @@ class PostgresQueries:
         return self._attempt(sql, limits) if isinstance(result, NoAnswerError) else result
 
     def _attempt(self, sql: str, limits: Limits) -> Result:
-        import psycopg
-
-        from birdenv.databases.postgres._session import open_foreign_session
-        from birdenv.databases.postgres.server._server import one_line
-
         if self._unreachable >= _MOST_UNREACHABLE:
             return NoAnswerError(
                 "engine", f"not tried: the server was out of reach {self._unreachable} times"
@@ -108,10 +102,9 @@ class PostgresQueries:
         return type(result)(result.kind, result.message, elapsed)
 
     def _explained(self, error: QueryError, session: Session, limits: Limits) -> QueryError:
-        """Return what the error says of a query that should be plain.
+        """Adapt an error: `denied` is kept for statements other than plain queries.
 
-        `denied` is for what is no plain query; INTO is a syntax error to a cursor. A table that the role may
-        not read is the query's own failure.
+        A cursor reports INTO as a syntax error. Reading a table without the right to is an `engine` error.
         """
         state, kind, message = session.fatal, error.kind, self._dsn.without_secrets(error.message)
         if kind == "timeout":
@@ -131,8 +124,6 @@ class PostgresQueries:
 
 
 def _run(session: Session, sql: str, limits: Limits) -> Result:
-    from birdenv.databases.postgres._session import FOREIGN_SETTINGS
-
     end = time.monotonic() + limits.seconds
     milliseconds = int(min((limits.seconds + _GRACE_SECONDS) * 1000, 2**31 - 1))
     begin = f"SET statement_timeout = {milliseconds}; BEGIN TRANSACTION READ ONLY; SELECT 1"

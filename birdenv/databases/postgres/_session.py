@@ -1,4 +1,4 @@
-"""A session for agents: statements under limits, answered with values, on settings that never differ."""
+"""Sessions in which agents' statements run, under limits and with fixed settings. Results are values."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from birdenv.databases.postgres.server._server import Dsn, PostgresServer, Serve
 LOST: Final = "the connection was lost"
 
 _WRITTEN_VALUES: Final = {
-    # Everything that changes how values are written.
+    # All settings that change how values are written.
     "TimeZone": "UTC",
     "DateStyle": "ISO,YMD",
     "IntervalStyle": "postgres",
@@ -49,23 +49,25 @@ _READING: Final = {"default_transaction_read_only": "on", "idle_in_transaction_s
 FOREIGN_SETTINGS: Final = "".join(
     f"SET {name} = '{value}'; " for name, value in {**_WRITTEN_VALUES, **_READING}.items()
 )
-"""For reading in a database that is not ours, where names mean what its owner says."""
+"""Settings for reading a database that somebody else owns. They leave its search path unchanged."""
 _CONNECT_SECONDS: Final = 10
 _REFUSED: Final = re.compile(r"FATAL:\s*(?!.*(?:too many|slots|memory|space|fork|database system))(.*)")
-"""What a server says that is there and has room, but no session for this role in this database."""
-_OUR_SECONDS: Final = 30.0  # for a statement of our own, which takes a millisecond
+"""The error of a server that is up and has room, but refuses a session to this role in this database."""
+_OUR_SECONDS: Final = 30.0  # for one of our own statements, which normally takes a millisecond
 _OUR_BYTES: Final = 2**20
 _WITH_ROWS: Final = frozenset({ExecStatus.TUPLES_OK, ExecStatus.TUPLES_CHUNK})
 
 
 class SessionRefusedError(ServerError):
-    """The server is there, and refuses a session to one role in one database; its words."""
+    """The server is up, but refuses a session to a role in a database. The message is the server's."""
 
 
 class Session:
-    """One connection; used by one thread at a time.
+    """A connection that returns results as values. Only one thread may use it at a time.
 
-    `shown`: what names that differ from run to run are called in answers.
+    Args:
+        connection: the connection.
+        shown: replacements for names that differ from run to run, such as names of clones.
     """
 
     def __init__(self, connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
@@ -77,30 +79,28 @@ class Session:
         self._libpq = connection.pgconn
         self.process = connection.info.backend_pid
         self.fatal = ""
-        """SQLSTATE of the latest statement's error: why the session was ended, if the server said so."""
+        """SQLSTATE of the latest statement's error; empty if the server reported none."""
         self.growth: DiskQuota | None = None
-        """Watches what statements write."""
+        """The disk quota that statements are checked against."""
 
     @property
     def is_overgrown(self) -> bool:
-        """Return whether the latest statement was stopped because of what it wrote."""
+        """Return whether the latest statement was stopped because it wrote too much."""
         return self._connection.was_overgrown
 
     @property
     def is_lost(self) -> bool:
-        """Return whether the connection was lost, together with everything that was not committed."""
+        """Return whether the connection was lost, and with it everything that was not committed."""
         return self._connection.is_lost
 
     @property
     def is_well(self) -> bool:
-        """Return whether the server has said nothing since the last statement, as it does when it goes
-        away.
-        """
+        """Return whether the connection is alive and the server has sent no message, such as a shutdown."""
         return self._connection.is_quiet
 
     @property
     def in_transaction(self) -> bool:
-        """Return whether a transaction is open, failed or not."""
+        """Return whether a transaction is open, even a failed one."""
         return self._libpq.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
     def close(self) -> None:
@@ -108,14 +108,14 @@ class Session:
         self._connection.close()
 
     def command(self, sql: str, seconds: float = _OUR_SECONDS) -> QueryError | None:
-        """Run statements of our own, up to the first error."""
+        """Run our own statements. Return the first error, or None."""
         failure = None
         for answer in self._connection.answers(sql.encode(), seconds, _OUR_BYTES, script=True):
             failure = failure or self._failure(answer)
         return QueryError("engine", LOST) if self.is_lost else failure
 
     def reset(self) -> None:
-        """Reset the session to its first state."""
+        """Reset the session to its initial state."""
         if self.in_transaction:
             self.command("ROLLBACK")
         if self.command("DISCARD ALL") is not None:
@@ -124,9 +124,13 @@ class Session:
     def run(
         self, sql: str, allowance: Allowance, sink: RowSink | None = None, *, to_its_end: bool = False
     ) -> Result:
-        """Run one statement; its rows go to the sink if there is one.
+        """Run one statement. If there is a sink, the rows go to the sink.
 
-        `to_its_end`: rows beyond the allowance do not stop it, because it does more than giving rows.
+        Args:
+            sql: the statement.
+            allowance: its limits.
+            sink: the receiver of the rows.
+            to_its_end: do not stop the statement after too many rows, because it has other effects.
         """
         began = time.monotonic()
         rows = Rows(self._values, allowance, sink)
@@ -149,7 +153,7 @@ class Session:
                     self._connection.stop()
         except OverflowError:
             failure = too_large(allowance)
-        except BaseException:  # Ctrl-C, or what a sink raises, in the middle of the answers
+        except BaseException:  # Ctrl-C or an exception of the sink, before all answers were consumed
             self._connection.cut()
             raise
         elapsed = time.monotonic() - began
@@ -161,21 +165,19 @@ class Session:
         )
 
     def _no_rows(self, answer: PGresult, before: QueryError | None) -> QueryError | None:
-        """Return why an answer has neither rows nor their number; the first reason counts."""
+        """Return why an answer has neither rows nor a row count; an earlier failure takes precedence."""
         if answer.status == ExecStatus.FATAL_ERROR:
             failure = self._failure(answer)
             return before or failure
         if answer.status == ExecStatus.EMPTY_QUERY:
             return QueryError("syntax", "there is no SQL statement in this text")
-        self._connection.cut()  # COPY, which wants a conversation
+        self._connection.cut()  # COPY, which expects more messages
         return QueryError("denied", "COPY to or from the client is not allowed")
 
     def _cause(
         self, failure: QueryError | None, rows: Rows, allowance: Allowance, to_its_end: bool
     ) -> QueryError | None:
-        """Return why there is no result, as the agent is told: what the server says of a statement that we
-        stopped is not the reason.
-        """
+        """Return why there is no result; for a statement that we stopped, not the error of the server."""
         if rows.is_cut and not to_its_end and (failure is None or failure.kind != "too_large"):
             return None
         if (self.is_lost or self.fatal == CANCELLED) and not rows.is_enough:
@@ -212,8 +214,17 @@ def open_session(
 ) -> Session:
     """Connect to a database as a role.
 
-    Raises `SessionRefusedError` if the server is there and refuses just that, other `ServerError`s if it is
-    not there or has no room.
+    Args:
+        server: the server.
+        database: the name of the database.
+        role: the role.
+        password: its password, if it needs one.
+        shown: replacements for names, as for `Session`.
+        reading: make all transactions read-only.
+
+    Raises:
+        SessionRefusedError: the server is up, but refuses this role in this database.
+        ServerError: the server is down, or has no connection left.
     """
     settings = {**_SETTINGS, **(_READING if reading else {})}
     conninfo = make_conninfo(
@@ -226,7 +237,7 @@ def open_session(
     try:
         return Session(_connect(conninfo), shown)
     except psycopg.Error:
-        server.connect().close()  # starts the embedded server again; says what is wrong with any other
+        server.connect().close()  # restarts the embedded server; raises the right error for any other
     try:
         return Session(_connect(conninfo), shown)
     except psycopg.Error as error:
@@ -235,14 +246,14 @@ def open_session(
         if refused:
             raise SessionRefusedError(refused[1]) from None
         raise ServerError(
-            f"no connection to a database of ours on the PostgreSQL server at {server.shown}: {reason}"
+            f"cannot connect to an episode's database on the PostgreSQL server at {server.shown}: {reason}"
         ) from None
 
 
 def open_foreign_session(dsn: Dsn) -> Session:
-    """Connect to a database that is not ours. Raises what the driver raises.
+    """Connect to a database that somebody else owns. Raises the driver's own exceptions.
 
-    No setting is made yet: a pooler in between takes them as statements only (`FOREIGN_SETTINGS`).
+    The caller must run `FOREIGN_SETTINGS`, because a connection pooler accepts settings only as statements.
     """
     conninfo = make_conninfo(
         dsn.text, application_name="birdenv", connect_timeout=dsn.connect_seconds, client_encoding="UTF8"
@@ -255,7 +266,7 @@ def _connect(conninfo: str) -> psycopg.Connection[Any]:
 
 
 def late(allowance: Allowance) -> QueryError:
-    """Return the message for a statement that was stopped at its deadline."""
+    """Return the error of a statement that was stopped at its deadline."""
     if allowance.in_all:
         together = f"{allowance.in_all:g} s of wall time for everything together"
         return QueryError("timeout", f"stopped after {together}")

@@ -1,6 +1,7 @@
-"""Databases on a PostgreSQL server, to open episodes on: its templates, or those of a benchmark folder.
+"""Sources of databases on a PostgreSQL server.
 
-What is not loaded yet of a folder is loaded when it is first needed.
+`PostgresSource` opens episodes on the templates that are loaded there. `PostgresFolderSource` also loads the
+databases of a benchmark folder when they are first needed.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ import threading
 import weakref
 from collections.abc import Callable
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final
 
 from birdenv.databases._limits import Limits
@@ -40,25 +40,24 @@ _WARM: Final = 2
 
 
 class PostgresSource:
-    """Databases to open episodes on, loaded before (`load_from_sqlite`, `load_dump`); they are never written.
+    """The databases that were loaded into a PostgreSQL server (`load_from_sqlite`, `load_dump`). Thread-safe.
+
+    The loaded databases never change. An episode may write 1 GiB more than its template holds
+    (`MOST_GROWTH`), and a session may write 1 GB of temporary files. A statement that exceeds these limits is
+    stopped with a `too_large` error, and the episode continues. On the embedded server, on Linux, a session
+    is also limited to 1.5 GiB of memory; birdenv does not limit the memory of sessions on other servers.
+
+    Databases that were made for episodes are dropped when the source is closed or garbage-collected, or when
+    the process ends. If the process is killed, the next source on the same server drops them.
 
     Args:
-        server: where they are; the source does not close it.
-        warm: clones of each template that are made ahead, once an episode wrote to the first; 0 for none.
-
-    An episode may write 1 GiB beyond its template (`MOST_GROWTH`), and 1 GB of temporary files in a session;
-    what takes more is stopped with a `too_large` error, and the episode goes on. On the embedded server, on
-    Linux, a session may also take 1.5 GiB of memory; on any other server its memory is not bounded by us.
-
-    May be used by several threads. At `close`, when nothing refers to the source and its databases any more,
-    or at the end of the process, what was made for episodes is dropped; what a killed process leaves is
-    dropped by the next source on that server.
+        server: the server, which the source does not close.
+        warm: number of clones of each template to keep ready, once an episode has written to one; 0 for none.
     """
 
     dialect: Final = "postgres"
-    """Where statements run, as a run's configuration names it."""
     image: Final = "clone"
-    """How a writing episode gets a database of its own."""
+    """The kind of private database that a writing episode gets."""
 
     def __init__(self, server: PostgresServer, warm: int = _WARM) -> None:
         if warm < 0:
@@ -73,37 +72,34 @@ class PostgresSource:
 
     @property
     def engine(self) -> str:
-        """Return the engine and its version: `PostgreSQL 18.4`."""
+        """Return the engine and its version, such as `PostgreSQL 18.4`."""
         return self._server.version
 
     def names(self) -> list[str]:
-        """Return the ids of the databases that are loaded there, sorted. Raises `ServerError` without a
-        server.
-        """
+        """Return the ids of the loaded databases, sorted. Raises `ServerError` if the server is lost."""
         return sorted({*templates(self._server), *published_names(self._server)})
 
     def check(self, db_id: str) -> None:
-        """Raise `InputError` unless the database is loaded and copies of it can be made."""
+        """Raise `InputError` if the database is not loaded, or cannot be copied."""
         self._around(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 in hexadecimal of what the database was loaded from; as of its first use here.
+        """Return the SHA-256 of the file that the database was loaded from, in hexadecimal.
 
-        Raises `InputError` if it is not loaded.
+        The digest is read once for each source. Raises `InputError` if the database is not loaded.
         """
         return self._template(db_id).stamp.digest
 
     def version(self, db_id: str) -> str:
-        """Return a value that identifies the contents: the digest, which costs nothing here."""
+        """Return the digest, which identifies the contents."""
         return self.digest(db_id)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results on a fresh database depend on, besides the statement. Raises as `digest`."""
-        digest = self.digest(db_id)
-        return Scope(self.engine, digest, limits)
+        """Return the scope of results on a fresh database. Raises the same errors as `digest`."""
+        return Scope(self.engine, self.digest(db_id), limits)
 
     def config(self) -> dict[str, Any]:
-        """Return what a run writes down about the source."""
+        """Return the description of the source for a run's configuration."""
         return {
             "dialect": self.dialect,
             "server": self._server.shown,
@@ -112,17 +108,17 @@ class PostgresSource:
         }
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> PostgresDatabase:
-        """Return a database for one episode, private and with the contents of the template; `limits` hold for
-        each statement.
+        """Return a private database for one episode, with the contents of the template.
 
-        Raises `InputError` if it is not loaded, `ServerError` if the server is out of reach.
+        The limits apply to each statement. Raises `InputError` if the database is not loaded, and
+        `ServerError` if the server cannot be reached.
         """
         return PostgresDatabase(self._around(db_id), limits, self)
 
     def schema_text(self, db_id: str) -> str:
-        """Return the CREATE TABLE statements of a database, in the order in which its tables were made.
+        """Return the CREATE TABLE statements of a database, in the order in which its tables were created.
 
-        Raises as `open` does.
+        Raises the same errors as `open`.
         """
         if db_id not in self._schemas:
             around = self._around(db_id)
@@ -133,15 +129,13 @@ class PostgresSource:
         return self._schemas[db_id]
 
     def close(self) -> None:
-        """Drop what was made for episodes; closing again does nothing."""
+        """Drop everything that was made for episodes. Closing again does nothing."""
         self._close()
 
     def __enter__(self) -> PostgresSource:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _template(self, db_id: str) -> Template:
@@ -165,19 +159,20 @@ def _close(readers: Readers, pool: ClonePool) -> None:
 
 
 class PostgresFolderSource(PostgresSource):
-    """The databases of a folder, and whatever else is loaded on the server.
+    """The databases of a benchmark folder, loaded on demand, and all databases loaded on the server.
 
-    A database that the server holds as `<db>_template` is used as it is. Else it comes from the folder's
-    dumps (`<db>_template/<table>.sql`, in the folder itself, or in a folder of the authors' name in it or
-    beside it) if it has one, else from its `<db>/<db>.sqlite`, else it must have been loaded before. The rows
-    of its tables are counted once, before its first use.
+    A database that the server holds as `<db>_template` is used unchanged. Otherwise it is loaded from the
+    folder's dump (`<db>_template/<table>.sql`, in the folder or one of `dump_places`), or else from its
+    `<db>/<db>.sqlite`. A database with neither must have been loaded before. Before the first use of a
+    database, the rows of its tables are counted.
 
     Args:
-        server: let go of at `close`.
+        server: the server, which the source closes.
         folder: the benchmark's folder of databases.
-        tell: gets a line about each database that is loaded.
+        tell: called with a line of text for each database that is loaded.
 
-    Raises `InputError` if there is no such folder.
+    Raises:
+        InputError: there is no such folder.
     """
 
     def __init__(
@@ -196,11 +191,6 @@ class PostgresFolderSource(PostgresSource):
         """Return the ids of the databases that are loaded, or can be loaded from the folder, sorted."""
         return sorted({*super().names(), *self._dumps, *self._files.names()})
 
-    def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results on a fresh database depend on, besides the statement. Raises as `digest`."""
-        digest = self.digest(db_id)
-        return Scope(self.engine, digest, limits)
-
     def config(self) -> dict[str, Any]:
         return super().config() | {"db_dir": str(self.folder)}
 
@@ -210,17 +200,18 @@ class PostgresFolderSource(PostgresSource):
 
     def _template(self, db_id: str) -> Template:
         with self._loading:
-            if db_id not in self._templates:
+            is_new = db_id not in self._templates
+            if is_new:
                 self._load(db_id)
-                template = super()._template(db_id)
+            template = super()._template(db_id)
+            if is_new:
                 self._check_whole(template)
-                return template
-            return super()._template(db_id)
+            return template
 
     def _load(self, db_id: str) -> None:
         dump, there = self._dumps.get(db_id), templates(self._server).get(db_id)
         if there is None and db_id in published_names(self._server):
-            return  # the authors' database itself
+            return  # it is the authors' own database
         is_from_dump = there is not None and there.stamp.source == "dump"
         if dump is None and (is_from_dump or db_id not in self._files.names()):
             return  # a dump is closer to the authors' database than a conversion
@@ -236,12 +227,12 @@ class PostgresFolderSource(PostgresSource):
         if wrong:
             self._templates.pop(template.stamp.db_id, None)
             raise InputError(
-                f"database {template.stamp.db_id!r} is not whole on the PostgreSQL server at "
+                f"database {template.stamp.db_id!r} is incomplete on the PostgreSQL server at "
                 f"{self._server.shown}: {'; '.join(wrong)}; load it again with `birdenv db load --again`"
             )
 
 
 def _find_dumps(folder: Path) -> dict[str, Dump]:
-    """Return the dumps in the folder or beside it, by database; nothing of them is read yet."""
-    places = reversed(dump_places(folder))  # the nearest counts
+    """Return the dumps in the folder or beside it, by database, without reading them."""
+    places = reversed(dump_places(folder))  # the nearest dump wins
     return {dump.db_id: dump for place in places for dump in find_dumps(place)}

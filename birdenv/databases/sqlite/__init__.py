@@ -1,9 +1,9 @@
-"""SQLite sources and episode databases: images, guards, limits and worker processes."""
+"""SQLite databases: sources, and episode databases with images, guards, limits and worker processes."""
 
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._deadline import watchdog
 from birdenv.databases.sqlite._file import FileId
-from birdenv.databases.sqlite._health import Health, examine
+from birdenv.databases.sqlite._health import examine
 from birdenv.databases.sqlite._process_database import crash_error
 from birdenv.databases.sqlite._source import LocalSource, SqliteFileSource, is_database_name
 from birdenv.databases.sqlite._worker import limit_process
@@ -11,7 +11,6 @@ from birdenv.databases.sqlite.images._protocol import ImageKind
 
 __all__ = [
     "FileId",
-    "Health",
     "ImageKind",
     "LocalSource",
     "SqliteDatabase",

@@ -1,8 +1,8 @@
-"""What SQL may do, by the actions that SQLite's authorizer names.
+"""Rules for SQL, by the actions that SQLite passes to its authorizer.
 
-There are two sets of rules: *reading*, under which nothing can stick to a connection, and *private*, for an
-episode's own copy, where everything goes that stays inside the copy. Whatever is not known to be harmless is
-refused.
+There are two sets of rules: under *reading*, a statement can leave nothing behind on the connection. Under
+*private*, for an episode's own copy, everything is allowed that stays inside the copy. Anything that is not
+known to be harmless is refused.
 """
 
 from __future__ import annotations
@@ -20,15 +20,15 @@ OTHER_THAN_QUERIES = _words("""
     ALTER ANALYZE ATTACH BEGIN COMMIT CREATE DELETE DETACH DROP END EXPLAIN INSERT PRAGMA REINDEX RELEASE
     REPLACE ROLLBACK SAVEPOINT UPDATE VACUUM
     """)
-"""First words of the statements that are no plain query; after any word but these and SELECT, WITH and
-VALUES, SQLite itself finds a syntax error."""
+"""First words of statements that are not plain queries. Any word except these, SELECT, WITH and VALUES is a
+syntax error in SQLite."""
 
 READING_PRAGMAS = _words(
     "table_info table_xinfo table_list index_list index_info index_xinfo foreign_key_list"
 )
-"""Pragmas that only describe the schema; their table-valued functions (`pragma_table_info`) too."""
+"""Pragmas that only describe the schema. They also have table-valued functions (`pragma_table_info`)."""
 
-# Functions of nothing but their arguments. Not those of date and time: an argument may be 'now'.
+# Functions that depend only on their arguments. Functions of date and time may depend on 'now'.
 _PURE_FUNCTIONS = _words("""
     -> ->> abs acos acosh asin asinh atan atan2 atanh avg ceil ceiling char coalesce concat concat_ws cos cosh
     count cume_dist degrees dense_rank exp first_value floor format glob group_concat hex ifnull iif instr
@@ -40,11 +40,11 @@ _PURE_FUNCTIONS = _words("""
     zeroblob
     """)
 
-# What full-text search asks by itself while it reads.
+# Used internally by full-text search while it reads.
 _INNER_PRAGMAS = _words("data_version")
 
-# Pragmas of one connection or one database: on a private copy they may be read and set. Not among them are
-# full_column_names and short_column_names: they rename the columns of everyone's queries, ours too.
+# Pragmas of a connection or database, which may be read and set on a private copy. full_column_names and
+# short_column_names are excluded, because they rename the columns of all queries, including our own.
 _PRIVATE_PRAGMAS = _words("""
     analysis_limit application_id auto_vacuum automatic_index busy_timeout case_sensitive_like cell_size_check
     checkpoint_fullfsync collation_list compile_options count_changes database_list defer_foreign_keys
@@ -54,7 +54,7 @@ _PRIVATE_PRAGMAS = _words("""
     quick_check read_uncommitted recursive_triggers reverse_unordered_selects secure_delete
     shrink_memory synchronous trusted_schema user_version wal_autocheckpoint wal_checkpoint
     """)
-# These reach beyond the copy, or lift a bound of ours: they may be read but not set.
+# These reach beyond the copy, or lift one of our limits: they may be read but not set.
 _READABLE_PRAGMAS = _words(
     "cache_size cache_spill default_cache_size max_page_count mmap_size page_size schema_version temp_store"
     " threads"
@@ -82,18 +82,19 @@ _CHANGES = {
 
 
 LIST_OF_FILES: Final = "pragma_database_list"
-"""The table whose rows are paths of the host, for some connections."""
+"""The table whose rows are paths of the host, on some connections."""
 
-_LONGEST_REMEMBERED: Final = 200  # characters of names; they may be as long as SQL
+_LONGEST_REMEMBERED: Final = 200  # characters of names, which may be as long as the SQL
 
 
 class Rule(NamedTuple):
-    """What is said about an action.
+    """The rule of an action.
 
     Attributes:
-        on_a_copy: why it is refused even on a private copy, in a sentence; empty if it is not.
-        reading: why it is refused where only reading is allowed; empty if it is not.
-        is_repeatable: a statement with it gives the same rows whenever it runs on the same contents.
+        on_a_copy: why the action is refused even on a private copy; empty if it is allowed there.
+        reading: why the action is refused if only reading is allowed; empty if it is allowed.
+        is_repeatable: whether a statement with this action returns the same rows whenever it runs on the same
+            contents.
     """
 
     on_a_copy: str
@@ -102,13 +103,13 @@ class Rule(NamedTuple):
 
 
 HARMLESS: Final = Rule("", "", True)
-"""The rule of what every connection may do, and nearly all statements do."""
+"""The rule of actions that are always allowed, such as nearly all actions in practice."""
 
 
 def rule_of(action: int, first: str | None, second: str | None) -> Rule:
-    """Return the rule of an action of SQLite's authorizer with its two names; it is `HARMLESS` or another.
+    """Return the rule of an action that SQLite passes to its authorizer, with two names.
 
-    SQLite asks about every column of every statement, so rules are remembered.
+    Rules are cached, because the authorizer is called for every column of every statement.
     """
     if len(first or "") + len(second or "") > _LONGEST_REMEMBERED:
         return _rule_of.__wrapped__(action, first, second)
@@ -147,7 +148,7 @@ def _pragma_fault(name: str, value: str | None) -> str:
         return "" if value is None else f"PRAGMA {name} can be read but not set"
     if name not in _PRIVATE_PRAGMAS:
         return f"PRAGMA {name} is not allowed"
-    if name == "journal_mode" and value and "off".startswith(value.lower()):  # SQLite takes a beginning, too
+    if name == "journal_mode" and value and "off".startswith(value.lower()):  # SQLite accepts prefixes
         return "PRAGMA journal_mode = off is not allowed: a rollback would destroy the database"
     return ""
 

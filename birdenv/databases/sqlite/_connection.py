@@ -1,6 +1,6 @@
-"""One guarded connection: running a statement on it gives a value, whatever the text and the data are.
+"""A guarded connection, on which every statement returns a value, whatever its text and the data are.
 
-Exceptions of Python's sqlite3 module become errors of our kinds.
+Exceptions of Python's sqlite3 module are converted into `QueryError`s.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 import sqlite3
 from collections.abc import Callable
-from contextlib import AbstractContextManager
+from contextlib import suppress
 from operator import methodcaller
 from pathlib import Path
 from time import monotonic
@@ -40,8 +40,8 @@ from birdenv.databases.sqlite.images._protocol import GROWTH_BYTES
 from birdenv.sql import LONGEST_SQL, first_keyword
 
 DRIVER_ERRORS = (sqlite3.Error, sqlite3.Warning, UnicodeError, OverflowError, MemoryError)
-"""What executing and fetching may raise, given text of any content: `UnicodeError` for names that are not
-UTF-8, `OverflowError` and `MemoryError` for sizes."""
+"""The exceptions that executing arbitrary text may raise, including `UnicodeError` for names that are not
+UTF-8, and `OverflowError` and `MemoryError` for sizes."""
 
 _BY_CODE: dict[int, ErrorKind] = {
     sqlite3.SQLITE_CONSTRAINT: "constraint",
@@ -71,13 +71,13 @@ NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not
 
 
 def is_from_callback(error: BaseException) -> bool:
-    """Return whether a Python callback stopped the statement, by its answer or because it failed."""
+    """Return whether a Python callback stopped the statement, by its return value or by failing."""
     code = getattr(error, "sqlite_errorcode", None)
     return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
 
 
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
-    """Return the kind of a driver's exception and a message without anything of the host in it."""
+    """Return the kind of a driver's exception, and a message that reveals nothing about the host."""
     if isinstance(error, MemoryError):
         return "too_large", OUT_OF_MEMORY
     message = str(error)
@@ -97,9 +97,9 @@ def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
 
 
 _LISTED: Final = ("seq", "name", "file")  # columns of PRAGMA database_list
-_TIMES_WRITTEN: Final = 4  # a page of a database's file by one statement: itself, its journal, VACUUM's copy
+_TIMES_WRITTEN: Final = 4  # that one statement may write a page: the page, its journal, VACUUM's copy
 _TO_CONNECT: Final = Allowance(0, 2.0, 0)
-_PROGRAM: Final = ("addr", "opcode")  # how the columns of an EXPLAIN begin
+_PROGRAM: Final = ("addr", "opcode")  # the first columns of an EXPLAIN
 _ADDRESS: Final = re.compile(r"\bvtab:[0-9A-Fa-f]+")
 _BLANK: Final = "there is no SQL statement in this text"
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
@@ -107,15 +107,16 @@ _T = TypeVar("_T")
 
 
 class GuardedConnection:
-    """A connection under a guard, on which text of any origin can be run; it owns and closes the connection.
+    """A connection with a guard, on which SQL of any origin can be run. It closes the connection.
 
     Args:
         connection: the connection.
-        private: see `StatementGuard`.
-        file: a file of ours, whose path nobody is to see.
+        private: whether the connection belongs to an episode, which may write (see `StatementGuard`).
+        file: a private file of birdenv, whose path must not be revealed.
 
     Attributes:
-        is_spoilt: a refused statement has left something behind: no other episode may use the connection.
+        is_spoilt: whether a refused statement has left something behind, so that no other episode may use the
+            connection.
     """
 
     def __init__(self, connection: sqlite3.Connection, *, private: bool, file: Path | None = None) -> None:
@@ -123,7 +124,7 @@ class GuardedConnection:
         self._private = private
         set_limits(connection)
         if private:
-            # Here running a statement again, to read text that is no UTF-8, could change something twice.
+            # Do not rely on a second run to read text that is not UTF-8: it could change something twice.
             connection.text_factory = _TOLERANT
         names = [] if private else virtual_tables(connection)
         self._secret = None if file is None else str(file.resolve())
@@ -139,21 +140,25 @@ class GuardedConnection:
         self.is_spoilt = False
         if not private:
             self.within(use_table_functions, _TO_CONNECT)
-        if names:  # what cannot be connected in time is refused when it is read
+        if names:  # tables that cannot be connected in time are refused when they are read
             self.within(connect_virtual_tables, _TO_CONNECT)
 
     @property
     def needs_copy(self) -> bool:
-        """Return whether the last statement was refused only because this connection is not private."""
+        """Return whether the latest statement was refused only because this connection is not private."""
         return self._guard.refusal is not None and self._guard.refusal.on_a_copy and not self._private
 
     def execute(
         self, sql: str, allowance: Allowance, *, reading: bool, sink: RowSink | None = None
     ) -> Result:
-        """Run one statement, which has no `text_fault`. `reading`: only if nothing can change by it.
+        """Run one statement.
 
-        With a `sink` the rows go there, and the result has none; it is truncated if the sink, or the
-        allowance, ended it before the last row.
+        Args:
+            sql: a text without a `text_fault`.
+            allowance: its limits.
+            reading: refuse the statement if it could change anything.
+            sink: receives the rows. The result then has no rows, and is truncated if the sink or the
+                allowance stopped the statement early.
         """
         if reading and not self._can_read_tables:
             failure = self.within(use_table_functions, allowance)
@@ -164,7 +169,7 @@ class GuardedConnection:
         if allowance.seconds <= 0 or allowance.wall_seconds <= 0:
             return QueryError("timeout", timeout_message(allowance, None))
         deadline = Deadline(allowance.seconds, allowance.wall_seconds)
-        while True:  # again as long as something is learned about the statement
+        while True:  # `_may_try_again` prepares another attempt
             try:
                 return self._run(sql, allowance, deadline, reading, sink)
             except DRIVER_ERRORS as error:
@@ -174,7 +179,7 @@ class GuardedConnection:
     def _run(
         self, sql: str, allowance: Allowance, deadline: Deadline, reading: bool, sink: RowSink | None
     ) -> Result:
-        """Run a statement once; raises what the driver raises."""
+        """Run a statement once. Raises the driver's exceptions."""
         guard = self._guard
         try:
             guard.start(deadline, reading=reading)
@@ -190,7 +195,7 @@ class GuardedConnection:
         finally:
             elapsed = guard.finish() - deadline.began
         if guard.attaches:
-            self.ours(bound_attached)
+            self._trusted(bound_attached)
         if guard.expired:
             return QueryError("timeout", timeout_message(allowance, guard.expired), elapsed)
         if rows is None:
@@ -202,55 +207,47 @@ class GuardedConnection:
         return QueryResult(columns, rows, truncated, affected, elapsed, guard.is_repeatable)
 
     def _may_try_again(self, error: BaseException) -> bool:
-        """Return whether the statement may fare better now: something was learned about it, or about its
-        data.
+        """Remove the cause of a failure if possible. Return whether the statement should be run again.
 
-        A statement that failed has changed nothing.
+        That is safe, because a failed statement has changed nothing.
         """
         guard = self._guard
         if guard.expired or guard.refusal is not None:
             return False
         if self._connection.text_factory is str and _is_undecodable(error):
-            self._connection.text_factory = _TOLERANT  # from here on: this file's text is not all UTF-8
+            self._connection.text_factory = _TOLERANT  # from now on, because the file's text is not all UTF-8
             return True
         if guard.wants_temporary:
-            guard.has_temporary = not isinstance(self.ours(bound_temporary), QueryError)
+            guard.has_temporary = self._trusted(bound_temporary)
             return guard.has_temporary
         return False
 
-    def ours(self, work: Callable[[sqlite3.Connection], _T]) -> _T | QueryError:
-        """Return what `work` gives, run without rules because nobody else has a say in it; an error as a
-        value.
-        """
-        return self._value_of(work, self._guard.trusted(), None)
+    def _trusted(self, work: Callable[[sqlite3.Connection], None]) -> bool:
+        """Do work in which no SQL of others runs, without rules or a clock. Return whether it succeeded."""
+        with suppress(*DRIVER_ERRORS), self._guard.trusted():
+            work(self._connection)
+            return True
+        return False
 
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
-        """Return what `work` gives, run under the rules of a private copy and the clock. An error as a value.
+        """Call `work` under the clock and the rules of a private copy, and return its value or an error.
 
         For work in which SQL of others may run.
         """
         deadline = Deadline(allowance.seconds, allowance.wall_seconds)
-        return self._value_of(work, self._guard.within(deadline), allowance)
-
-    def _value_of(
-        self,
-        work: Callable[[sqlite3.Connection], _T],
-        guarded: AbstractContextManager[None],
-        allowance: Allowance | None,
-    ) -> _T | QueryError:
-        began = monotonic()
-        guard = self._guard
         failure: QueryError | None = None
         try:
-            with guarded:
+            with self._guard.within(deadline):
                 result = work(self._connection)
         except DRIVER_ERRORS as error:
-            failure = QueryError(*kind_and_message(error), monotonic() - began)
-        if allowance is not None and guard.expired:
-            return QueryError("timeout", timeout_message(allowance, guard.expired), monotonic() - began)
+            failure = QueryError(*kind_and_message(error), monotonic() - deadline.began)
+        if self._guard.expired:
+            message = timeout_message(allowance, self._guard.expired)
+            return QueryError("timeout", message, monotonic() - deadline.began)
         return failure or result
 
     def close(self) -> None:
+        """Close the connection."""
         self._connection.close()
 
     def _explain(self, error: BaseException, sql: str, allowance: Allowance, elapsed: float) -> QueryError:
@@ -258,10 +255,10 @@ class GuardedConnection:
         if guard.expired:
             return QueryError("timeout", timeout_message(allowance, guard.expired), elapsed)
         if guard.refusal is not None:
-            # The one statement that is refused after it has begun; it disconnects virtual tables first.
+            # VACUUM is the only statement that is refused after it has begun: it disconnects virtual tables.
             self.is_spoilt = self.is_spoilt or first_keyword(sql) == "VACUUM"
             return QueryError(guard.refusal.kind, guard.refusal.sentence, elapsed)
-        if is_from_callback(error):  # which Python cannot call with a name or text that is no UTF-8
+        if is_from_callback(error):  # Python cannot call it with text that is not UTF-8
             return QueryError("denied", NOT_UTF8, elapsed)
         kind, message = kind_and_message(error)
         is_lasting = kind in ("syntax", "missing") and guard.is_repeatable
@@ -269,7 +266,7 @@ class GuardedConnection:
 
 
 def text_fault(sql: str) -> QueryError | None:
-    """Return what keeps a text from reaching the engine at all; None if nothing does."""
+    """Return an error if a text must not reach the engine at all (too long, not UTF-8, blank), or None."""
     if len(sql) > LONGEST_SQL:
         return QueryError(
             "too_large",
@@ -291,7 +288,7 @@ def text_fault(sql: str) -> QueryError | None:
 
 
 def _without_address(cell: Cell) -> Cell:
-    """Return a cell of EXPLAIN without addresses in memory, by which it names virtual tables."""
+    """Remove the memory addresses by which EXPLAIN names virtual tables."""
     return _ADDRESS.sub("vtab", cell) if isinstance(cell, str) else cell
 
 

@@ -1,9 +1,9 @@
-"""An episode's own SQLite database: whatever is typed, the answer is a value and the source file is safe.
+"""An episode's own SQLite database. Every statement returns a value, and the source file never changes.
 
-An episode starts on connections that can only read the file and to which nothing sticks. The first
-statement that the guard refuses there, and would allow on a private database, moves the episode to an image
-of the file: that statement is run again on the image and the episode stays there. So every state that a
-statement can leave behind (transactions, temporary tables, pragmas) lives in the image from its beginning.
+An episode starts on read-only connections, on which statements can leave nothing behind. The first statement
+that the guard refuses there, but would allow on a private database, moves the episode to an image of the
+file: the statement is run again on the image, and the episode stays there. So all state that a statement can
+leave behind (transactions, temporary tables, pragmas) is in the image from the start.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from types import TracebackType
 from typing import Any
 
 from birdenv.databases._limits import Limits
@@ -40,11 +39,11 @@ from birdenv.sql import LONGEST_SQL, first_keyword, split_statements
 
 
 class SqliteDatabase:
-    """One episode's database; made by `SqliteSource.open`, used by one thread at a time.
+    """One episode's database in this process. Only one thread may use it at a time.
 
-    Private to the episode and fully writable; every statement runs under `limits`. SQL never raises: it
-    gives a `QueryResult` or a `QueryError`. Using a closed database raises `ValueError`, and Ctrl-C while a
-    statement runs raises `KeyboardInterrupt` as ever.
+    The database is private to the episode and fully writable, and every statement runs under `limits`. SQL
+    raises no exception: it returns a `QueryResult` or a `QueryError`. Using a closed database raises
+    `ValueError`.
     """
 
     def __init__(self, file: SqliteFile, limits: Limits, image_kind: ImageKind = "auto") -> None:
@@ -55,56 +54,46 @@ class SqliteDatabase:
         self._image: Image | None = None
         self._private: GuardedConnection | None = None  # on the image
         self._is_closed = False
-        self._allowances: dict[int | None, Allowance] = {}  # by the rows asked for
-        self._scope: Scope | None = None  # until it is asked for
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has an image of its own by now."""
+        """Return whether the episode has its own image, because it has written something."""
         return self._private is not None
 
     @property
     def scope(self) -> Scope | None:
-        """Return what results depend on while the episode has written nothing; None after that."""
-        if self._private is not None:
-            return None
-        if self._scope is None:
-            self._scope = self._file.scope(self._limits)
-        return self._scope
+        """Return the scope of results, or None if the episode has written something."""
+        return None if self.is_private else self._file.scope(self._limits)
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
-        """Run one statement of any kind, as the agent's own.
+        """Run one statement of any kind, as the agent does.
 
-        `rows`: fetch at most so many (never more than `limits.rows`). The time that the first writing
-        statement takes to make the image is not counted against its limits. Raises `ValueError` for
-        negative `rows`.
+        `rows` is the maximum number of rows to fetch, up to `limits.rows`. The time to make an image for the
+        first writing statement does not count. Raises `ValueError` if `rows` is negative.
         """
         return self._execute(sql, self._allowance(rows))
 
     def query(self, sql: str, rows: int | None = None) -> Result:
         """Run one plain query (SELECT, WITH or VALUES) that only reads, as grading does.
 
-        It sees the current contents, also what `run` and `execute` wrote. Everything else is refused with
-        kind `denied` and changes nothing; blank text is a `syntax` error. Raises `ValueError` for negative
-        `rows`.
+        The query sees everything that `run` and `execute` wrote. Other statements are refused as `denied` and
+        change nothing; blank text is a `syntax` error. Raises `ValueError` if `rows` is negative.
         """
         return self._query(sql, self._allowance(rows), None)
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does, but show its rows to the sink as they come, and stop when it has seen
-        enough.
+        """Run a query as `query` does, passing on its rows as they arrive, until the sink wants no more.
 
-        The result has no rows; it is truncated if the sink, or `limits.rows`, ended it before the last row.
-        The sink's own time counts against the limits.
+        The result has no rows. It is truncated if the sink, or `limits.rows`, stopped the query early. The
+        time that the sink takes counts towards the limits.
         """
         return self._query(sql, self._allowance(None), sink)
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Run scripts one after another, each cut into its statements, as `execute` does.
+        """Split scripts into statements and run them as `execute` does, within `limits.seconds_in_all`.
 
-        Stops at the first error and returns it, leaving what was done before; otherwise returns the last
-        result, which is empty if there was no statement. All of it gets `limits.seconds_in_all`: the
-        statement that exceeds it is a `timeout`.
+        Stops at the first error and returns it, without undoing earlier statements. Otherwise returns the
+        last result, which is empty if there was no statement.
         """
         deadline = self._deadline_in_all()
         result: Result = QueryResult((), ())
@@ -118,13 +107,12 @@ class SqliteDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Return schema and contents as committed; see `DatabaseState`. An error where they cannot be read.
+        """Roll back any open transaction, and return the schema and contents, or an error.
 
-        Read in a session of its own, in which nothing temporary and no setting of the episode's counts. A
-        transaction that is still open is rolled back first: what was never committed would not outlive the
-        connection. With `like`, contents are read only if the schema is the one of `like`, else left empty.
-        Each table is read under `limits`, all together under `limits.seconds_in_all` and `limits.bytes`; what
-        goes beyond is an error in the contents.
+        They are read on a separate connection, without the episode's temporary objects and settings. If
+        `like` is given and has another schema, the contents are not read. Each table is read under `limits`,
+        and all tables together under `limits.seconds_in_all` and `limits.bytes`. A table that exceeds them is
+        an error in the contents.
         """
         self._check_open()
         deadline = self._deadline_in_all()
@@ -147,12 +135,11 @@ class SqliteDatabase:
             connection.close()
 
     def checkpoint(self) -> Checkpoint | QueryError:
-        """Return what is committed, as a value that `restore` takes, here or in another episode on the same
-        file.
+        """Roll back any open transaction, and return the committed contents as a value.
 
-        A transaction that is still open is rolled back first. Temporary tables and pragmas are not part of
-        it, and the episode itself goes on from it in a new session, without them. Its size is that of the
-        pages that the episode changed; beyond `limits.bytes` it is an error.
+        `restore` accepts the value here, or in another episode on the same file. It does not include
+        temporary tables and pragmas: the episode continues in a new session without them. If the pages that
+        the episode has changed exceed `limits.bytes`, the result is an error.
         """
         self._check_open()
         if self._image is None or self._private is None:
@@ -171,9 +158,9 @@ class SqliteDatabase:
         return self._make_private(made) or made
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Go on from a checkpoint; what was done since, or instead, is thrown away.
+        """Continue from a checkpoint, and discard all other changes.
 
-        Raises `ValueError` if it belongs to another file or another version of this one.
+        Raises `ValueError` if the checkpoint belongs to another file, or to another version of this file.
         """
         self._check_open()
         if checkpoint.version != self._file.version:
@@ -182,16 +169,14 @@ class SqliteDatabase:
         return self._make_private(checkpoint) if checkpoint.size else None
 
     def close(self) -> None:
-        """Throw the episode's changes away; closing again does nothing."""
+        """Discard the episode's changes. Closing again does nothing."""
         self._drop_image()
         self._is_closed = True
 
     def __enter__(self) -> SqliteDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _check_open(self) -> None:
@@ -199,27 +184,19 @@ class SqliteDatabase:
             raise ValueError("this database is closed")
 
     def _allowance(self, rows: int | None) -> Allowance:
-        """Return what one statement may cost."""
-        if self._is_closed:
-            raise ValueError("this database is closed")
-        allowance = self._allowances.get(rows)
-        if allowance is None:
-            if rows is not None and rows < 0:
-                raise ValueError(f"rows cannot be negative: {rows}")
-            limits = self._limits
-            cap = limits.rows if rows is None else min(rows, limits.rows)
-            allowance = self._allowances[rows] = Allowance(
-                cap, limits.seconds, limits.bytes, wall_seconds=limits.wall_seconds
-            )
-        return allowance
+        self._check_open()
+        if rows is not None and rows < 0:
+            raise ValueError(f"rows cannot be negative: {rows}")
+        limits = self._limits
+        cap = limits.rows if rows is None else min(rows, limits.rows)
+        return Allowance(cap, limits.seconds, limits.bytes, wall_seconds=limits.wall_seconds)
 
     def _deadline_in_all(self) -> Deadline:
-        """Of several statements together, the first of which starts now."""
         limits = self._limits
         return Deadline(limits.seconds_in_all, limits.wall_seconds_in_all)
 
     def _allowance_until(self, deadline: Deadline) -> Allowance:
-        """Return what the next of several statements may cost, if there is a deadline for all of them."""
+        """Return the limits for the next statement before a common deadline."""
         allowance, left, wall_left = self._allowance(None), deadline.seconds_left, deadline.wall_seconds_left
         if left >= allowance.seconds and wall_left >= allowance.wall_seconds:
             return allowance
@@ -324,7 +301,7 @@ def _roll_back(connection: sqlite3.Connection) -> None:
 def _read_definitions(
     connection: sqlite3.Connection, deadline: Deadline
 ) -> tuple[Mapping[str, SchemaObject], tuple[str, ...], dict[str, str]]:
-    """Return the schema, its SQL and the queries for its contents."""
+    """Return the schema, its definitions, and the queries for its contents."""
 
     def fetch(sql: str) -> list[tuple[Any, ...]]:
         if deadline.expiry():

@@ -1,10 +1,10 @@
-"""The deadline of a statement by its own processor time, and stopping statements whose time is up.
+"""Deadlines of statements in processor time, and a watchdog that stops late statements.
 
-SQLite looks at the progress handler only every so many steps of its virtual machine, and one step may be a
-long function call; it looks for an interrupt at every row. So a thread looks at the clocks of the statement
-that runs and interrupts it when it is late. What no interrupt stops, the kernel does: it ends this process,
-by SIGPROF for processor time and by SIGALRM for the wall clock. The thread sets these alarms, too, so that a
-statement that is over in a moment pays for none of it.
+SQLite calls the progress handler only after a number of virtual-machine instructions, and one instruction may
+be a long function call. It checks for interrupts at every row. Therefore a thread checks the clocks of the
+running statement, and interrupts it when it is late. If that does not help, the kernel ends this process, by
+SIGPROF for processor time or by SIGALRM for the wall clock. The thread also sets these alarms, so that fast
+statements do not pay for them.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from birdenv.databases._limits import WALL_TIME
 from birdenv.databases._results import Allowance
 
 Expiry: TypeAlias = Literal["processor", "wall"]
-"""Which clock ended a statement."""
+"""The clock by which a statement was late."""
 
 NEVER: Final = float("inf")
-_RECENT: Final = 0.01  # seconds for which processor time is not read again: reading it is dear
+_RECENT: Final = 0.01  # seconds during which processor time is not read again, because reading it is slow
 
 
 class _Clock:
-    """Processor time of this process, read once in a while."""
+    """The processor time of this process, read from time to time."""
 
     def __init__(self) -> None:
         self._read_at = -NEVER
         self._read = 0.0
 
     def at_most(self, now: float) -> float:
-        """Return the processor time at `now` (`time.monotonic`), or up to `_RECENT` more than it is."""
+        """Return the processor time at `now` (`time.monotonic`), or up to `_RECENT` more."""
         since = now - self._read_at
         if since > _RECENT:
             self._read_at, self._read, since = now, time.process_time(), 0.0
@@ -44,16 +44,16 @@ _clock: Final = _Clock()
 
 
 class Deadline:
-    """The end of a statement that starts now.
+    """The deadline of a statement that starts now.
 
     Args:
-        seconds: limit in seconds of processor time, which may be exceeded by 0.01.
+        seconds: limit on processor time in seconds, which may be exceeded by 0.01 seconds.
         wall_seconds: limit in seconds by the wall clock.
 
     Attributes:
-        began: now, on `time.monotonic`'s scale.
-        soonest: the earliest time at which it can have passed, on the same scale. Before it, nobody needs to
-            ask for the processor time, which is expensive.
+        began: the time of the start, as returned by `time.monotonic`.
+        soonest: the earliest time at which the deadline can have passed. Before that, the processor time,
+            which is slow to read, need not be checked.
     """
 
     __slots__ = ("_processor", "_wall", "began", "soonest")
@@ -66,15 +66,16 @@ class Deadline:
 
     @property
     def seconds_left(self) -> float:
-        """Of processor time."""
+        """Return the remaining processor time in seconds."""
         return self._processor - time.process_time()
 
     @property
     def wall_seconds_left(self) -> float:
+        """Return the remaining time by the wall clock in seconds."""
         return self._wall - time.monotonic()
 
     def expiry(self) -> Expiry | None:
-        """Return which clock has run out, or None."""
+        """Return the clock that has expired, or None."""
         if time.monotonic() <= self.soonest:
             return None
         if self.seconds_left < 0:
@@ -83,7 +84,7 @@ class Deadline:
 
 
 def timeout_message(allowance: Allowance, expiry: Expiry | None) -> str:
-    """Return why a statement was stopped, or was given no time at all (None)."""
+    """Return the message for a statement that was stopped, or had no time left to start (None)."""
     seconds = allowance.in_all or allowance.seconds
     together = " for everything together" if allowance.in_all else ""
     if expiry == "wall":
@@ -91,36 +92,38 @@ def timeout_message(allowance: Allowance, expiry: Expiry | None) -> str:
     return f"stopped after {seconds:g} s of CPU time{together}"
 
 
-_PERIOD: Final = 0.05  # seconds between two looks, while anything runs
-_LONGEST_SLEEP: Final = 0.5  # seconds; nothing depends on who forgot to wake it
-_KILL_AFTER: Final = 0.9  # seconds beyond the deadline, by either clock
+_PERIOD: Final = 0.05  # seconds between two checks while a statement runs
+_LONGEST_SLEEP: Final = 0.5  # seconds, in case a wake-up call was missed
+_KILL_AFTER: Final = 0.9  # seconds after the deadline, by either clock
 _LONGEST_ALARM: Final = 1e6  # seconds
 
 
 class HasDeadline(Protocol):
+    """A statement runner that the watchdog can watch."""
+
     @property
     def deadline(self) -> Deadline | None:
-        """Return the deadline of the statement that runs; None for one without."""
+        """Return the deadline of the running statement, or None if it has none."""
 
     def interrupt_if_late(self, now: float) -> None:
-        """Interrupt the statement that runs, if it is late at `now` (`time.monotonic`)."""
+        """Interrupt the running statement if it is late at `now` (`time.monotonic`)."""
 
 
 class Watchdog:
-    """Watches the one statement that runs in this process; its thread sleeps while none does."""
+    """Watches the statement that runs in this process. Its thread sleeps while no statement runs."""
 
     def __init__(self) -> None:
         self._running: HasDeadline | None = None
         self._between: float = 0.0
         self._alarms_are_set = False
-        self._lock = threading.Lock()  # of the alarms: none may be set for a statement that is over
-        self._bell = threading.Lock()  # open: it rings
+        self._lock = threading.Lock()  # for the alarms: none may be set for a finished statement
+        self._bell = threading.Lock()  # released to wake the thread
         self._bell.acquire()
         self._is_awake = False
         self._is_started = False
 
     def begin(self, watched: HasDeadline) -> None:
-        """A statement starts."""
+        """Note that a statement starts."""
         if self._alarms_are_set:
             self._clear_alarms()
         self._running = watched
@@ -128,7 +131,7 @@ class Watchdog:
             self._wake()
 
     def end(self) -> None:
-        """The statement is over."""
+        """Note that the statement has ended."""
         self._running = None
         if self._alarms_are_set:
             self._clear_alarms()
@@ -136,9 +139,9 @@ class Watchdog:
             self._set_between()
 
     def limit_between(self, seconds: float) -> None:
-        """End this process when it takes more processor time than this between two statements, from now on.
+        """From now on, end this process if it uses more processor time than this between two statements.
 
-        0 is no limit.
+        0 means no limit.
         """
         self._clear_alarms()
         self._between = seconds
@@ -146,17 +149,17 @@ class Watchdog:
             self._set_between()
 
     def _wake(self) -> None:
-        if not self._is_started:  # first: without a thread nobody would ever find that it sleeps
+        if not self._is_started:  # before `_is_awake` is set, in case the thread cannot be started
             threading.Thread(target=self._look, name="birdenv-watchdog", daemon=True).start()
             self._is_started = True
         self._is_awake = True
-        with suppress(RuntimeError):  # somebody has rung already
+        with suppress(RuntimeError):  # already released
             self._bell.release()
 
     def _look(self) -> None:
         while True:
             self._bell.acquire(timeout=_LONGEST_SLEEP)
-            self._is_awake = False  # before the look: who begins after it rings
+            self._is_awake = False  # before the check, so that a statement that begins later wakes the thread
             while self._running is not None:
                 self._is_awake = True
                 time.sleep(_PERIOD)
@@ -170,7 +173,7 @@ class Watchdog:
         with self._lock:
             if self._alarms_are_set:
                 return
-            self._alarms_are_set = True  # first: a statement that ends meanwhile clears them
+            self._alarms_are_set = True  # first, so that a statement that ends meanwhile clears them
             deadline = None if self._running is not running else running.deadline
             if deadline is None:
                 self._alarms_are_set = False
@@ -192,7 +195,7 @@ class Watchdog:
 
 
 watchdog: Final = Watchdog()
-"""The one of this process."""
+"""The watchdog of this process."""
 
 
 def _alarm_in(seconds: float) -> float:

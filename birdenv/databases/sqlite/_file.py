@@ -1,6 +1,6 @@
-"""One version of a database file: known to be a database, with all its contents in one place.
+"""Database files that were checked, and their versions.
 
-`FileId` tells one version from another by what the file system says, without reading the file.
+A `FileId` identifies a version of a file by its metadata, without reading the file.
 """
 
 from __future__ import annotations
@@ -28,7 +28,18 @@ _HOT_JOURNAL: Final = bytes.fromhex("d9d505f920a163d7")
 
 @dataclass(frozen=True, slots=True)
 class FileId(ContentId):
-    """The identity of a file and its journals, and what the file system says about their contents."""
+    """The identity of a version of a file and its journals, from the metadata of the file system.
+
+    Attributes:
+        path: the absolute path.
+        device: the device number.
+        inode: the inode number.
+        size: the size in bytes.
+        modified_ns: the time of the last modification.
+        changed_ns: the time of the last change of the inode, which no program can set.
+        journals: the suffix, size and two times of each journal: a `-wal`, even an empty one, and a hot
+            `-journal`.
+    """
 
     path: str
     device: int
@@ -36,24 +47,19 @@ class FileId(ContentId):
     size: int
     modified_ns: int
     changed_ns: int
-    """When the file's place or contents changed: the one time stamp that no program can set."""
     journals: tuple[tuple[str, int, int, int], ...] = ()
-    """A `-wal`, even an empty one, and a hot `-journal`: which, size and the two times."""
-
-    def __hash__(self) -> int:
-        """Return a hash of a few fields, because every graded pair is looked up by it; other versions differ
-        here, mostly.
-        """
-        return hash((self.inode, self.changed_ns))
 
     @property
     def is_settled(self) -> bool:
-        """Return whether the file itself holds everything: no journal has changes that belong to it."""
+        """Return whether the file is complete without its journals."""
         return not any(size for _, size, *_ in self.journals)
 
 
 def look_at(path: Path) -> FileId:
-    """Return the current version of the file. Raises `OSError`, and `InputError` if it is not a file."""
+    """Return the current version of a file without journals.
+
+    Raises `InputError` if the path is not a file, and `OSError` if it cannot be examined.
+    """
     status = path.stat()
     if not stat.S_ISREG(status.st_mode):
         raise InputError(f"{path} is not a file")
@@ -68,7 +74,7 @@ def look_at(path: Path) -> FileId:
 
 
 def with_journals(path: Path, version: FileId) -> FileId:
-    """Return the version with the journals that belong to it."""
+    """Return the version with the journals of the file."""
     journals = []
     for suffix in ("-wal", "-journal"):
         journal = path.with_name(path.name + suffix)
@@ -85,7 +91,7 @@ def _is_hot(journal: Path) -> bool:
 
 @cache
 def engine_build() -> str:
-    """Name this process's build of SQLite: version, source id, and a digest of its compile options."""
+    """Return this process's build of SQLite: version, source id, and a digest of its compile options."""
     connection = sqlite3.connect(":memory:")
     try:
         (source,) = connection.execute("SELECT sqlite_source_id()").fetchone()
@@ -100,16 +106,17 @@ _MAGIC: Final = b"SQLite format 3\0"
 _FORMAT_VERSIONS: Final = slice(18, 20)
 _WAL_MODE: Final = 2
 _LFS_POINTER: Final = b"version https://git-lfs"
-_ATTEMPTS: Final = 3  # at copying a file together with its journal while nobody writes to it
+_ATTEMPTS: Final = 3  # at copying a file with its journal while nobody writes to it
 
 
 class SqliteFile:
     """A version of a file that is known to be a database.
 
     Args:
-        version: which file, as it was when it was looked at.
-        image_path: the file that has all the contents; not `version.path` if a journal belongs to it.
-        in_wal_mode: the file may change without being written to, by a `-wal` file beside it.
+        version: the version of the file.
+        image_path: the file with all the contents: `version.path`, or a private copy if the file has a
+            journal.
+        in_wal_mode: whether the database may change through a `-wal` file, without a change of the file.
     """
 
     def __init__(self, version: FileId, image_path: Path, in_wal_mode: bool = False) -> None:
@@ -120,24 +127,21 @@ class SqliteFile:
 
     @cached_property
     def digest(self) -> str:
-        """Return the SHA-256 of the contents in hexadecimal, of the bytes that belong to `version` and no
-        others.
+        """Return the SHA-256 of the contents of this version, in hexadecimal.
 
-        Raises `InputError` if the file is not the same any more after it was read.
+        Raises `InputError` if the file changes while it is read.
         """
         digest = file_digest(self.image_path)
         if self.image_path == self.path and with_journals(self.path, look_at(self.path)) != self.version:
-            raise InputError(f"{self.path} changed while it was read: run it again when nobody writes to it")
+            raise InputError(f"{self.path} changed while it was read: try again when nobody writes to it")
         return digest
 
     def scope(self, limits: Limits) -> Scope:
-        """Return what results on this version of the file depend on, besides the statement."""
+        """Return the scope of results on this version of the file."""
         return Scope(engine_build(), self.version, limits)
 
     def is_current(self) -> bool:
-        """Return whether the file is still the same; one with changes in a journal is always looked at
-        again.
-        """
+        """Return whether the file is unchanged. A file with a journal always counts as changed."""
         version = self.version
         try:
             status = os.stat(version.path)  # noqa: PTH116 (at every episode)
@@ -158,8 +162,7 @@ _lock = threading.Lock()
 
 
 def sqlite_file(path: Path) -> SqliteFile:
-    """Return the database at an absolute path as it is now; one object in a process for each version of a
-    file.
+    """Return the current version of the database at an absolute path, as one object for each version.
 
     Raises `InputError` if the file is missing, unreadable, empty, a Git LFS pointer, not SQLite, damaged, or
     being written to.
@@ -181,13 +184,11 @@ def sqlite_file(path: Path) -> SqliteFile:
 
 
 def open_reader(file: SqliteFile) -> sqlite3.Connection:
-    """Open a connection without a guard that can only read the file, and read its schema.
-
-    Nothing in the schema is run.
+    """Open a read-only connection without a guard, and read the schema without running any of it.
 
     Raises:
         InputError: SQLite cannot open the file.
-        InfrastructureError: there is no memory for it.
+        InfrastructureError: there is not enough memory.
     """
     try:
         connection = sqlite3.connect(
@@ -195,7 +196,7 @@ def open_reader(file: SqliteFile) -> sqlite3.Connection:
             uri=True,
             isolation_level=None,
             check_same_thread=False,
-            cached_statements=0,  # the guard asks what each compiles to; and new SQL is compiled sooner
+            cached_statements=0,  # the guard sees a statement only when it is compiled
         )
         try:
             connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
@@ -210,10 +211,9 @@ def open_reader(file: SqliteFile) -> sqlite3.Connection:
 
 
 def _settled(path: Path, version: FileId) -> Path:
-    """Return a private copy of a file and its journals, with what stands in the journals taken in or rolled
-    back.
+    """Return a private copy of a file, with the contents of its journals applied or rolled back.
 
-    Nothing is written beside the file itself. Raises `InputError` if somebody goes on writing to it.
+    Nothing is written beside the file. Raises `InputError` if somebody keeps writing to it.
     """
     folder = new_folder()
     copy = folder / path.name
@@ -226,7 +226,7 @@ def _settled(path: Path, version: FileId) -> Path:
                 break
             version = now
         else:
-            raise InputError(f"{path} is being written to: close the program that does, or make a copy")
+            raise InputError(f"{path} is being written to: close the program that does so, or use a copy")
         connection = sqlite3.connect(copy, isolation_level=None)
         try:
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

@@ -1,4 +1,4 @@
-"""What this machine offers for isolating episodes, found by trying it."""
+"""Find out by trial how this machine can isolate episodes."""
 
 from __future__ import annotations
 
@@ -19,9 +19,16 @@ from birdenv.errors import BirdenvError, InputError
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """`images`: for each way of making one, why it does not work here, empty if it does. `chosen`: the way
-    that `auto` takes; empty if none works. `worker`: why no worker process works, empty if one does. `swept`:
-    folders of killed processes that were removed now.
+    """The results of `examine`.
+
+    Attributes:
+        sqlite_version: the version of SQLite.
+        reaches_library: whether the functions of the SQLite library can be called.
+        images: for each kind of image, why it does not work here; empty if it works.
+        chosen: the kind of image that `auto` chooses; None if no kind works.
+        worker: why worker processes do not work; empty if they work.
+        scratch: the scratch folder.
+        swept: the folders of killed processes that were removed.
     """
 
     sqlite_version: str
@@ -34,7 +41,7 @@ class Health:
 
 
 def examine(path: Path) -> Health:
-    """Try everything on the database at `path`. Raises `InputError` if it is not a database."""
+    """Try images and workers on the database at `path`. Raises `InputError` if it is not a database."""
     file = sqlite_file(path.absolute())
     kinds = [kind for kind in IMAGE_KINDS if kind != "auto"]
     try:

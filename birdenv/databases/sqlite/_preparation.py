@@ -1,4 +1,4 @@
-"""What a connection is given before a guard watches it: limits, and whatever its use would create."""
+"""Prepare a connection before it is guarded: set limits, and create what statements would create later."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from birdenv.sql import LONGEST_SQL, quoted
 
 _LONGEST_PATTERN: Final = 500  # bytes of a pattern of LIKE or GLOB
 
-# Bounds on one text, value or statement. The narrower ones cost nothing: no gold and no
-# published prediction of BIRD mini-dev needs more (a test says so). ATTACHED leaves VACUUM its one.
+# Limits on one text, value or statement. The narrow ones cost nothing: no gold SQL and no published
+# prediction of BIRD mini-dev exceeds them (a test checks that). VACUUM needs one of the ATTACHED databases.
 _ENGINE_LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_LENGTH: LARGEST_VALUE,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: LONGEST_SQL,
@@ -27,17 +27,17 @@ _ENGINE_LIMITS: Final = {
     sqlite3.SQLITE_LIMIT_WORKER_THREADS: 0,
 }
 _HEAP_BYTES: Final = 2**30
-"""What SQLite may take of this process's memory for everything that it does, images not counted."""
+"""Memory that SQLite may use in this process, without images."""
 
 _TEMPORARY_PAGES: Final = 2**15
 _ATTACHED_PAGES: Final = 2**14
-"""What an episode's temporary tables, and each database that it attaches, may hold: 128 and 64 MiB."""
+"""Limits for an episode's temporary tables (128 MiB), and for each database that it attaches (64 MiB)."""
 
 _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" for name in READING_PRAGMAS))
 
 
 def set_limits(connection: sqlite3.Connection) -> None:
-    """The bound on memory is the process's: one that somebody has set stays."""
+    """Set the limits of a connection, and of the process's memory unless that is already limited."""
     for limit, value in _ENGINE_LIMITS.items():
         connection.setlimit(limit, value)
     if connection.execute("PRAGMA hard_heap_limit").fetchone() == (0,):
@@ -45,7 +45,7 @@ def set_limits(connection: sqlite3.Connection) -> None:
 
 
 def virtual_tables(connection: sqlite3.Connection) -> list[str]:
-    """Return the names of the schema's virtual tables."""
+    """Return the names of all virtual tables."""
     names = connection.execute(
         "SELECT name FROM (SELECT name AS name, sql AS sql FROM sqlite_schema"
         " UNION ALL SELECT name AS name, sql AS sql FROM sqlite_temp_schema)"
@@ -55,28 +55,30 @@ def virtual_tables(connection: sqlite3.Connection) -> list[str]:
 
 
 def connect_virtual_tables(connection: sqlite3.Connection) -> None:
-    """Connect the virtual tables of the schema, so that reading them creates nothing that a guard refuses.
+    """Connect all virtual tables, so that reading them later creates nothing that a guard refuses.
 
-    A module reads its own tables then, and these may be anything: whoever made the database may have put an
-    endless view in the place of one. So this is SQL of others, and runs against the clock.
+    A module then reads its own tables. The author of the database may have replaced one by an endless view,
+    so this counts as SQL of others, and must run under a clock.
     """
     for name in virtual_tables(connection):
         _use(connection, name)
 
 
 def bound_temporary(connection: sqlite3.Connection) -> None:
+    """Limit the space for temporary tables."""
     connection.execute(f"PRAGMA temp.max_page_count = {_TEMPORARY_PAGES}").close()
 
 
 def bound_attached(connection: sqlite3.Connection) -> None:
+    """Limit the size of each attached database."""
     for _, name, _ in connection.execute("PRAGMA database_list").fetchall():
         if name not in ("main", "temp"):
-            with suppress(UnicodeError):  # no statement can name it, so nothing can be written there
+            with suppress(UnicodeError):  # no statement can name it, so nothing is written to it
                 connection.execute(f"PRAGMA {quoted(name)}.max_page_count = {_ATTACHED_PAGES}").close()
 
 
 def modules_of(connection: sqlite3.Connection) -> list[str]:
-    """Return the modules of the schema's virtual tables."""
+    """Return the modules of all virtual tables."""
     declared = connection.execute(
         "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     ).fetchall()
@@ -97,4 +99,4 @@ def _use(connection: sqlite3.Connection, name: str) -> None:
     try:
         connection.execute(f"EXPLAIN SELECT 1 FROM {quoted(name)}").close()
     except (sqlite3.Error, UnicodeError):
-        return  # not in this SQLite, or damaged: reading it will say so
+        return  # missing in this SQLite, or damaged: reading it will fail

@@ -1,7 +1,8 @@
 """An episode's database whose statements run in worker processes.
 
-While nothing is written, any worker may run the next statement. The first one that writes moves the episode
-to an image in the worker that ran it, and the episode keeps that worker until it is closed or restored.
+As long as the episode has written nothing, any worker may run its next statement. The first writing statement
+moves the episode to an image in the worker that runs it, and the episode keeps that worker until it is closed
+or restored.
 """
 
 from __future__ import annotations
@@ -13,7 +14,6 @@ import threading
 from collections.abc import Iterable
 from functools import lru_cache
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Final, cast
 
 from birdenv.databases._limits import Limits
@@ -27,31 +27,30 @@ from birdenv.processes.pool import ProcessPool, memory_left
 from birdenv.processes.process import ChildProcess, Death
 
 MOST_WORKERS: Final = os.cpu_count() or 1
-"""Workers of this process that run reading statements, at most; grading has as many of its own."""
+"""Maximum number of workers that run reading statements. Grading has as many workers of its own."""
 
-_MOST_IDLE: Final = 8 * MOST_WORKERS  # that episodes which wrote have left, for the next ones
+_MOST_IDLE: Final = 8 * MOST_WORKERS  # workers of finished writing episodes, kept for the next ones
 
 workers: Final = ProcessPool(
     lambda: ChildProcess("birdenv.databases.sqlite._worker"), MOST_WORKERS, _MOST_IDLE
 )
-"""Each runs one statement at a time, and is killed without regret."""
+"""The workers of this process. Each runs one statement at a time, and may be killed."""
 
-_FRAME_BYTES: Final = 64 * 2**20  # what a reply may have besides the rows that the limits allow
-_REPLY_GRACE_SECONDS: Final = 60.0  # beyond all limits: for making an image, and moving rows
-_SPARE_BYTES: Final = 256 * 2**20  # of memory that episodes leave to the machine
+_FRAME_BYTES: Final = 64 * 2**20  # of a reply, in addition to the rows that the limits allow
+_REPLY_GRACE_SECONDS: Final = 60.0  # in addition to all limits, for making an image and transferring rows
+_SPARE_BYTES: Final = 256 * 2**20  # of free memory that must remain
 
 
 class ProcessDatabase:
-    """One episode's database: private to the episode and fully writable, every statement under limits.
+    """One episode's database: private to the episode and fully writable, with limits on every statement.
 
-    SQL never raises: it gives a `QueryResult` or a `QueryError`. A statement that nothing else can stop costs
-    its worker: the answer is a `timeout` that says so, and the episode goes on from its last checkpoint
-    (`checkpoint`, `restore`), or from the file.
+    SQL raises no exception: it returns a `QueryResult` or a `QueryError`. A statement that cannot be
+    interrupted costs its worker: the result is a `timeout` error that says so, and the episode continues from
+    its last checkpoint (`checkpoint`, `restore`), or from the file.
 
-    Used by one thread at a time, but for `close`: another thread may close the database while a statement
-    runs, which ends the statement. Using a closed database raises `ValueError`. All methods raise
-    `InfrastructureError` where no process can be started, and where the machine has no memory for one more
-    episode that writes.
+    Only one thread may use the database at a time, but any thread may close it, which ends the running
+    statement. Using a closed database raises `ValueError`. All methods raise `InfrastructureError` if no
+    process can be started, or the machine has no memory for another writing episode.
     """
 
     def __init__(self, file: SqliteFile, limits: Limits, image_kind: ImageKind = "auto") -> None:
@@ -60,21 +59,21 @@ class ProcessDatabase:
         self._seconds = limits.wall_seconds_in_all + _REPLY_GRACE_SECONDS
         self._episode = _pickled(file.version, file.image_path, limits, image_kind)
         self._scope = file.scope(limits)
-        self._worker: ChildProcess | None = None  # which holds the episode's image
-        self._busy: ChildProcess | None = None  # which runs a statement now
-        self._start: Checkpoint | None = None  # what the episode goes on from while no worker holds it
-        self._lock = threading.Lock()  # of who talks
+        self._worker: ChildProcess | None = None  # holds the episode's image
+        self._busy: ChildProcess | None = None  # runs a statement now
+        self._start: Checkpoint | None = None  # where to continue if no worker holds the episode
+        self._lock = threading.Lock()  # for requests to workers
         self._owner = os.getpid()
         self._is_closed = False
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has an image of its own by now."""
+        """Return whether the episode has its own image, because it has written something."""
         return self._worker is not None or self._start is not None
 
     @property
     def scope(self) -> Scope | None:
-        """Return what results depend on while the episode has written nothing; None after that."""
+        """Return the scope of results, or None if the episode has written something."""
         return None if self.is_private else self._scope
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
@@ -112,9 +111,9 @@ class ProcessDatabase:
             return self._resume()
 
     def close(self) -> None:
-        """Throw the episode's changes away; closing again does nothing.
+        """Discard the episode's changes. Closing again does nothing.
 
-        Any thread may close the database. A statement that runs in another one is ended.
+        Any thread may close the database. A running statement is ended.
         """
         self._is_closed = True
         self._look_for_fork()
@@ -132,9 +131,7 @@ class ProcessDatabase:
     def __enter__(self) -> ProcessDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _check_open(self) -> None:
@@ -142,7 +139,7 @@ class ProcessDatabase:
             raise ValueError("this database is closed")
 
     def _look_for_fork(self) -> None:
-        """In a forked child, leave the lock to the parent: the thread that may hold it is not here."""
+        """Make a new lock in a forked child, because the thread that may hold the old one is not there."""
         if self._owner != os.getpid():
             self._owner, self._lock, self._busy = os.getpid(), threading.Lock(), None
 
@@ -153,13 +150,13 @@ class ProcessDatabase:
             return self._resume() or self._call(method, arguments)
 
     def _resume(self) -> QueryError | None:
-        """Bring what the episode starts from into a worker, if it is in none."""
+        """Restore the episode's checkpoint in a worker, if no worker holds the episode."""
         if self._worker is not None or self._start is None:
             return None
         return cast("QueryError | None", self._call("restore", (self._start,)))
 
     def _call(self, method: str, arguments: tuple[Any, ...]) -> Answer:
-        kept, self._worker = self._worker, None  # until it has answered
+        kept, self._worker = self._worker, None  # set again when it has answered
         worker = kept or workers.lease(lambda: not self._is_closed)
         if worker is None:
             raise ValueError("this database is closed")
@@ -172,14 +169,14 @@ class ProcessDatabase:
                 read=_read,
             )
         except BaseException:
-            worker.kill()  # Ctrl-C, or the file cannot be used any more
+            worker.kill()  # Ctrl-C, or the file has become unusable
             workers.release(worker)
             raise
         finally:
             self._busy = None
         if isinstance(found, Death):
             workers.release(worker)
-            sweep()  # the private files that it may have had
+            sweep()  # removes the worker's private files
             self._check_open()
             lost = "; what the episode had changed since its last checkpoint is lost" if kept else ""
             return crash_error(found, self._limits, lost)
@@ -198,8 +195,8 @@ class ProcessDatabase:
         if left is not None and left < _SPARE_BYTES:
             self._let_go()
             raise InfrastructureError(
-                "there is no memory for one more episode that writes: each has a process of its own, and this"
-                f" machine has {left >> 20} MiB left; close some, or run fewer at a time"
+                "there is no memory for another writing episode: each has its own process, and this machine"
+                f" has {left >> 20} MiB left; close some episodes, or run fewer at a time"
             )
 
     def _let_go(self) -> None:
@@ -224,7 +221,7 @@ def _read(values: Any) -> tuple[bool, Answer]:
 
 
 def crash_error(death: Death, limits: Limits, lost: str = "") -> QueryError:
-    """Return what a statement under `limits` gives whose worker has died."""
+    """Return the error of a statement whose worker has died. `lost` is added to its message."""
     if death.was_late:
         by_processor = death.exit_code == -signal.SIGPROF
         seconds = limits.seconds if by_processor else limits.wall_seconds

@@ -1,10 +1,10 @@
-"""The connections of a worker that only read a file.
+"""The read-only connections of a worker process.
 
-A reading connection keeps nothing of what ran on it, so any number of episodes take turns on a few of them,
-statement by statement; their pages are in memory once.
+Statements leave nothing behind on a read-only connection. Therefore any number of episodes share a few
+connections, one statement at a time, and the pages of the file are in memory only once.
 
-Files are mapped into memory, which takes a fifth to a third off a large scan. A file that is cut short while
-it is mapped ends the process that reads it (SIGBUS).
+Files are mapped into memory, which makes large scans 20 to 33 % faster. If a file is truncated while it is
+mapped, the reading process ends (SIGBUS).
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ from birdenv.databases.sqlite._file import FileId, SqliteFile, open_reader
 from birdenv.errors import InfrastructureError, InputError
 
 MAPPED_BYTES: Final = 2 * 2**30
-"""Of address space that the maps of one process take, at most."""
+"""Maximum address space for the memory maps of one process."""
 
-_MOST_FILES: Final = 32  # whose connections are kept open
+_MOST_FILES: Final = 32  # with open connections
 
 
 class FileReaders:
-    """The reading connections to one version of a file.
+    """The read-only connections to one version of a file.
 
     Args:
         file: the file.
-        mapped: whether they read it through a memory map.
+        mapped: whether to read the file through a memory map.
     """
 
     def __init__(self, file: SqliteFile, mapped: bool) -> None:
@@ -39,20 +39,21 @@ class FileReaders:
 
     @property
     def mapped_bytes(self) -> int:
+        """Return the address space of the memory map in bytes."""
         return self._file.version.size if self._mapped else 0
 
     def borrow(self) -> GuardedConnection:
-        """Return a connection, to be given back after the statement.
+        """Return a connection, which the caller must give back after the statement.
 
         Raises:
             InputError: SQLite cannot open the file.
-            InfrastructureError: there is no memory for it.
+            InfrastructureError: there is not enough memory.
         """
         if self._idle:
             return self._idle.pop()
         connection = open_reader(self._file)
         try:
-            if self._mapped:  # while nothing is refused
+            if self._mapped:  # before the guard refuses this pragma
                 connection.execute(f"PRAGMA mmap_size = {self._file.version.size}").close()
             return GuardedConnection(connection, private=False)
         except sqlite3.Error as error:
@@ -63,22 +64,23 @@ class FileReaders:
             raise InfrastructureError(f"SQLite has no memory left to open {self._file.path}") from error
 
     def give_back(self, reader: GuardedConnection) -> None:
+        """Keep a connection for the next statement, or close it if it is spoilt."""
         if reader.is_spoilt:
             reader.close()
         else:
             self._idle.append(reader)
 
     def close(self) -> None:
-        """Close the connections that nobody has borrowed."""
+        """Close all connections that are not borrowed."""
         while self._idle:
             self._idle.pop().close()
 
 
-_by_file: OrderedDict[tuple[FileId, Path], FileReaders] = OrderedDict()  # the least recently used first
+_by_file: OrderedDict[tuple[FileId, Path], FileReaders] = OrderedDict()  # least recently used first
 
 
 def readers_of(file: SqliteFile) -> FileReaders:
-    """Return the readers of this process for a file."""
+    """Return this process's read-only connections to a file."""
     key = (file.version, file.image_path)
     found = _by_file.pop(key, None)
     if found is None:

@@ -1,8 +1,8 @@
-"""The schema of a SQLite database as values that do not depend on how its CREATE statements were spelled.
+"""Read the schema of a SQLite database as values that do not depend on the spelling of CREATE statements.
 
-Most comes from the schema pragmas. What no pragma tells (CHECK, COLLATE, AUTOINCREMENT, generated columns,
-expressions of indexes, bodies of triggers) is cut out of the stored CREATE text and its tokens compared. The
-text is read in linear time: it is as long, and its parentheses as many, as whoever wrote it liked.
+Most values come from the schema pragmas. Properties without a pragma (CHECK, COLLATE, AUTOINCREMENT,
+generated columns, expressions of indexes, bodies of triggers) are read from the tokens of the stored CREATE
+text. The text is read in linear time, because a hostile author may have made it long and deeply nested.
 """
 
 from __future__ import annotations
@@ -23,30 +23,35 @@ _CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON
 
 @dataclass
 class TableText:
-    """What a CREATE TABLE says beyond the pragmas, with folded names and normalised expressions."""
+    """Properties of a table without a pragma, with folded names and normalised expressions.
+
+    Attributes:
+        checks: the expressions of CHECK constraints.
+        collations: the collation of each column that has one other than `binary`.
+        generated: the expression of each generated column.
+        conflicts: each ON CONFLICT clause other than `abort`, such as `unique (a , b): ignore`.
+        deferred: the columns and the parent of each foreign key that is INITIALLY DEFERRED.
+        autoincrement: whether the table has an AUTOINCREMENT column.
+    """
 
     checks: list[str] = field(default_factory=list)
     collations: dict[str, str] = field(default_factory=dict)
-    """Column to collation, without `binary`, the default."""
     generated: dict[str, str] = field(default_factory=dict)
-    """Column to the expression that computes it."""
     conflicts: list[str] = field(default_factory=list)
-    """`unique (a , b): ignore`, for each ON CONFLICT but `abort`, the default."""
     deferred: list[str] = field(default_factory=list)
-    """The columns and the parent of each foreign key that is INITIALLY DEFERRED."""
     autoincrement: bool = False
 
 
 @dataclass(frozen=True)
 class IndexText:
-    """The terms of an index in order, without ASC, DESC and COLLATE, and its WHERE (empty if none)."""
+    """The terms of an index without ASC, DESC and COLLATE, and its WHERE clause, which may be empty."""
 
     terms: tuple[str, ...] = ()
     where: str = ""
 
 
 def read_table_text(sql: str) -> TableText:
-    """Read a stored CREATE TABLE statement; parts of another form (CREATE TABLE AS) are empty."""
+    """Read a stored CREATE TABLE statement. Other forms (CREATE TABLE AS) have no properties."""
     body, _ = _parentheses(list(tokens(sql)))
     text = TableText(autoincrement="autoincrement" in map(_word, body))
     for definition in _split(body):
@@ -59,7 +64,7 @@ def read_table_text(sql: str) -> TableText:
 
 
 def index_text(sql: str) -> IndexText:
-    """Read a stored CREATE INDEX statement; empty text (an automatic index) gives an empty one."""
+    """Read a stored CREATE INDEX statement. The text of an automatic index is empty."""
     body, rest = _parentheses(list(tokens(sql)))
     terms = tuple(_join(_without_order(term)) for term in _split(body))
     is_partial = bool(rest) and _word(rest[0]) == "where"
@@ -67,18 +72,18 @@ def index_text(sql: str) -> IndexText:
 
 
 class _Definition:
-    """One column definition, or one or more table constraints (`column` is empty), read from the left."""
+    """A column definition, or one or more table constraints (with an empty `column`)."""
 
     def __init__(self, pieces: list[Token], column: str, text: TableText) -> None:
         self._pieces = pieces
         self._column = column
         self._text = text
-        self._constraint = ""  # the one that an ON CONFLICT belongs to
-        self._columns = column  # its columns
+        self._constraint = ""  # to which an ON CONFLICT belongs
+        self._columns = column  # of the constraint
         self._foreign_key = ""
 
     def read(self) -> None:
-        """Collect everything into the text."""
+        """Read the definition from left to right, and add its properties to the text."""
         pieces = self._pieces
         position = 1 if self._column else 0
         before = ""
@@ -119,14 +124,14 @@ class _Definition:
 
 
 def _parentheses(pieces: list[Token]) -> tuple[list[Token], list[Token]]:
-    """Return what is inside the first pair of parentheses, and what follows it."""
+    """Return the tokens inside the first pair of parentheses, and those after it."""
     start = next((i for i, token in enumerate(pieces) if token.text == "("), len(pieces))
     end = _closing(pieces, start)
     return pieces[start + 1 : end], pieces[end + 1 :]
 
 
 def _closing(pieces: list[Token], start: int) -> int:
-    """Return where the parenthesis closes that opens at `start`; the end if it never does."""
+    """Return the position of the parenthesis that closes the one at `start`, or the end."""
     depth = 0
     for i in range(start, len(pieces)):
         depth += {"(": 1, ")": -1}.get(pieces[i].text, 0)
@@ -136,7 +141,7 @@ def _closing(pieces: list[Token], start: int) -> int:
 
 
 def _split(pieces: list[Token]) -> Iterator[list[Token]]:
-    """Cut at the commas that are outside inner parentheses."""
+    """Split at commas outside of inner parentheses."""
     part: list[Token] = []
     depth = 0
     for token in pieces:
@@ -166,18 +171,18 @@ def _join(pieces: list[Token]) -> str:
 
 
 Fetch: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
-"""Runs one statement of ours on the main connection and gives all its rows; raises `sqlite3.Error`."""
+"""Runs one of our own statements and returns all its rows. May raise `sqlite3.Error`."""
 
 _TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
 def content_queries(fetch: Fetch) -> dict[str, str]:
-    """Return a query for the contents of every table and view, by the key in `DatabaseState.contents`."""
+    """Return a query for each table and view, keyed as in `DatabaseState.contents`."""
     queries: dict[str, str] = {}
     for name in table_names(fetch):
         queries[_free(folded(name), queries)] = f"SELECT * FROM main.{quoted(name)}"
     if fetch("SELECT 1 FROM main.sqlite_schema WHERE name = 'sqlite_sequence'"):
-        counters = "FROM main.sqlite_sequence WHERE seq IS NOT NULL AND seq <> 0"  # 0 says as much as no row
+        counters = "FROM main.sqlite_sequence WHERE seq IS NOT NULL AND seq <> 0"  # 0 is the same as no row
         if fetch(f"SELECT 1 {counters} LIMIT 1"):
             queries["sqlite_sequence"] = f"SELECT lower(name) AS name, seq AS seq {counters}"
     return queries
@@ -190,16 +195,14 @@ def definitions(fetch: Fetch) -> tuple[str, ...]:
 
 
 def _free(key: str, taken: Container[str]) -> str:
-    """Return the key, or one like it if it is taken: no two objects may hide each other."""
+    """Return the key, or a similar one if it is taken, so that no object replaces another."""
     while key in taken:
         key += "'"
     return key
 
 
 def table_names(fetch: Fetch) -> list[str]:
-    """Return tables and views of the main database, sorted, without SQLite's own and virtual tables' inner
-    ones.
-    """
+    """Return the sorted names of tables and views, without internal tables of SQLite and of modules."""
     shadows = {name for name, kind, *_ in _table_list(fetch) if kind == "shadow"}
     rows = fetch(
         "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
@@ -209,9 +212,9 @@ def table_names(fetch: Fetch) -> list[str]:
 
 
 def read_schema(fetch: Fetch) -> dict[str, SchemaObject]:
-    """Return every table, view and trigger of the main database; keys as in `DatabaseState.schema`.
+    """Return every table, view and trigger of the main database, keyed as in `DatabaseState.schema`.
 
-    Raises `sqlite3.Error` if the schema itself is damaged.
+    Raises `sqlite3.Error` if the schema is damaged.
     """
     flags = {name: (bool(rowidless), bool(strict)) for name, _, _, rowidless, strict in _table_list(fetch)}
     stored = fetch("SELECT type, name, tbl_name, sql FROM main.sqlite_schema")
@@ -279,7 +282,7 @@ def _columns(fetch: Fetch, table: str, text: TableText) -> list[dict[str, Any]]:
 def _view_columns(fetch: Fetch, view: str) -> list[str]:
     try:
         return [folded(row[1]) for row in _pragma(fetch, "table_xinfo", view)]
-    except sqlite3.Error:  # a view on something that is gone; its contents say which
+    except sqlite3.Error:  # the view refers to a missing object; reading its contents reports which
         return []
 
 
@@ -292,7 +295,7 @@ def _foreign_keys(fetch: Fetch, table: str) -> list[dict[str, Any]]:
         key = keys.setdefault(number, {"table": folded(parent), "columns": [], **actions})
         key["columns"].append([folded(child), target and folded(target)])
     for key in keys.values():
-        if any(target is None for _, target in key["columns"]):  # REFERENCES t: its primary key
+        if any(target is None for _, target in key["columns"]):  # REFERENCES t means its primary key
             parent = key["table"]
             if parent not in primary_keys:
                 primary_keys[parent] = _primary_key(fetch, parent)
@@ -330,7 +333,7 @@ def _indexes(fetch: Fetch, table: str, texts: dict[str, str]) -> list[dict[str, 
 
 
 def _table_list(fetch: Fetch) -> list[tuple[str, str, int, int, int]]:
-    """(name, kind, columns, without rowid, strict) of the main database; empty before SQLite 3.37."""
+    """Return (name, kind, columns, without rowid, strict) of each table; empty before SQLite 3.37."""
     return [(row[1], row[2], row[3], row[4], row[5]) for row in fetch("PRAGMA main.table_list")]
 
 

@@ -1,7 +1,7 @@
-"""A directory of SQLite databases in BIRD's layout: `<db_id>/<db_id>.sqlite`.
+"""Sources of SQLite databases.
 
-`SqliteSource` is the directory. `LocalSource` is the same inside a worker, where statements run.
-`SqliteFileSource` is one file of any name, with a single database.
+`SqliteSource` is a directory in BIRD's layout: `<db_id>/<db_id>.sqlite`. `LocalSource` is the same directory
+inside a worker process, where statements run. `SqliteFileSource` is a single file of any name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from birdenv.errors import InputError
 from birdenv.files import file_errors, is_directory
 
 _NAMES_SHOWN: Final = 8
-_IMAGES_AT_ONCE: Final = 2  # in a worker that grades: of the prediction, and of the gold
+_IMAGES_AT_ONCE: Final = 2  # in a worker that grades: one for the prediction, and one for the gold SQL
 _DEFAULT_LIMITS: Final = Limits()
 _TOLERANT: Final = methodcaller("decode", "utf-8", "surrogateescape")
 _TABLES: Final = (
@@ -37,15 +37,15 @@ _TABLES: Final = (
 
 
 class SqliteSource:
-    """Databases to open episodes on; the files are only ever read, and nothing is written beside them.
+    """The databases of a directory. Its files are only read, and no files are created beside them.
 
     Args:
         root: the directory.
         image: how a writing episode gets its private image (see `birdenv doctor`): `auto`, `memory-map` or
-            `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` stands in
-            for `auto`.
+            `copy`. The environment variable `BIRDENV_SQLITE_IMAGE` replaces `auto`.
 
-    Raises `InputError` if `root` is not a directory, or a setting is unknown.
+    Raises:
+        InputError: `root` is not a directory, or `image` is unknown.
     """
 
     dialect = "sqlite"
@@ -63,11 +63,11 @@ class SqliteSource:
 
     @property
     def engine(self) -> str:
-        """Return the engine and its version: results may differ between versions of SQLite."""
+        """Return the engine and its version, because results may differ between versions of SQLite."""
         return f"SQLite {sqlite3.sqlite_version}"
 
     def names(self) -> list[str]:
-        """Return the ids of the databases here, sorted: directories that hold a file of their own name.
+        """Return the sorted ids of the databases: all directories that hold a file of the same name.
 
         Raises `InputError` if the directory cannot be read.
         """
@@ -77,59 +77,57 @@ class SqliteSource:
         return sorted(name for name in named if os.path.lexists(self._path(name)))
 
     def path(self, db_id: str) -> Path:
-        """Return the file of a database, after looking at it.
+        """Return the checked file of a database.
 
-        Raises `InputError` if `db_id` is not a plain name or not known here, or if its file is missing,
-        unreadable, empty, a Git LFS pointer, not SQLite, damaged, or being written to.
+        Raises `InputError` if `db_id` is unknown or not a plain name, or if its file is missing, unreadable,
+        empty, a Git LFS pointer, not SQLite, damaged, or being written to.
         """
         return self._file(db_id).path
 
     def contents_path(self, db_id: str) -> Path:
-        """Return a file with all the contents, to be opened as immutable: the file of the database, or a
-        private copy where a journal belongs to it. It is there as long as the source.
+        """Return a file with all the contents of a database, which can be opened as immutable.
 
-        Raises `InputError` as `path` does.
+        It is the database's own file, or a private copy if a journal belongs to that, and exists as long as
+        the source. Raises the same errors as `path`.
         """
         return self._file(db_id).image_path
 
     def check(self, db_id: str) -> None:
-        """Raise `InputError` unless the database can be opened and its schema read (not all its pages)."""
+        """Raise `InputError` if the database cannot be opened, or its schema cannot be read.
+
+        The other pages of the file are not checked.
+        """
         self._file(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of the contents in hexadecimal; computed again when the file changes.
+        """Return the SHA-256 of the contents in hexadecimal, recomputed when the file changes.
 
-        Raises `InputError` as `path` does.
+        Raises the same errors as `path`.
         """
         return self._file(db_id).digest
 
     def version(self, db_id: str) -> Hashable:
-        """Return what tells these contents from others of the same file, in this process; no page of it is
-        read.
+        """Return a value that identifies the contents within this process, without reading the file.
 
-        Raises `InputError` as `path` does.
+        Raises the same errors as `path`.
         """
         return self._file(db_id).version
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results on a fresh database depend on, besides the statement.
-
-        Raises `InputError` as `path` does.
-        """
+        """Return the scope of results on a fresh database. Raises the same errors as `path`."""
         return self._file(db_id).scope(limits)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
-        """Return a database for one episode, private and with the contents of the file; `limits` hold for
-        each statement.
+        """Return a private database for one episode, with the contents of the file.
 
-        Raises `InputError` as `path` does.
+        The limits apply to each statement. Raises the same errors as `path`.
         """
         return ProcessDatabase(self._file(db_id), limits, self.image)
 
     def schema_text(self, db_id: str) -> str:
-        """Return the CREATE TABLE statements, in the order in which the tables were made.
+        """Return the CREATE TABLE statements, in the order in which the tables were created.
 
-        Raises `InputError` as `path` does, or if the schema cannot be read.
+        Raises the same errors as `path`, and `InputError` if the schema cannot be read.
         """
         version = self.version(db_id)
         text = self._schemas.get(version)
@@ -144,10 +142,10 @@ class SqliteSource:
         return text
 
     def close(self) -> None:
-        """Nothing to do: an episode holds what it needs itself."""
+        """Do nothing: the source holds no resources for episodes."""
 
     def config(self) -> dict[str, Any]:
-        """Return what a run writes down about the source."""
+        """Return the description of the source for a run's configuration."""
         return {
             "db_dir": str(self.root),
             "engine": self.engine,
@@ -162,7 +160,7 @@ class SqliteSource:
 
     def _look_up(self, db_id: str) -> SqliteFile:
         if not is_database_name(db_id):
-            raise InputError(f"not a database id: {db_id!r} (expected the plain name of a directory)")
+            raise InputError(f"{db_id!r} is not a database id: expected the plain name of a directory")
         path = self._path(db_id)
         with file_errors(path):
             try:
@@ -177,7 +175,7 @@ class SqliteSource:
     def _unknown(self, db_id: str) -> str:
         if is_directory(self.root / db_id):
             return (
-                f"{self.root / db_id} holds no {db_id}.sqlite; if its database is on PostgreSQL, say "
+                f"{self.root / db_id} holds no {db_id}.sqlite; if its database is on PostgreSQL, use "
                 "--dialect postgres (in Python, dialect='postgres')"
             )
         names = self.names()
@@ -187,7 +185,7 @@ class SqliteSource:
 
 
 def is_database_name(name: object) -> TypeGuard[str]:
-    """Return whether a value is a plain name: one that cannot lead out of the directory of databases."""
+    """Return whether a value is a plain name, which cannot lead outside the directory of databases."""
     return (
         isinstance(name, str)
         and name == name.strip()
@@ -205,15 +203,15 @@ def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
 
 
 class LocalSource(SqliteSource):
-    """Runs statements in the very process that asks: for workers, which are made to be killed.
+    """A source whose statements run in the calling process, which must be a worker that may be killed.
 
-    A statement that nothing can interrupt ends the process, by SIGPROF or SIGALRM, a second after its
+    A statement that nothing can interrupt ends the process with SIGPROF or SIGALRM, one second after its
     deadline.
 
     Args:
-        root: the directory, as of `SqliteSource`.
-        file: the one file that every id means, as of `SqliteFileSource`.
-        image: as of `SqliteSource`.
+        root: the directory.
+        file: the file that all ids refer to, as in `SqliteFileSource`; None for a directory of databases.
+        image: as for `SqliteSource`.
     """
 
     def __init__(self, root: Path, file: Path | None, image: ImageKind) -> None:
@@ -230,18 +228,18 @@ class LocalSource(SqliteSource):
 
 
 class SqliteFileSource(SqliteSource):
-    """A source whose every database id means the same file; else like `SqliteSource`.
+    """A source in which all database ids refer to the same file; otherwise like `SqliteSource`.
 
     Raises `InputError` if the file cannot be used.
     """
 
-    def __init__(self, file: Path | str, image: ImageKind = "auto") -> None:
+    def __init__(self, file: Path | str) -> None:
         self.file = Path(file).absolute()
-        sqlite_file(self.file)  # its own fault before any of its folder
-        super().__init__(self.file.parent, image)
+        sqlite_file(self.file)  # report errors of the file before those of its folder
+        super().__init__(self.file.parent)
 
     def names(self) -> list[str]:
-        """Return the file's name without its ending."""
+        """Return the file's name without its suffix, as the only id."""
         return [self.file.stem]
 
     def _look_up(self, db_id: str) -> SqliteFile:

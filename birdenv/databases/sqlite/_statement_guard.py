@@ -1,9 +1,9 @@
-"""What watches a connection while a statement runs: SQLite's authorizer, its progress handler, the clock.
+"""Guard a connection while a statement runs, by SQLite's authorizer, its progress handler, and a clock.
 
-The authorizer is asked about every action while SQLite compiles a statement, nested ones included (views,
-triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`); `_authorizer_rules` has the answers.
-While the statement runs, the progress handler looks at the clock, and so does the watchdog. What they cannot
-stop ends with this process, which is a worker.
+SQLite calls the authorizer for every action while it compiles a statement, including nested actions (views,
+triggers, table-valued functions, the `ATTACH` inside `VACUUM INTO`). `_authorizer_rules` has the rules. While
+the statement runs, the progress handler and the watchdog check the clock. A statement that they cannot stop
+ends this process, which is a worker.
 """
 
 from __future__ import annotations
@@ -21,21 +21,27 @@ from birdenv.databases.sqlite._authorizer_rules import HARMLESS, LIST_OF_FILES, 
 from birdenv.databases.sqlite._deadline import NEVER, Deadline, Expiry, watchdog
 
 LARGEST_VALUE: Final = 10_000_000
-"""Bytes of one text or blob, at most, and of one row of a table."""
+"""Maximum size of a text or blob, and of one row of a table, in bytes."""
 
 _WHOLE_INDEX: Final = 1_000_000_000
-"""The same where a module stores a whole index as one value: SQLite's own bound."""
+"""The same limit for modules that store a whole index as one value: SQLite's own limit."""
 
 _MODULES_OF_WHOLE_INDEXES: Final = frozenset({"fts3", "fts4"})
-_TICK_INSTRUCTIONS: Final = 10_000  # steps of SQLite's virtual machine between two looks at the clock
+_TICK_INSTRUCTIONS: Final = 10_000  # instructions of SQLite's virtual machine between two checks of the clock
 
 SPILLED_BYTES: Final = 2**30
-"""What one statement may write for sorting, and for tables that it makes up while it runs."""
+"""Bytes that one statement may write to temporary files, for sorting and for transient tables."""
 
 
 @dataclass(frozen=True, slots=True)
 class Refusal:
-    """Why the guard said no; `on_a_copy`: a private copy would allow it."""
+    """The reason why the guard refused a statement.
+
+    Attributes:
+        sentence: the message for the agent.
+        on_a_copy: whether the statement would be allowed on a private copy.
+        kind: the kind of error.
+    """
 
     sentence: str
     on_a_copy: bool
@@ -50,23 +56,23 @@ _SPILLED = Refusal(
 
 
 class StatementGuard:
-    """The rules and the clock of one connection; `start` and `finish` enclose each statement.
+    """The rules and the clock of one connection. Call `start` before and `finish` after each statement.
 
     Args:
         connection: the connection.
-        private: it is an episode's own, which may write; else reading is all that is allowed.
-        lists_files: the paths of open files may be read with SQL.
-        virtual_tables: their names in lower case, where the schema does not change.
-        modules: those of the virtual tables of a private copy.
-        file_bytes: what a statement may write to the database's own file.
+        private: whether it belongs to an episode, which may write; otherwise only reading is allowed.
+        lists_files: whether SQL may read the paths of open files.
+        virtual_tables: names of virtual tables in lower case, if the schema cannot change.
+        modules: modules of the virtual tables of a private copy.
+        file_bytes: how many bytes a statement may write to the database's own file.
 
     Attributes:
-        deadline: of the statement that runs.
-        refusal: the first one of the statement that ran last.
-        expired: by which clock it was late, also when nothing could stop it.
-        attaches: it may have attached a database.
-        wants_temporary: the room for temporary tables has to be bounded before it may run.
-        has_temporary: that room is bounded.
+        deadline: the deadline of the running statement.
+        refusal: the first refusal of the latest statement.
+        expired: the clock by which the latest statement was late, even if nothing could stop it.
+        attaches: whether the latest statement may have attached a database.
+        wants_temporary: whether the space for temporary tables must be limited before the statement can run.
+        has_temporary: whether that space is limited.
     """
 
     def __init__(
@@ -87,10 +93,10 @@ class StatementGuard:
         self._reading = not private
         self._trusted = False
         self.deadline: Deadline | None = None
-        self._soonest = NEVER  # at which the statement that runs can be late
-        self._written: tuple[Deadline, int | None] | None = None  # by this process, at the first look
-        self._spilled: Deadline | None = None  # of the statement that wrote too much
-        self._lock = threading.Lock()  # of a deadline that passed: no interrupt may hit the next statement
+        self._soonest = NEVER  # the earliest time at which the running statement can be late
+        self._written: tuple[Deadline, int | None] | None = None  # by this process, at the first check
+        self._spilled: Deadline | None = None  # the deadline of the statement that wrote too much
+        self._lock = threading.Lock()  # keeps a late interrupt from hitting the next statement
         self._may_vary = False
         self.expired: Expiry | None = None
         self.attaches = False
@@ -104,16 +110,16 @@ class StatementGuard:
 
     @property
     def is_repeatable(self) -> bool:
-        """Return whether the statement that ran last gives the same whenever it runs on the same contents.
+        """Return whether the latest statement returns the same whenever it runs on the same contents.
 
-        SQLite asks when it compiles: so the connection must keep no statements compiled. For virtual tables
-        that is not enough: it asks about what they compile for themselves perhaps once for many statements.
-        So what reads one is not repeatable.
+        SQLite calls the authorizer only when it compiles a statement, so the connection must not cache
+        statements. Statements that read a virtual table never count as repeatable, because the module may
+        compile its own statements once for many of them.
         """
         return not (self._private or self._may_vary)
 
     def start(self, deadline: Deadline, *, reading: bool) -> None:
-        """Start the clock for a statement; `reading` narrows a private copy's rules to reading."""
+        """Start the clock for a statement. `reading` allows only reading, even on a private copy."""
         self._reading = reading or not self._private
         self.refusal = None
         self.expired = None
@@ -123,7 +129,7 @@ class StatementGuard:
         watchdog.begin(self)
 
     def finish(self) -> float:
-        """Note that the statement is over, however it ended; return the time by `time.monotonic`."""
+        """Note that the statement has ended in any way, and return the time of `time.monotonic`."""
         now = time.monotonic()
         if now > self._soonest:
             with self._lock:  # the watchdog may be about to interrupt
@@ -134,6 +140,7 @@ class StatementGuard:
         return now
 
     def interrupt_if_late(self, now: float) -> None:
+        """Interrupt the running statement if it is late at `now` (`time.monotonic`)."""
         self._look_at_written()
         if now <= self._soonest:
             return
@@ -142,7 +149,7 @@ class StatementGuard:
                 self._connection.interrupt()
 
     def _look_at_written(self) -> None:
-        """Find out whether the statement that runs has written too much; its own ticks stop it then."""
+        """Check whether the running statement has written too much; its own progress handler stops it."""
         deadline = self.deadline
         if deadline is None or self._trusted:
             return
@@ -153,14 +160,14 @@ class StatementGuard:
             self._spilled = deadline
 
     def _look_at_clocks(self) -> bool:
-        """Return whether the statement that runs is late."""
+        """Return whether the running statement is late."""
         if self.expired is None and self.deadline is not None:
             self.expired = self.deadline.expiry()
         return self.expired is not None
 
     @contextmanager
     def trusted(self) -> Iterator[None]:
-        """No rules and no clock inside: for statements of ours that run no text of others."""
+        """Suspend the rules and the clock, for our own statements that run no SQL of others."""
         self._trusted = True
         try:
             self.start(Deadline(NEVER, NEVER), reading=False)
@@ -171,10 +178,10 @@ class StatementGuard:
 
     @contextmanager
     def within(self, deadline: Deadline) -> Iterator[None]:
-        """The rules of a private copy, and the clock: for statements of ours that may run text of others.
+        """Apply the clock and the rules of a private copy, for our own statements that may run SQL of others.
 
-        Such as connecting a virtual table: its module reads tables of its own then, which may be views, and
-        prepares to write to them, which those who only read may not do themselves.
+        An example is connecting a virtual table: the module reads its own tables, which may be views, and
+        prepares to write to them, which is not allowed under the rules for reading.
         """
         try:
             self.start(deadline, reading=False)
@@ -185,7 +192,7 @@ class StatementGuard:
             self.refusal = None
 
     def _tick(self) -> bool:
-        """Look at the clock; return whether the statement has to stop."""
+        """Check the clock, and return whether the statement must stop."""
         is_late = time.monotonic() > self._soonest and self._look_at_clocks()
         if self._spilled is not None and self._spilled is self.deadline:
             self.refusal = self.refusal or _SPILLED
@@ -194,7 +201,7 @@ class StatementGuard:
     def _authorize(
         self, action: int, first: str | None, second: str | None, database: str | None, _inside: str | None
     ) -> int:
-        rule = rule_of(action, first, second)  # asked about every column of every statement
+        rule = rule_of(action, first, second)  # called for every column of every statement
         if self._virtual_tables and (first or "").lower() in self._virtual_tables:
             self._may_vary = True
         if rule is HARMLESS or self._trusted:
@@ -226,7 +233,7 @@ class StatementGuard:
 
 
 def _written_bytes() -> int | None:
-    """Return the bytes that this process has written to any file; None where the kernel does not tell."""
+    """Return the bytes that this process has written to files, or None if the kernel does not tell."""
     try:
         with open("/proc/self/io", "rb") as told:  # noqa: PTH123 (often)
             return int(told.read().split(b"wchar: ")[1].split()[0])

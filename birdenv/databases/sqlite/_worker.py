@@ -1,10 +1,10 @@
-"""What runs in a worker process: one episode's statements at a time, under limits that the kernel enforces.
+"""The worker process that runs the statements of one episode at a time, under limits of the kernel.
 
-The process holds nothing but the databases' files; it is made to be killed. Even one function call that
-nothing can interrupt is over a second after the statement's deadline: the kernel ends the process then.
+The process has access only to the files of databases, and may be killed at any time. If a function call that
+nothing can interrupt takes too long, the kernel ends the process one second after the statement's deadline.
 
-What it sends is taken apart without trusting it: plain values only (a hostile database cannot make its reader
-run anything), then checked for their shape.
+The parent process does not trust the worker's messages: they consist of plain values, so that a hostile
+database cannot make the reader run code, and their structure is checked.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from birdenv.processes.child import Owner, set_limit
 
 Answer: TypeAlias = QueryResult | QueryError | DatabaseState | Checkpoint | None
 
-_MEMORY_BYTES: Final = 4 * 2**30  # of address space, besides images and mapped files
-_FILE_BYTES: Final = 2**31  # of any file that this process writes, besides an image; the guard allows half
+_MEMORY_BYTES: Final = 4 * 2**30  # of address space, in addition to images and mapped files
+_FILE_BYTES: Final = 2**31  # for each file that this process writes except images; the guard allows half
 
 
 def plain(answer: Answer) -> tuple[Any, ...]:
-    """Return an answer as plain values."""
+    """Convert an answer into plain values."""
     match answer:
         case None:
             return ("none",)
@@ -47,7 +47,7 @@ def plain(answer: Answer) -> tuple[Any, ...]:
 
 
 def answer_of(values: Any) -> Answer:
-    """Return the value that `plain` was given. Raises `ValueError` or `TypeError` for anything else."""
+    """Convert plain values back into an answer. Raises `ValueError` or `TypeError` if they are malformed."""
     match values:
         case (
             "result",
@@ -81,11 +81,11 @@ def _contents(tables: Mapping[str, Any]) -> dict[str, Result]:
 
 
 def limit_process(image_bytes: int, images: int = 1) -> None:
-    """Limit the memory and the files of this process.
+    """Limit the memory and the file sizes of this process.
 
     Args:
         image_bytes: the size of the database's file.
-        images: how many private images of it may be open together.
+        images: the maximum number of private images that are open at the same time.
     """
     image_bytes += GROWTH_BYTES
     set_limit(resource.RLIMIT_AS, _MEMORY_BYTES + MAPPED_BYTES + images * image_bytes)
@@ -110,7 +110,7 @@ def main(owner: Owner) -> None:
 class _Worker:
     def __init__(self) -> None:
         self._database: SqliteDatabase | None = None
-        self._episode: bytes | None = None  # to which the database belongs while nothing is written
+        self._episode: bytes | None = None  # pickled; None once the episode has written something
 
     def answer(
         self, episode: bytes | None, method: str, arguments: tuple[Any, ...]
@@ -118,13 +118,13 @@ class _Worker:
         """Call a method of the episode's database.
 
         Args:
-            episode: an `Episode`; None where the episode goes on that this worker holds. While nothing is
-                written, one of the same file and limits is as good as another.
-            method: its name.
+            episode: a pickled `OpenedEpisode`, or None to continue the episode of this worker. Episodes that
+                have written nothing share a database if their file and limits are the same.
+            method: the name of the method.
             arguments: its arguments.
 
         Returns:
-            Whether the episode has something of its own in this process now, and the plain answer.
+            Whether the episode now has its own image in this process, and the answer as plain values.
         """
         if episode is not None and episode != self._episode:
             self._begin(episode)

@@ -1,4 +1,4 @@
-"""Players: one protocol for every seat, made from a spec, an object or a function; and letting them play."""
+"""Players: their protocol, their creation from specs, objects or functions, and the loops that play them."""
 
 from birdenv.dialogue.players._player import (
     SILENT_ROUNDS,

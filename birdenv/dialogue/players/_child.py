@@ -1,4 +1,4 @@
-"""The child process of players that are not ours: a thread and a connection for each episode."""
+"""The child process for players of other packages, with a thread and a connection for each episode."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from birdenv.processes.child import Owner
 
 
 def main(owner: Owner) -> None:
-    """Serve until the parent closes the connection. What players print goes to standard error."""
+    """Serve until the parent closes the connection. The output of players goes to standard error."""
     sys.stdout = sys.stderr
     sys.path.insert(0, os.getcwd())  # noqa: PTH109
     players = _Players()
@@ -34,7 +34,7 @@ def _play(owner: Owner, players: _Players) -> None:
 
 
 class _Players:
-    """The factory of the players, and what all of them are told."""
+    """The factory of the players, and the part of the context that they share."""
 
     def set_up(self, spec: PlayerSpec, tasks: tuple[Any, ...], options: dict[str, str]) -> list[Any]:
         self._tasks, self._options = tasks, options
@@ -49,7 +49,7 @@ class _Players:
 
 
 class _Seat:
-    """One episode."""
+    """The player of one episode."""
 
     def __init__(self, players: _Players) -> None:
         self._players = players
@@ -79,7 +79,7 @@ class _Seat:
         return None if found is None else found.to_json()
 
     def _spent(self) -> Any:
-        """Return the usage so far, beside a move; what is wrong with it is told when the episode is over."""
+        """Return the usage so far. Errors in it are reported when the episode is over."""
         try:
             return self._usage()
         except Exception:
@@ -87,7 +87,7 @@ class _Seat:
 
 
 def _outcome(work: Callable[[], Any]) -> list[Any]:
-    """Return what some work gives as JSON, or the error of the player."""
+    """Do some work, and return its result as JSON, or the error that the player raised."""
     try:
         return ["done", json.loads(json.dumps(work()))]
     except InputError:

@@ -1,4 +1,4 @@
-"""Players of every seat: their protocol, what they are told, letting them play, and whose an error was."""
+"""The protocol and the context of players, the loops that let them play, and errors of players."""
 
 from __future__ import annotations
 
@@ -15,33 +15,34 @@ from birdenv.errors import BirdenvError, InfrastructureError
 class Player(Protocol):
     """Plays one seat of one episode.
 
-    Three methods are optional: `usage() -> Usage | None` is asked when the episode is over; `close()` lets go
-    of what the player holds; `remember(view, move)` takes a move as one that the player made at this view, so
-    that a dialogue can go on after a restart. A player without it is asked again.
+    Three methods are optional. `usage() -> Usage | None` is called when the episode is over. `close()`
+    releases resources. `remember(view, move)` tells the player that it made this move at this view, so that a
+    dialogue can continue after a restart; a player without this method is asked for the move again.
     """
 
     def move(self, view: View) -> Move | None:
-        """Return a move for this view; None says nothing now. It is asked again after anything happens."""
+        """Return a move for this view, or None to wait. The player is asked again after the next event."""
 
 
 @dataclass(frozen=True, slots=True)
 class PlayerContext:
-    """Everything that a player is told when it is made, apart from its argument.
+    """Everything that a player is told when it is created, apart from its argument.
 
     Attributes:
-        game: name of the game.
-        seat: index of the seat.
-        seat_name: name of the seat.
-        instance_id: the task of the episode.
-        scenario: the public description of that task.
-        rng: a random generator, seeded by run, task, repeat and seat.
-        brief: private knowledge of the seat (the simulated user's annotations); None for evaluated seats.
-        tasks: public descriptions of all tasks of the file, in its order.
+        game: the name of the game.
+        seat: the index of the seat.
+        seat_name: the name of the seat.
+        instance_id: the id of the task.
+        scenario: the public description of the task.
+        rng: a random generator, which depends on the seed of the run, the task, the repeat and the seat.
+        brief: the private knowledge of the seat, such as the annotations for the simulated user; None for an
+            evaluated seat.
+        tasks: the public descriptions of all tasks of the file, in its order.
         options: the run's settings for players, by name.
-        repeat: which of several episodes of the task, from 0.
-        legal: the actions that the seat may take in the first move; empty if it is not its turn.
-        models: the run's language models (`birdenv.llm.Models`); None outside of runs and in players of
-            others.
+        repeat: which of several episodes of the task this is, from 0.
+        legal: the actions that are possible in the first move; empty if it is another seat's turn.
+        models: the run's language models (`birdenv.llm.Models`); None outside of runs, and for players of
+            other packages.
     """
 
     game: str
@@ -59,27 +60,35 @@ class PlayerContext:
 
 
 PlayerFactory: TypeAlias = Callable[[str, PlayerContext], Player]
-"""Makes the player of one episode from the text after the name, and the context."""
+"""A function that creates the player of one episode from its argument (the text after the name in a spec)
+and the context."""
 
 
 @runtime_checkable
 class SeesEnd(Protocol):
-    """A player that is told how its dialogue ended: its last view, and the public outcome with its reward."""
+    """A player that wants to know how its dialogue ended."""
 
-    def see_end(self, view: View, outcome: Mapping[str, Any]) -> None: ...
+    def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
+        """Take note of the last view, and of the public outcome with the seat's reward."""
 
 
 def seat_rng(seed: int, instance_id: str, repeat: int = 0, seat: int = 0) -> Random:
-    """Return the random stream of one seat in one episode: the same in every process and hash seed.
+    """Return the random generator of one seat in one episode.
 
-    Repeat 0 has the stream of a run that plays each task once.
+    It is the same in every process, whatever the hash seed. Repeat 0 has the generator of a run that plays
+    each task once.
     """
     name = f"{seed}/{instance_id}" + (f"/repeat {repeat}" if repeat else "")
     return Random(name + (f"/seat {seat}" if seat else ""))
 
 
 class SeatError(BirdenvError):
-    """The player of a seat raised an error, or did not return a move; `__cause__` has the details."""
+    """The player of a seat raised an error or returned something that is not a move.
+
+    Attributes:
+        seat: the seat.
+        cause: the error.
+    """
 
     def __init__(self, seat: int, cause: Exception) -> None:
         super().__init__(str(cause))
@@ -88,10 +97,10 @@ class SeatError(BirdenvError):
 
 
 class Watched:
-    """Plays as another player does, and raises `SeatError` for what that one raises.
+    """A player that asks another player, and raises `SeatError` if that player fails.
 
     Attributes:
-        left: how the player left without doing what its seat is there for, in silence or by name; else empty.
+        left: `left` or `said nothing` if the last move of the player was to quit or to wait; otherwise empty.
     """
 
     def __init__(self, player: Player, seat: int) -> None:
@@ -125,7 +134,7 @@ class Watched:
 
 
 SILENT_ROUNDS: Final = 2
-"""Rounds in which all open seats are silent; then the dialogue is over as `silence`."""
+"""The number of rounds without any move after which a dialogue ends with the status `silence`."""
 
 
 def play(
@@ -136,13 +145,19 @@ def play(
     patience: int = SILENT_ROUNDS,
     most_events: int | None = None,
 ) -> None:
-    """Let players (one a seat, by index) play a dialogue to its end.
+    """Let players play a dialogue to its end.
 
-    Open seats are asked in index order from `first`. When all of them are silent for `patience` rounds, the
-    dialogue is stopped as `silence`; after `most_events` events as `event limit`.
+    Open seats are asked in the order of their indices, beginning with `first`.
+
+    Args:
+        dialogue: the dialogue.
+        players: the players, by seat; a seat without a player (None) is never asked.
+        first: the seat that is asked first in each round.
+        patience: the number of rounds without any move after which the dialogue ends as `silence`.
+        most_events: the number of events after which the dialogue ends as `event limit`.
 
     Raises:
-        TypeError: a player returns something that is no move.
+        TypeError: a player returned something that is not a move.
     """
     silent = 0
     count = len(players)
@@ -170,13 +185,13 @@ def play(
 
 
 def advance(dialogue: Dialogue, players: Sequence[Player | None], seat: int) -> int | None:
-    """Let the others play until the caller's seat may act or the dialogue is over.
+    """Let the other seats play until the caller's seat may act or the dialogue is over.
 
-    Every other open seat is asked once, in index order; while the caller's seat may not act, the others go
-    on, until all are silent.
+    Each other open seat is asked once, in the order of the indices. While the caller's seat may not act, this
+    is repeated until all of them are silent.
 
     Returns:
-        the seat that waits for words from outside, if one does.
+        The seat that waits for an answer from outside, or None.
     """
     silent = 0
     while seats := dialogue.open:

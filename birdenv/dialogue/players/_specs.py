@@ -1,7 +1,7 @@
-"""Players made from a spec, an object or a function.
+"""Creation of players from specs, objects and functions.
 
-A spec is `name`, `name:argument`, `module:factory` or `module:factory:argument`. Names come from the
-entry-point groups `birdenv.agents` (the evaluated seat) and `birdenv.users` (the others).
+A spec is `name`, `name:argument`, `module:factory` or `module:factory:argument`. Names are entry points of
+the groups `birdenv.agents` (for the evaluated seat) and `birdenv.users` (for the other seats).
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _EXPECTED: Final = (
 
 
 class _Function:
-    """A plain function of the view as a player."""
+    """A player that calls a function of the view."""
 
     def __init__(self, function: Callable[[View], Any]) -> None:
         self._function = function
@@ -39,7 +39,7 @@ class _Function:
 
 
 class _AsyncFunction:
-    """A function of the view that must be awaited, as a player of async callers."""
+    """A player that awaits a function of the view, for async callers."""
 
     def __init__(self, function: Callable[[View], Awaitable[Any]]) -> None:
         self._function = function
@@ -52,7 +52,7 @@ _F = TypeVar("_F", bound=Callable[..., Any])
 
 
 def plays(*games: str) -> Callable[[_F], _F]:
-    """Mark a factory of players that play these games only: lists of known players leave it out elsewhere.
+    """Mark a factory whose players play only these games, so that it is not listed for other games.
 
     >>> @plays("my-game")
     ... def haggler(argument, context): ...
@@ -68,20 +68,20 @@ def plays(*games: str) -> Callable[[_F], _F]:
 
 
 def as_factory(found: Any, name: str) -> PlayerFactory:
-    """Return a factory for what a user gave as a player.
+    """Return a factory for anything that can be given as a player.
 
-    Takes a factory of two arguments, a class or function without arguments that makes a player, a plain
-    function of the view, or a player itself (which then plays all episodes, one after the other).
+    Args:
+        found: a function or class of two arguments (`argument`, `context`) or of none that creates a player;
+            a function of the view that returns a move; or a player, which then plays all episodes in turn.
+        name: its name, for messages.
 
     Raises:
-        InputError: it is none of these.
+        InputError: `found` is none of these.
     """
     if not inspect.isclass(found) and callable(getattr(found, "move", None)):
         return lambda argument, context: found
     if not callable(found):
-        raise InputError(
-            f"player {name!r} is not callable: it must be a function of the view, or make players"
-        )
+        raise InputError(f"player {name!r} is not callable: {_EXPECTED}")
     arguments = _arguments_of(found)
     if arguments == 1 and not inspect.isclass(found):
         kind: Any = _AsyncFunction if inspect.iscoroutinefunction(found) else _Function
@@ -96,7 +96,7 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
             if inspect.isclass(found):
                 raise
             raise InputError(
-                f"player {name!r} cannot be made: {describe_error(error)}; {_EXPECTED}"
+                f"player {name!r} cannot be created: {describe_error(error)}; {_EXPECTED}"
             ) from error
         if not callable(getattr(player, "move", None)):
             raise InputError(
@@ -110,7 +110,7 @@ def as_factory(found: Any, name: str) -> PlayerFactory:
 
 
 def _arguments_of(function: Callable[..., Any]) -> int:
-    """Return the number of positional arguments that must be given."""
+    """Return the number of required positional arguments, or 2 if it cannot be told."""
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
@@ -123,12 +123,12 @@ def _arguments_of(function: Callable[..., Any]) -> int:
 
 @dataclass(frozen=True, slots=True)
 class PlayerSpec:
-    """A player for a seat, as plain values.
+    """A player that is named by a spec.
 
     Attributes:
-        spec: the player.
-        group: of entry points, in which names are looked up.
-        game: errors list the players of this game; without it, all of the group.
+        spec: the spec.
+        group: the group of entry points in which names are looked up.
+        game: errors list the players of this game; by default, all players of the group.
     """
 
     spec: str
@@ -142,12 +142,16 @@ class PlayerSpec:
 
     @property
     def is_ours(self) -> bool:
-        """Return True if the player ships with birdenv, so that it may share the process of private tasks."""
+        """Return True if the player ships with birdenv and may run in a process that holds private tasks."""
         entry = self._entry()
         return entry is not None and ships_with_birdenv(entry)
 
     def check(self) -> None:
-        """Raise `InputError`, listing the known names, if the spec cannot name a player. Imports nothing."""
+        """Check, without importing anything, that the spec can name a player.
+
+        Raises:
+            InputError: it cannot; the message lists the known names.
+        """
         module, _, rest = self.spec.partition(":")
         is_module = all(part.isidentifier() for part in module.split("."))
         if self._entry() is None and not (rest and is_module):
@@ -156,7 +160,7 @@ class PlayerSpec:
     def load(self) -> tuple[PlayerFactory, str]:
         """Import the factory, and return it with its argument.
 
-        Importing runs the player's code: call this only in the process in which the player may run.
+        Importing runs the player's code, so call this only in the process in which the player may run.
 
         Raises:
             InputError: there is no such player, or its import fails.
@@ -196,13 +200,14 @@ class PlayerSpec:
 
 
 def player_names(group: str = AGENTS, game: str = "") -> list[str]:
-    """Return the names of all installed players of a group; with `game`, without those of other games."""
+    """Return the names of the installed players of a group that can play a game; by default, of all."""
     return sorted(name for name, entry in plugins(group).items() if not game or _may_play(entry, game))
 
 
 def _may_play(entry: EntryPoint, game: str) -> bool:
-    """Return False for a player of ours that is for other games; players of others are not imported to be
-    asked.
+    """Return False for a player of ours that plays other games only.
+
+    Players of other packages are not imported for this question.
     """
     if not ships_with_birdenv(entry):
         return True

@@ -1,4 +1,4 @@
-"""The candidate setting: which question is worth its price, and which candidate is meant."""
+"""The candidate setting: learn which question is worth its price, and which candidate statement is right."""
 
 from birdenv.envs.candidates._env import CInteractCandidatesEnv
 from birdenv.envs.candidates._layout import CandidateColumn, EpisodeColumn, Layout, SpanColumn

@@ -1,6 +1,6 @@
-"""Episodes that are stepped in NumPy over compiled tables: equal to dialogues.
+"""Candidate episodes that NumPy computes from compiled tables. They are equal to played dialogues.
 
-`CompiledEpisodes` are n of them; `CompiledSession` is a single one, with the outcome that its dialogue has.
+`CompiledEpisodes` holds n episodes. `CompiledSession` is a single episode with the outcome of its dialogue.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ _ONE: Final = np.zeros(1, np.intp)
 
 
 class CompiledEpisodes:
-    """n episodes over compiled tables, with the state that they show.
+    """n episodes over compiled tables, and their state.
 
     Attributes:
         tables: the tables.
-        state: the state, of n.
-        tasks: the tasks that are played. Shape (n,).
-        stages: the stages of `tables` that are shown. Shape (n,).
-        order: the place in its stage of each candidate that is shown. Shape (n, candidates).
+        state: the state of n episodes.
+        tasks: the task of each episode. Shape (n,).
+        stages: the current stage of each episode in `tables`. Shape (n,).
+        order: the index in its stage of each candidate, in the shown order. Shape (n, candidates).
         attempts: 0 before the first submission of a phase, 1 before the debug attempt. Shape (n,).
     """
 
@@ -48,7 +48,7 @@ class CompiledEpisodes:
         self._free = np.zeros(n, np.int64)
 
     def begin(self, who: Indices, drawn: Drawn, stages: Indices) -> None:
-        """Start episodes with what was drawn for them, at the stages that are the requests of their tasks."""
+        """Start drawn episodes at the given stages, which are the requests of their tasks."""
         self.tasks[who] = drawn.tasks
         self._price[who] = drawn.prices
         self._later[who] = drawn.orders[1]
@@ -61,7 +61,7 @@ class CompiledEpisodes:
         self._show(who, stages, drawn.orders[0], 1)
 
     def _show(self, who: Indices, stages: Indices, keys: npt.NDArray[np.float64], phase: int) -> None:
-        """Show a stage to each of some episodes."""
+        """Move each of the episodes to a stage."""
         tables = self.tables
         order = order_by(keys, tables.counts[stages])
         self.stages[who], self.order[who] = stages, order
@@ -73,7 +73,7 @@ class CompiledEpisodes:
     def play(
         self, actions: Indices
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-        """Play one action in each episode; return rewards, which are over, and which actions were refused."""
+        """Play an action in each episode; return rewards, terminations, and which actions were refused."""
         layout, state, tables = self.layout, self.state, self.tables
         everybody = np.arange(len(actions))
         allowed = state.masks()[everybody, actions]
@@ -123,7 +123,7 @@ class CompiledEpisodes:
         return np.asarray(np.round(earned, 10), np.float64), over, ~allowed
 
     def _uses_attempt(self, refused: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-        """Return which moves that are not possible count as an empty submission: after one, some are free."""
+        """Return which impossible moves count as an empty submission. After a submission, some are free."""
         submitted = (self.attempts == 1) | (self.tables.phases[self.stages] == 2)
         free = refused & submitted & (self._free < self._setting.free_refusals)
         self._free[free] += 1
@@ -136,13 +136,13 @@ class CompiledEpisodes:
             self._close_questions(who)
 
     def _close_questions(self, who: Any) -> None:
-        """After a submission no question is possible."""
+        """Close questions, which are not possible after a submission."""
         self.state.turns_left[who] = 0
         self.state.can_ask[who] = False
 
 
 class CompiledSession:
-    """One episode over compiled tables; it takes the place of a `Session`.
+    """An episode over compiled tables, with the interface of `CandidatesSession`.
 
     Attributes:
         task: the task's index.
@@ -160,7 +160,7 @@ class CompiledSession:
         self._submitted: list[dict[str, Any]] = []
 
     def act(self, action: int) -> Played:
-        """Play one action."""
+        """Play an action."""
         episodes, tables, layout = self._episodes, self._episodes.tables, self._episodes.layout
         stage, attempt = int(episodes.stages[0]), int(episodes.attempts[0])
         allowed, could_ask = bool(episodes.state.masks()[0, action]), bool(episodes.state.can_ask[0])
@@ -182,7 +182,7 @@ class CompiledSession:
         self._submitted.append({"phase": phase, "attempt": name, "status": status, "reward": earned})
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result, as the episode's dialogue would."""
+        """Return the public outcome that the episode's dialogue would have."""
         return {
             "status": "completed" if self._submitted else "no_submission",
             "reward": round(sum((each["reward"] for each in self._submitted), 0.0), 10),
@@ -192,4 +192,4 @@ class CompiledSession:
         }
 
     def close(self) -> None:
-        """Do nothing: there is no dialogue to end."""
+        """Do nothing, because there is no dialogue to end."""

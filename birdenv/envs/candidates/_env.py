@@ -1,4 +1,4 @@
-"""The candidate setting as a Gymnasium environment."""
+"""The Gymnasium environment of the candidate setting."""
 
 from __future__ import annotations
 
@@ -29,32 +29,32 @@ from birdenv.errors import InputError
 
 
 class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
-    """c-Interact as a choice among questions and candidate statements, each question at a price.
+    """c-Interact as a choice among questions, each with a price, and candidate statements.
 
-    Actions (`Discrete`), in this order: ask "What do you mean by '...'?" about span i of the request; ask
-    something useless; execute candidate j; submit candidate j; give up. `action_masks()` says which are
-    possible. Another one is played as a move that the game does not have: it costs a question or an attempt.
+    Actions (`Discrete`), in this order: ask "What do you mean by '...'?" about span i of the request; ask a
+    useless question; execute candidate j; submit candidate j; give up. `action_masks()` returns which actions
+    are possible. An impossible action is played as an unknown move, which costs a question or an attempt.
 
-    Observation: a flat `Dict` of `Box`: `spans`, `candidates` and `episode`, all from 0 to 1. It is made of
-    what the system's seat may see: request, schema, knowledge, candidates, answers, results. Candidates are
-    shuffled in each episode.
+    Observation: a `Dict` of flat `Box` spaces from 0 to 1: `spans`, `candidates` and `episode`. They are
+    computed from what the system's seat may see: request, schema, knowledge, candidates, answers and results.
+    Candidates are shuffled in each episode.
 
-    Rewards are those of c-Interact, minus the price of each question. The price is drawn for each episode,
-    and shown.
+    The rewards are those of c-Interact, minus the price of each question. The price is drawn for each episode
+    and is part of the observation.
 
-    An episode is stepped over the tables of its task: those that a batch (`CInteractCandidatesVectorEnv`) has
-    kept on the disk, or else compiled when the task is first played. With a `render_mode`, with another
-    profile, user or rewards, and where a task cannot be compiled, a dialogue is played instead. Observations,
+    Episodes are computed from tables of their task, which are compiled when the task is first played, or
+    loaded if a batch (`CInteractCandidatesVectorEnv`) has saved them. A dialogue is played instead with a
+    `render_mode`, with another profile, user or rewards, or if a task cannot be compiled. Observations,
     rewards and infos are the same.
 
     Args:
         render_mode: `ansi` makes `render()` return the dialogue as text.
-        prices: the prices of a question; one is drawn for each episode.
-        refusals: the share of annotated points that the user cannot tell, drawn for each episode.
-        questions: the budget of questions, the same in every task.
-        candidates: prediction files, whose statements take the place of the tasks' own candidates.
-        max_spans: the number of spans that can be asked about; later ones are left out.
-        max_candidates: the number of candidates that a task can have.
+        prices: the possible prices of a question; one is drawn for each episode.
+        refusals: the share of annotated points that the user cannot explain, drawn for each episode.
+        questions: the maximum number of questions in every task.
+        candidates: prediction files whose statements replace the tasks' own candidates.
+        max_spans: the number of spans of the request that can be asked about, from the first.
+        max_candidates: the maximum number of candidates of a task.
         **settings: settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
 
     Raises:
@@ -102,7 +102,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """Return the tasks, in the order that the reset option `index` counts."""
+        """The ids of the tasks. The reset option `index` is an index into them."""
         return self._setting.ids
 
     def reset(
@@ -110,11 +110,11 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode.
 
-        Any request is as likely as another; requests that differ only in what the user means count as one.
+        All requests are equally likely. Tasks that differ only in what the user means share a request.
 
         Args:
-            seed: seeds everything that is drawn from now on.
-            options: `instance_id` or `index` names the task, `price` the price.
+            seed: seeds all later random choices.
+            options: `instance_id` or `index` to choose the task, `price` to choose the price.
 
         Raises:
             InputError: an option or a task is not known.
@@ -130,17 +130,19 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._observation(), self._title(self._session.task)
 
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-        """Play one action; `info["refused"]` is `illegal` if it is not possible now.
+        """Play an action. `info["refused"]` is `illegal` if the action is not possible now.
 
         Raises:
             ResetNeeded: no episode is running.
-            InvalidAction: the action is no member of the action space.
+            InvalidAction: the action is not in the action space.
         """
         session = self._session
         if session is None or not session.open:
             raise ResetNeeded("no episode is running: call reset() first")
         if not self.action_space.contains(action):
-            raise InvalidAction(f"{action!r:.60} is no action: give a number from 0 to {self.layout.give_up}")
+            raise InvalidAction(
+                f"{action!r:.60} is not an action: give a number from 0 to {self.layout.give_up}"
+            )
         played = session.act(int(action))
         info = self._title(session.task) | ({} if played.allowed else {"refused": "illegal"})
         if played.terminated or played.truncated:
@@ -148,7 +150,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return self._observation(), played.reward, played.terminated, played.truncated, info
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are possible now, shape (actions,)."""
+        """Return a mask of the actions that are possible now, shape (actions,)."""
         masks: npt.NDArray[np.bool_] = self._state.masks()[0]
         return masks
 
@@ -159,7 +161,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         return transcript_text(self._title(self._session.task), self._session.dialogue, 0)
 
     def close(self) -> None:
-        """End the episode, and let go of the game."""
+        """End the episode and release the game's databases."""
         if self._session is not None:
             self._session.close()
         self._setting.close()

@@ -1,4 +1,4 @@
-"""The sizes of the candidate setting: its actions, and the columns of its observations."""
+"""The layout of the candidate setting: its actions and the columns of its observations."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import IntEnum, auto
 from typing import Final
 
 MAX_POINTS: Final = 8
-"""Annotated points of a request that are told apart when refusals are drawn."""
+"""Maximum number of annotated points of a request for which refusals are drawn separately."""
 
 
 class Columns(IntEnum):
@@ -24,38 +24,38 @@ class SpanColumn(Columns):
     EXISTS = auto()
     POSITION = auto()
     WORDS = auto()
-    UNKNOWN = auto()  # share of words that neither schema nor knowledge has
+    UNKNOWN = auto()  # share of words that occur in neither schema nor knowledge
     ALL_UNKNOWN = auto()
     FIRST_UNKNOWN = auto()
-    IN_ALL = auto()  # share of words that all candidates have
-    IN_SOME = auto()  # share of words in which the candidates differ
+    IN_ALL = auto()  # share of words that occur in all candidates
+    IN_SOME = auto()  # share of words that occur in some candidates
     LAST_IN_ALL = auto()
     FIRST_SENTENCE = auto()
     LAST_SENTENCE = auto()
-    QUESTION = auto()  # stands in a sentence that asks
+    QUESTION = auto()  # belongs to a sentence that asks
     BEFORE_NUMBER = auto()
     AFTER_ARTICLE = auto()
     AFTER_PREPOSITION = auto()
     ASKED = auto()
-    INFORMED = auto()  # the answer tells candidates apart
+    INFORMED = auto()  # the answer distinguishes candidates
 
 
 class CandidateColumn(Columns):
     """The columns of a candidate. The first three are constant in a phase."""
 
     EXISTS = auto()
-    REQUEST = auto()  # how well it fits the request, the best being 1
-    FITS_REQUEST = auto()  # none fits it better
-    ANSWERS = auto()  # how well it fits the answers that told something, on average
-    FITS_ANSWERS = auto()  # none fits any of them better
+    REQUEST = auto()  # how well it fits the request; the best candidate has 1
+    FITS_REQUEST = auto()  # no candidate fits the request better
+    ANSWERS = auto()  # how well it fits the informative answers, on average
+    FITS_ANSWERS = auto()  # no candidate fits any informative answer better
     TOTAL = auto()
-    BEHIND = auto()  # by how much the best one that was not tried is better
+    BEHIND = auto()  # difference from the best candidate that was not tried
     BEST = auto()
     TRIED = auto()
     EXECUTED = auto()
     FAILED = auto()
     ROWS = auto()
-    SAME = auto()  # share of the other executed ones that gave the same
+    SAME = auto()  # share of the other executed candidates with the same result
 
 
 class EpisodeColumn(Columns):
@@ -70,16 +70,16 @@ class EpisodeColumn(Columns):
     SPANS = auto()
     ASKED = auto()
     INFORMED = auto()
-    BEST = auto()  # share of candidates that none is better than
-    ONE_OF_BEST = auto()  # chance of a blind guess among them
+    BEST = auto()  # share of candidates that share the first rank
+    ONE_OF_BEST = auto()  # chance of a blind guess among these
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The fixed sizes of an environment, and the meaning of its actions.
+    """The sizes of an environment, and the meaning of its actions.
 
-    Actions, in this order: ask about span i; ask something useless; execute candidate j; submit candidate j;
-    give up.
+    The actions, in this order: ask about span i; ask a useless question; execute candidate j; submit
+    candidate j; give up.
     """
 
     spans: int
@@ -87,30 +87,30 @@ class Layout:
 
     @property
     def useless(self) -> int:
-        """Return the action that asks about nothing."""
+        """The action that asks the useless question."""
         return self.spans
 
     @property
     def execute(self) -> int:
-        """Return the action that executes candidate 0."""
+        """The action that executes candidate 0."""
         return self.spans + 1
 
     @property
     def submit(self) -> int:
-        """Return the action that submits candidate 0."""
+        """The action that submits candidate 0."""
         return self.execute + self.candidates
 
     @property
     def give_up(self) -> int:
-        """Return the action that leaves."""
+        """The action that gives up."""
         return self.submit + self.candidates
 
     @property
     def actions(self) -> int:
-        """Return the number of actions."""
+        """The number of actions."""
         return self.give_up + 1
 
     @property
     def draws(self) -> int:
-        """Return random numbers of an episode: task, price, two orders of candidates, refusals."""
+        """The number of random numbers for an episode: task, price, two orders of candidates, refusals."""
         return 2 + 2 * self.candidates + MAX_POINTS

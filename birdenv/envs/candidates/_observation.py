@@ -1,7 +1,7 @@
-"""The state of n candidate episodes in arrays, with the observations and the masks that follow from it.
+"""The state of n candidate episodes in arrays, from which observations and masks are computed.
 
-The environment of one dialogue is a state of one, which is filled from what the dialogue said. The vector
-environment is a state of n, filled from compiled tables. So both show the same by construction.
+The environment of a single dialogue has a state with n = 1, which is filled from the dialogue. The vector
+environment has a state of n episodes, filled from compiled tables. Both therefore show the same.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ _C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
 
 
 class CandidateState:
-    """What n episodes show. Candidates stand in the order in which they are shown.
+    """The state of n episodes. Candidates are in the order in which they are shown.
 
     Attributes:
-        spans, candidates, episode: the observation's tables; the leading axis counts episodes.
-        asked: which questions were asked, the useless one last. Shape (n, spans + 1).
-        turns_left: questions left. Shape (n,).
+        spans, candidates, episode: the tables of the observation; the leading axis is the episode.
+        asked: which questions were asked; the useless question is last. Shape (n, spans + 1).
+        turns_left: the number of questions left. Shape (n,).
         can_ask, can_execute: what the protocol allows now. Shape (n,).
     """
 
@@ -45,7 +45,7 @@ class CandidateState:
         self._told = np.zeros(n, np.float32)
 
     def begin(self, who: Indices, spans: Floats, candidates: Floats, readable: Flags, phase: int) -> None:
-        """Show a phase to some episodes: `spans` and `candidates` as of `ShownPhase`, one for each."""
+        """Begin a phase in some episodes, with the arrays of a `ShownPhase` for each of them."""
         self.spans[who] = spans
         self.candidates[who] = candidates
         self.readable[who] = readable
@@ -60,11 +60,11 @@ class CandidateState:
         self.episode[who, _E.CANDIDATES] = candidates[:, :, _C.EXISTS].sum(axis=1) / self.layout.candidates
 
     def price(self, who: Indices, prices: npt.NDArray[np.float64]) -> None:
-        """Show the prices of new episodes."""
+        """Set the prices of new episodes."""
         self.episode[who, _E.PRICE] = prices / self._most
 
     def hear(self, who: Indices, question: Indices, fits: Floats) -> None:
-        """Note answers; `fits` says how well each fits the candidates (`ShownPhase.fit`)."""
+        """Record answers. `fits` holds how well each answer fits the candidates (`ShownPhase.fit`)."""
         self.asked[who, question] = True
         exists = self.candidates[who, :, _C.EXISTS] > 0
         worst = np.where(exists, fits, 1.0).min(axis=1)
@@ -78,7 +78,7 @@ class CandidateState:
         self._told[told] += 1.0
 
     def see(self, who: Indices, candidate: Indices, rows: Floats, results: npt.NDArray[np.int64]) -> None:
-        """Note results: `rows` as of `rows_shown`; `results` are equal where the texts are."""
+        """Record results of executions: `rows` from `rows_shown`, and `results`, equal for equal texts."""
         self._executed[who, candidate] = True
         self._results[who, candidate] = results
         self.candidates[who, candidate, _C.EXECUTED] = 1.0
@@ -91,15 +91,15 @@ class CandidateState:
         self.candidates[who, :, _C.SAME] = np.where(ran, (same.sum(axis=2) - 1) / others, 0.0)
 
     def try_out(self, who: Indices, candidate: Indices) -> None:
-        """Note candidates that were submitted and are wrong."""
+        """Record candidates that were submitted and are wrong."""
         self.candidates[who, candidate, _C.TRIED] = 1.0
 
     def debug(self, who: Indices) -> None:
-        """Note that the first attempt of a phase is used up."""
+        """Record that the first attempt of a phase is used up."""
         self.episode[who, _E.DEBUG] = 1.0
 
     def masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are possible, shape (n, actions): none twice in a phase."""
+        """Return which actions are possible, shape (n, actions). No action is possible twice in a phase."""
         layout = self.layout
         made = np.ones((len(self.turns_left), layout.actions), np.bool_)
         ask = self.can_ask[:, None]
@@ -114,7 +114,7 @@ class CandidateState:
         return made
 
     def observe(self) -> dict[str, Floats]:
-        """Return the observations of all episodes, in new arrays."""
+        """Return the observations of all episodes as new arrays."""
         shown, episode = self.candidates, self.episode
         exists, tried = shown[:, :, _C.EXISTS], shown[:, :, _C.TRIED]
         answers = self._said / np.maximum(self._told, 1.0)[:, None]
@@ -144,7 +144,7 @@ class CandidateState:
 
 
 def observation_space(layout: Layout) -> spaces.Dict:
-    """Return the space of one episode's observations: flat tables of numbers from 0 to 1, row by row."""
+    """Return the observation space of an episode: flattened tables of numbers from 0 to 1."""
     sizes = {
         "spans": layout.spans * len(SpanColumn),
         "candidates": layout.candidates * len(CandidateColumn),

@@ -1,7 +1,7 @@
-"""One phase of a task as it is shown: spans, candidates, and how texts fit these. Public text only.
+"""A phase of a task as the agent sees it: spans, candidates, and how texts fit the candidates.
 
-Words of a request, an answer or a statement are brought into comparable forms; a request has phrases, each of
-which can be asked about.
+Only public text is used. Words of a request, an answer or a statement are normalised so that they can be
+compared. A request consists of phrases, each of which can be asked about.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from birdenv.envs.candidates._layout import CandidateColumn, Layout, SpanColumn
 from birdenv.sql import is_single_query, may_write, tokens
 
 USELESS: Final = "Is there anything else that I should know?"
-"""The question about nothing."""
+"""The useless question."""
 
 _WORD: Final = re.compile(r"[A-Za-z][A-Za-z0-9'’]*(?:-[A-Za-z0-9]+)*")
 _TOKEN: Final = re.compile(r"\d{4}-\d\d(?:-\d\d)?|\d+(?:\.\d+)?|[a-z]+")
 _SENTENCE: Final = re.compile(r"(?<=[.?!])\s+")
 _PIECE: Final = re.compile(r"[,.;:!?()\"“”]|\s[-–—]\s")
 _ENDINGS: Final = ("ies", "es", "s", "ing", "ed")
-_LONGEST: Final = 4  # words of a phrase; of longer runs the last ones
+_LONGEST: Final = 4  # maximum number of words of a phrase; a longer run is cut to its last words
 
 _OPERATORS: Final = {
     "<": ("less",),
@@ -70,7 +70,7 @@ _ONE_FORM: Final = {
     "missing": "empty",
     "different": "distinct",
 }
-_BOUNDS: Final = tuple(  # as people say what SQL writes >= and <=
+_BOUNDS: Final = tuple(  # words for >= and <=
     (re.compile(rf"\b(?:{said})\b"), meant)
     for said, meant in (
         ("at least|no fewer than|no less than", "more equal"),
@@ -95,17 +95,17 @@ STOP: Final = frozenset(
     called named name names include including along together display report identify rank ranked ascending
     descending other latter since through we're don't""".split()
 )
-"""Words that are no part of a phrase."""
+"""Words that do not belong to a phrase."""
 
 
 class RequestPhrase(NamedTuple):
-    """A phrase of a request, and where it stands.
+    """A phrase of a request with its context.
 
     Attributes:
         text: the phrase as it is written.
-        sentence: its sentence's place, from 0.
+        sentence: the index of its sentence.
         after: the word before it, in lower case; empty at the start.
-        number_after: a number or a date follows in the same clause.
+        number_after: True if a number or a date follows in the same clause.
     """
 
     text: str
@@ -116,7 +116,7 @@ class RequestPhrase(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def phrases(request: str) -> tuple[RequestPhrase, ...]:
-    """Return the runs of content words of a request, without repeats, in its order."""
+    """Return the runs of content words in a request, without duplicates, in their order."""
     found: dict[str, RequestPhrase] = {}
     for place, sentence in enumerate(_SENTENCE.split(request)):
         for clause in _PIECE.split(sentence):
@@ -150,7 +150,7 @@ def question_about(span: str) -> str:
 
 @lru_cache(maxsize=65536)
 def words_of(text: str) -> frozenset[str]:
-    """Return the words of a text in comparable forms; what says nothing is left out."""
+    """Return the normalised words of a text, without stop words."""
     broken = re.sub(r"([a-z])([A-Z])", r"\1 \2", text).replace("_", " ").lower()
     for said, meant in _BOUNDS:
         broken = said.sub(meant, broken)
@@ -159,7 +159,7 @@ def words_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def words_of_sql(sql: str) -> frozenset[str]:
-    """Return the words of a statement: names, literals and operators, in the same forms."""
+    """Return the normalised words of a statement: names, literals and operators."""
     found: set[str] = set()
     for token in tokens(sql):
         if token.kind == "symbol":
@@ -191,14 +191,14 @@ _MOST_ROWS: Final = 1000
 
 
 class ShownPhase:
-    """The text of one phase, and arrays made of it.
+    """The text of a phase, and the arrays computed from it.
 
     Attributes:
         phrases: the spans that can be asked about.
         sqls: the candidates.
-        spans: shape (spans, SpanColumn), float32.
-        candidates: shape (candidates, CandidateColumn), float32.
-        readable: which candidates may be executed: those that only read. Shape (candidates,).
+        spans: the columns of the spans, shape (spans, SpanColumn), float32.
+        candidates: the columns of the candidates, shape (candidates, CandidateColumn), float32.
+        readable: which candidates may be executed, because they only read. Shape (candidates,).
     """
 
     def __init__(self, layout: Layout, request: str, notes: str, sqls: Sequence[str], dialect: str) -> None:
@@ -224,9 +224,9 @@ class ShownPhase:
         self.readable[: len(sqls)] = [is_single_query(sql, dialect) and not may_write(sql) for sql in sqls]
 
     def fit(self, text: str) -> Floats:
-        """Return how well a text fits each candidate: rare words in common, the best being 1.
+        """Return how well a text fits each candidate, by shared rare words. The best candidate has 1.
 
-        All are 0 if the text has no word in which the candidates differ.
+        All values are 0 if the text contains no word in which the candidates differ.
         """
         said = words_of(text)
         found = np.zeros(self._size, np.float32)
@@ -237,17 +237,17 @@ class ShownPhase:
 
 
 NEAR: Final = 1e-3
-"""Fits that differ by less are the same."""
+"""Fits that differ by less count as equal."""
 
 
 def is_best(fit: Floats) -> Flags:
-    """Return which candidates none fits better than, along the last axis."""
+    """Return which candidates have the best fit, along the last axis."""
     best: Flags = fit >= fit.max(axis=-1, keepdims=True) - NEAR
     return best
 
 
 def rows_shown(reply: str, sender: str) -> float:
-    """Return how many rows a result has, from 0 to 1 on a logarithmic scale; -1 if there was none."""
+    """Return the number of rows of a result on a logarithmic scale from 0 to 1, or -1 without a result."""
     counted = _ROWS.search(reply) if sender == "database" else None
     if counted is None:
         return -1.0

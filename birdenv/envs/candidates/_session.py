@@ -1,4 +1,4 @@
-"""One dialogue of c-Interact, played by the actions of the candidate setting."""
+"""An episode of the candidate setting, played in a dialogue of c-Interact."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from birdenv.tasks import SYSTEM, USER
 
 _ONE = np.zeros(1, np.intp)
 _NOTHING = Move("none")
-"""No action of the game, so that the rules price it as one that is not possible."""
+"""Not an action of the game, so the rules charge it as an impossible action."""
 
 
 class Played(NamedTuple):
-    """The result of an action; `allowed` is false for one that the mask forbids."""
+    """The result of an action. `allowed` is False if the mask forbids the action."""
 
     reward: float
     terminated: bool
@@ -29,15 +29,15 @@ class Played(NamedTuple):
 
 
 class CandidatesSession:
-    """Keeps the state of one episode in step with a dialogue.
+    """Plays actions in a dialogue and updates the state of the episode from it.
 
-    An action that the mask forbids is played as a move that the game does not have.
+    An action that the mask forbids is played as an unknown move.
 
     Attributes:
         task: the task's index.
         dialogue: the dialogue.
-        stage: the phase that is shown.
-        order: the place in `stage` of each candidate that is shown.
+        stage: the current phase.
+        order: the index in `stage` of each candidate, in the order in which they are shown.
     """
 
     def __init__(
@@ -71,11 +71,11 @@ class CandidatesSession:
 
     @property
     def open(self) -> bool:
-        """Return True until the episode is over."""
+        """True until the episode is over."""
         return bool(self.dialogue.open)
 
     def act(self, action: int) -> Played:
-        """Play one action."""
+        """Play an action."""
         state, dialogue = self._state, self.dialogue
         allowed = bool(state.masks()[0, action])
         could_ask, before = bool(state.can_ask[0]), dialogue.rewards[SYSTEM]
@@ -98,7 +98,7 @@ class CandidatesSession:
         return Played(round(float(earned), 10), not (dialogue.open or truncated), truncated, allowed)
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result: that of the dialogue, the questions paid for, and the price of one."""
+        """Return the public outcome of the dialogue, with the number of paid questions and their price."""
         return {**self.dialogue.outcome(), "questions": self._asked, "price": self._price}
 
     def close(self) -> None:
@@ -123,7 +123,7 @@ class CandidatesSession:
         return Move(kind, self.stage.sqls[self.order[action - first]])
 
     def _note(self, action: int) -> None:
-        """Put what was said into the state; what a submission came to is seen by `_show`."""
+        """Update the state from the last reply. `_show` handles the result of a submission."""
         state, layout = self._state, self._state.layout
         view = self.dialogue.view(SYSTEM)
         if action <= layout.useless:
@@ -140,7 +140,7 @@ class CandidatesSession:
             state.try_out(_ONE, np.array([action - layout.submit]))
 
     def _show(self, *, submitted: bool = False) -> None:
-        """Show what the protocol allows now, and a new phase if one has begun."""
+        """Update what the protocol allows now, and show the new phase if a phase has begun."""
         state, view = self._state, self.dialogue.view(SYSTEM)
         if view.phase != self._phase:
             self._phase = view.phase

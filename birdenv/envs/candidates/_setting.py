@@ -1,7 +1,7 @@
-"""What an episode of the candidate setting is made of: tasks with candidates, prices, and what is drawn.
+"""The setting of candidate episodes: tasks with candidates, prices, and random choices.
 
-Candidates are the task's own, or what several systems wrote for it (prediction files). The user has no
-memory, and may be unable to tell some points.
+Candidates are the task's own, or the statements that several systems wrote for it (prediction files). The
+user has no memory, and may be unable to explain some points.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from birdenv.dialogue import Arena, Move, Player, PlayerContext, View, make_game
+from birdenv.envs._sampling import checked_index
 from birdenv.envs.candidates._layout import MAX_POINTS, Layout
 from birdenv.errors import InputError, SettingError
 from birdenv.files import read_records
@@ -29,19 +30,19 @@ CANNOT_TELL: Final = "I cannot tell. Please decide that for yourself."
 
 
 def answers_alone(argument: str, context: PlayerContext) -> RulePlayer:
-    """Make the rule user without memory: a question's answer does not depend on the questions before."""
+    """Make the rule-based user without memory, whose answers do not depend on earlier questions."""
     return RulePlayer(tuple(replace(brief, converses=False) for brief in context.brief))
 
 
 def points_of(briefs: Any) -> tuple[str, ...]:
-    """Return the annotated points of a request; none if the seat's brief is of another kind."""
+    """Return the annotated points of a request, or nothing if the seat's brief is of another kind."""
     if not isinstance(briefs, Sequence) or not briefs or not isinstance(briefs[0], Brief):
         return ()
     return tuple(dict.fromkeys(point.term for point in briefs[0].ambiguities))
 
 
 class UnsureUser:
-    """A user that answers as another one does, except about points that it cannot tell."""
+    """A user that passes on another user's answers, except about points that it cannot explain."""
 
     def __init__(self, player: Player, unknown: Collection[str]) -> None:
         self._player = player
@@ -57,7 +58,7 @@ class UnsureUser:
 
 
 def targets_of(trace: Any) -> tuple[str, ...]:
-    """Return the points that an answer is about, from its trace."""
+    """Return the points that an answer is about, according to its trace."""
     return tuple(str(trace.get("target", "")).split(" + "))
 
 
@@ -69,9 +70,9 @@ class Candidates(NamedTuple):
 
 
 def read_candidates(files: str | Sequence[str] | None) -> Mapping[str, Candidates] | None:
-    """Return the statements of prediction files by task, without repeats; None without files.
+    """Return the statements of prediction files by task, without duplicates, or None without files.
 
-    A file holds records with `instance_id` and `sql`, text or a list, and `follow_up_sql` likewise.
+    A file contains records with `instance_id`, and `sql` and `follow_up_sql`, each a text or a list of texts.
 
     Raises:
         InputError: a file cannot be used.
@@ -110,13 +111,14 @@ Uniforms = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """The random choices of n episodes; the leading axes count the episodes.
+    """The random choices of n episodes. The leading axis of each array is the episode.
 
     Attributes:
-        tasks: the tasks' indices.
+        tasks: the indices of the tasks.
         prices: the prices of a question.
-        orders: by phase, random keys by which the candidates are ordered.
-        refusals: by annotated point, a number that is below the share of refusals if it is refused.
+        orders: random keys that order the candidates, by phase.
+        refusals: a random number for each annotated point; the point is refused if the number is below the
+            share of refusals.
     """
 
     tasks: npt.NDArray[np.intp]
@@ -131,11 +133,11 @@ class CandidateSetting:
     Attributes:
         arena: the game's arena.
         ids: the tasks that have candidates.
-        layout: the sizes of observations and actions.
-        prices: the prices of a question.
-        refusals: the share of points that the user cannot tell.
-        questions: the budget of questions in every task.
-        recorded: the statements of prediction files by task; None if the tasks' own are the candidates.
+        layout: the layout of observations and actions.
+        prices: the possible prices of a question.
+        refusals: the share of points that the user cannot explain.
+        questions: the maximum number of questions in every task.
+        recorded: the statements of prediction files by task; None if the tasks' own candidates are used.
     """
 
     def __init__(
@@ -150,7 +152,7 @@ class CandidateSetting:
     ) -> None:
         self.prices = tuple(float(price) for price in prices)
         if not self.prices or not all(isfinite(price) and price >= 0 for price in self.prices):
-            raise SettingError("prices", f" must be one or more numbers from 0 on, got {prices!r}")
+            raise SettingError("prices", f" must be one or more numbers, each 0 or more, got {prices!r}")
         if not 0 <= refusals <= 1:
             raise SettingError("refusals", f" must be from 0 to 1, got {refusals!r}")
         if max_spans < 1 or max_candidates < 1:
@@ -177,26 +179,24 @@ class CandidateSetting:
 
     @property
     def dialect(self) -> str:
-        """Return the dialect of the databases."""
+        """The dialect of the databases."""
         return str(self.arena.settings.dialect)  # type: ignore[attr-defined]
 
     @property
     def can_execute(self) -> bool:
-        """Return True if candidates may be executed."""
+        """True if candidates may be executed."""
         return bool(self.arena.settings.execute_sql)  # type: ignore[attr-defined]
 
     @property
     def can_compile(self) -> bool:
-        """Return True if tables say all that happens: for the profile strict, its own user and its own
-        rewards.
-        """
+        """True if tables can replace dialogues: with profile strict and the setting's user and rewards."""
         settings: Any = self.arena.settings
         own_user = self.arena.players.get(USER) is answers_alone
         return settings.profile == "strict" and own_user and settings.scheme == RewardScheme()
 
     @property
     def free_refusals(self) -> int:
-        """Return moves that are not possible and cost nothing, in each phase after the first submission."""
+        """The number of free impossible moves in each phase after the first submission."""
         return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
 
     def _playable(self) -> tuple[str, ...]:
@@ -219,16 +219,16 @@ class CandidateSetting:
         return self.recorded.get(name, Candidates()).first
 
     def shown(self, name: str, extras: Mapping[str, Any], phase: int) -> tuple[str, ...]:
-        """Return the candidates of a phase, given what the dialogue shows."""
+        """Return the candidates of a phase, given the extras of the dialogue's view."""
         if self.recorded is None:
             return tuple(extras.get("candidates", ()))[: self.layout.candidates]
         recorded = self.recorded.get(name, Candidates())
         return (recorded.first if phase == 1 else recorded.follow_up)[: self.layout.candidates]
 
     def draw(self, uniforms: Uniforms) -> Drawn:
-        """Return what uniform random numbers decide, shape (n, `layout.draws`).
+        """Return the choices that uniform random numbers of shape (n, `layout.draws`) decide.
 
-        Any request is as likely as another; requests that differ only in what the user means count as one.
+        All requests are equally likely. Tasks that differ only in what the user means share a request.
         """
         place = uniforms[:, 0] * len(self._sizes)
         group = place.astype(np.intp)
@@ -242,10 +242,10 @@ class CandidateSetting:
         )
 
     def draw_one(self, uniforms: Uniforms, options: Mapping[str, Any] | None) -> Drawn:
-        """Return what is drawn for one episode, but for what reset options say.
+        """Return the choices for one episode, in which reset options replace random choices.
 
         Raises:
-            InputError: an option is not known, or names no task.
+            InputError: an option or a task is not known.
         """
         chosen = {name: value for name, value in (options or {}).items() if value is not None}
         unknown = [name for name in chosen if name not in _OPTIONS]
@@ -269,23 +269,17 @@ class CandidateSetting:
                     f"no task {chosen['instance_id']!r} among the {len(self.ids)} with candidates"
                 )
             return place
-        index = chosen.get("index")
-        if index is None:
-            return None
-        whole = isinstance(index, int | np.integer) and not isinstance(index, bool)
-        if not whole or not 0 <= index < len(self.ids):
-            raise InputError(f"no task at index {index!r}; this environment has 0 to {len(self.ids) - 1}")
-        return int(index)
+        return checked_index(chosen["index"], len(self.ids)) if "index" in chosen else None
 
     def close(self) -> None:
-        """Let go of the game."""
+        """Release the game's databases."""
         self.arena.close()
 
 
 def order_by(keys: Uniforms, counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
     """Return the order of candidates, shape (n, candidates), from random keys of that shape.
 
-    The first `counts` places are shuffled; the rest, which hold nothing, stay behind.
+    The first `counts` candidates are shuffled; the empty places stay at the end.
     """
     places = np.arange(keys.shape[1])
     return np.where(places < counts[:, None], keys, 2.0 + places).argsort(axis=1)

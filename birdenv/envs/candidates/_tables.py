@@ -1,7 +1,7 @@
-"""Everything deterministic about the tasks of a candidate setting, as arrays: compiled once by playing them.
+"""Compile the tasks of a candidate setting into arrays, by playing everything that can happen in them.
 
-A *stage* is one phase of a task, reached in one way: each task has one for its request, and one for the
-follow-up after each candidate that passes. Tables are kept on the disk for a benchmark, its settings and this
+A *stage* is a phase of a task, reached in one way: each task has a stage for its request, and a stage for the
+follow-up after each candidate that passes. Tables are saved on disk for a benchmark, its settings and this
 version of the program.
 """
 
@@ -32,7 +32,7 @@ from birdenv.files import cache_folder, code_digest
 from birdenv.tasks import SYSTEM, USER
 
 END: Final = -1
-"""In place of a next stage: the episode is over."""
+"""The next stage if the episode is over."""
 
 _BROKEN: Final = ("infra_error", "test_error", "ungraded")
 
@@ -41,16 +41,16 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Stages in arrays; the leading axis counts them. The first ones are the tasks' requests, in their order.
+    """Stages in arrays, whose leading axis is the stage. The tasks' requests come first, in the tasks' order.
 
     Attributes:
-        spans, candidates, readable: as of `ShownPhase`.
-        counts: how many candidates there are.
+        spans, candidates, readable: the arrays of `ShownPhase`.
+        counts: the number of candidates.
         fits: how well the answer to each question fits each candidate; the useless question comes last.
         refused: how well a refusal fits each candidate.
-        points: which annotated points each answer is about, as bits.
-        rows: what executing each candidate shows (`rows_shown`).
-        results: a number for each result, the same for the same text.
+        points: the annotated points that each answer is about, as bits.
+        rows: the number of rows that executing each candidate shows (`rows_shown`).
+        results: a number for each result; equal texts have equal numbers.
         passes: which candidates pass.
         statuses: the status of the verdict on each candidate, such as `wrong_result`.
         following: the stage after a candidate that passes, or `END`.
@@ -73,7 +73,7 @@ class Tables:
 
 
 def compile_tables(setting: CandidateSetting, progress: Progress | None = None) -> Tables:
-    """Play all that can happen in the tasks of a setting, and return it in arrays.
+    """Play everything that can happen in the tasks of a setting, and return the tables.
 
     Raises:
         BenchmarkError: a task cannot be graded.
@@ -87,7 +87,7 @@ def compile_tables(setting: CandidateSetting, progress: Progress | None = None) 
 
 
 def compile_task(setting: CandidateSetting, name: str) -> Tables:
-    """Play all that can happen in one task, and return it in arrays: its request is stage 0.
+    """Play everything that can happen in a task, and return its tables. The request is stage 0.
 
     Raises:
         BenchmarkError: the task cannot be graded, or a candidate cannot be submitted.
@@ -98,7 +98,7 @@ def compile_task(setting: CandidateSetting, name: str) -> Tables:
 
 
 def joined(parts: Sequence[Tables]) -> Tables:
-    """Join the tables of several tasks: their requests first, then their follow-ups."""
+    """Join the tables of several tasks, with all requests before all follow-ups."""
     moved = []
     behind = len(parts)
     for place, part in enumerate(parts):
@@ -119,14 +119,14 @@ def _columns(column: Callable[[str], npt.NDArray[Any]]) -> Tables:
 
 
 class _Compiler:
-    """Plays the stages of one task, one after the other."""
+    """Plays the stages of a task, one after the other."""
 
     def __init__(self, setting: CandidateSetting, name: str) -> None:
         self._setting, self._layout, self._name = setting, setting.layout, name
         self.stages: list[dict[str, Any]] = []
 
     def explore(self, path: Sequence[str]) -> int:
-        """Note the stage that submitting the statements of `path` leads to; return its index."""
+        """Add the stage that is reached by submitting the statements of `path`; return its index."""
         dialogue, _ = self._start(path)
         view = dialogue.view(SYSTEM)
         setting, layout = self._setting, self._layout
@@ -198,7 +198,7 @@ class _Compiler:
             noted["fits"][place] = stage.fit(dialogue.view(SYSTEM).message)
 
     def _submit(self, path: Sequence[str], stage: ShownPhase, noted: dict[str, Any]) -> None:
-        """Submit each candidate, wrong ones two in a dialogue."""
+        """Submit each candidate. A dialogue has room for two wrong candidates."""
         dialogue: Dialogue | None = None
         for place, sql in enumerate(stage.sqls):
             if dialogue is None or not dialogue.open:
@@ -220,10 +220,7 @@ class _Compiler:
 
 
 def tables_of(setting: CandidateSetting) -> Tables:
-    """Return the tables of a setting: those on the disk, or new ones.
-
-    They are kept in the user's cache directory, where that can be written.
-    """
+    """Return the tables of a setting, from the user's cache directory or newly compiled."""
     stored = _stored(setting)
     if stored is not None:
         return stored
@@ -233,9 +230,9 @@ def tables_of(setting: CandidateSetting) -> Tables:
 
 
 class TaskTables:
-    """Tables for a single environment: those on the disk, or each task's own from when it is first played.
+    """The tables for a single environment: saved tables, or those of each task, compiled on first use.
 
-    Once all tasks were played, their tables are kept on the disk.
+    Once all tasks are compiled, their tables are saved.
     """
 
     def __init__(self, setting: CandidateSetting) -> None:
@@ -244,7 +241,7 @@ class TaskTables:
         self._of_task: dict[int, Tables | None] = {}
 
     def stage_of(self, task: int) -> tuple[Tables, int] | None:
-        """Return tables, and the stage of them that is a task's request; None if it cannot be compiled."""
+        """Return tables and the stage of a task's request, or None if the task cannot be compiled."""
         if self._all is not None:
             return self._all, task
         if task not in self._of_task:
@@ -253,7 +250,7 @@ class TaskTables:
             except BenchmarkError:
                 self._of_task[task] = None
             except InfrastructureError:
-                return None  # the next episode may have more luck
+                return None  # the next episode may succeed
             self._keep_if_whole()
         tables = self._of_task[task]
         return None if tables is None else (tables, 0)
@@ -278,13 +275,12 @@ def _stored(setting: CandidateSetting) -> Tables | None:
 
 
 def _keep(setting: CandidateSetting, tables: Tables) -> None:
-    """Write beside the target and rename, so that nobody ever reads half of it."""
     path = _file(setting)
     with suppress(OSError):
         path.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile(dir=path.parent, suffix=".new", delete=False) as file:
             np.savez_compressed(file, **{field.name: getattr(tables, field.name) for field in fields(Tables)})
-        Path(file.name).replace(path)
+        Path(file.name).replace(path)  # so that no other process reads half a file
 
 
 def _file(setting: CandidateSetting) -> Path:
@@ -292,7 +288,7 @@ def _file(setting: CandidateSetting) -> Path:
 
 
 def _digest(setting: CandidateSetting) -> str:
-    """Return what decides the tables: the tasks, their databases, the settings, and birdenv's own code."""
+    """Return a digest of everything that decides the tables: tasks, databases, settings and code."""
     tasks = setting.arena._tasks
     asked = {"ids": setting.ids, "recorded": setting.recorded}
     settings = {"layout": repr(setting.layout), "questions": setting.questions}

@@ -1,4 +1,4 @@
-"""n candidate episodes at once, stepped in numpy over compiled tables: equal to n dialogues."""
+"""The vector environment of the candidate setting, computed in NumPy from compiled tables."""
 
 from __future__ import annotations
 
@@ -23,14 +23,16 @@ from birdenv.errors import InputError
 class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
     """A batch of `CInteractCandidatesEnv`, in one process and without dialogues.
 
-    What the rule user answers and what candidates come to is compiled once into arrays, and kept on the disk.
-    Observations, rewards and ends are those of single environments with the seeds `seed`, `seed + 1`, ...
+    The answers of the rule user and the results of the candidates are compiled into arrays once and saved on
+    disk. Observations, rewards and terminations are those of single environments with the seeds `seed`,
+    `seed + 1`, ...
 
     Args:
         num_envs: the number of episodes.
         autoreset_mode: `SAME_STEP` starts the next episode in the step that ends one, and puts the last
             observation into `info["final_obs"]`; `DISABLED` waits for `reset(options={"reset_mask": ...})`.
-        **settings: as of `CInteractCandidatesEnv`, but for those of profile, user and rewards.
+        render_mode: must be None.
+        **settings: settings of `CInteractCandidatesEnv`, except profile, user and rewards.
 
     Raises:
         InputError: settings or files cannot be used.
@@ -48,7 +50,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         if mode is AutoresetMode.NEXT_STEP:
             raise InputError("autoreset_mode must be SAME_STEP or DISABLED")
         if render_mode is not None:
-            raise InputError("a batch has no render_mode; make a single environment")
+            raise InputError("a batch cannot be rendered: make a single environment to use render_mode")
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": mode, "render_modes": []}
         self.render_mode = None
@@ -56,7 +58,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         try:
             if not setting.can_compile:
                 raise InputError(
-                    "a batch is compiled for the profile strict, and the setting's own user and rewards: "
+                    "a batch works only with the profile strict and the setting's own user and rewards: "
                     "leave out profile, user, reward_scheme, question_price and disclosure_price"
                 )
             tables = tables_of(setting)
@@ -75,16 +77,17 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
     @property
     def instance_ids(self) -> tuple[str, ...]:
-        """Return the tasks."""
+        """The ids of the tasks."""
         return self._setting.ids
 
     def reset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start episodes: all, or those that `options["reset_mask"]` names.
+        """Start all episodes, or those that `options["reset_mask"]` selects.
 
         Args:
-            seed: the first environment's seed, the next one's being one more; or one for each.
+            seed: a list with a seed for each environment, or a number i, which gives environment k the seed
+                i + k.
             options: `reset_mask`, an array of bool.
 
         Raises:
@@ -95,7 +98,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         if chosen:
             raise InputError(f"unknown reset option {next(iter(chosen))!r}; known options: reset_mask")
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
-            raise InputError(f"reset_mask must be an array of {self.num_envs} bool")
+            raise InputError(f"reset_mask must be a Boolean array of {self.num_envs} values")
         seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
         if seeds is not None and len(seeds) != self.num_envs:
             raise InputError(f"give {self.num_envs} seeds, or one number")
@@ -110,14 +113,14 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
     def step(
         self, actions: Any
     ) -> tuple[Any, npt.NDArray[np.float64], npt.NDArray[np.bool_], npt.NDArray[np.bool_], dict[str, Any]]:
-        """Play one action in each episode; `infos["refused"]` names those that are not possible now.
+        """Play an action in each episode. `infos["refused"]` marks actions that are not possible now.
 
         Raises:
-            ResetNeeded: an episode is over, and was not reset.
-            InvalidAction: an action is no member of the action space.
+            ResetNeeded: an episode is over and was not reset.
+            InvalidAction: an action is not in the action space.
         """
         if self._over.any():
-            raise ResetNeeded("an episode is over or was never begun: call reset() first")
+            raise ResetNeeded("an episode is over or was never started: call reset() first")
         actions = np.asarray(actions)
         if actions.shape != (self.num_envs,) or actions.dtype.kind not in "iu":
             raise InvalidAction(f"actions must be {self.num_envs} whole numbers")
@@ -144,11 +147,11 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         return observation, earned, over, np.zeros(self.num_envs, np.bool_), infos
 
     def action_masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are possible now, shape (num_envs, actions)."""
+        """Return a mask of the actions that are possible now, shape (num_envs, actions)."""
         return self._state.masks()
 
     def _begin(self, who: Indices) -> None:
-        """Start episodes with what is drawn for them."""
+        """Draw and start episodes."""
         if not len(who):
             return
         uniforms = np.empty((len(who), self.layout.draws))
@@ -161,7 +164,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         self._episodes.begin(who, drawn, drawn.tasks)
 
     def _titles(self, who: Indices) -> dict[str, Any]:
-        """Return the info of some episodes, as Gymnasium has it for batches."""
+        """Return the infos of some episodes in Gymnasium's form for batches."""
         names = np.full(self.num_envs, None, dtype=object)
         names[who] = self._names[self._episodes.tasks[who]]
         told = np.zeros(self.num_envs, np.bool_)
@@ -170,7 +173,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
 
 
 def _refusals(refused: npt.NDArray[np.bool_]) -> dict[str, Any]:
-    """Return why actions were refused, as Gymnasium has infos of batches; nothing if none was."""
+    """Return why actions were refused, in Gymnasium's form for infos of batches."""
     if not refused.any():
         return {}
     why = np.full(len(refused), None, dtype=object)

@@ -1,14 +1,13 @@
-"""Comparing results: canonical cells, tolerance, multisets, order, columns, and why two differ."""
+"""Compare results: canonical cells, tolerance, multisets, order, columns, and explanations of differences."""
 
 from birdenv.grading.compare._cells import Normalisation, canonical_cell, canonical_row, normalised
 from birdenv.grading.compare._interact_rows import Conditions, compare_strict
-from birdenv.grading.compare._metrics import MODES, Mode, compare, compare_colperm, compare_superset, soft_f1
+from birdenv.grading.compare._metrics import MODES, compare, compare_colperm, compare_superset, soft_f1
 from birdenv.grading.compare._rows import RowsComparison, compare_bird, compare_multiset, compare_ordered
 
 __all__ = [
     "MODES",
     "Conditions",
-    "Mode",
     "Normalisation",
     "RowsComparison",
     "canonical_cell",

@@ -1,12 +1,12 @@
-"""Cells as they are compared: two values count as the same exactly when their canonical forms are equal.
+"""Canonical forms of cells: two values count as equal exactly if their canonical forms are equal.
 
-Numbers of every type (bool, int, float, Decimal) meet by value: integral ones as `int`, so `-0.0` is 0, and
-NaN equals NaN. NULL equals only NULL. Text and bytes are exact, and text is never read as a number. Dates and
-times are exact by type, those with a time zone in UTC. Arrays and JSON objects become tagged tuples with
-sorted keys: the hashable form of canonical JSON, where `true` is not 1.
+Numbers of all types (bool, int, float, Decimal) are compared by value: whole numbers become `int`, so that
+`-0.0` is 0, and NaN equals NaN. NULL equals only NULL. Text and bytes are exact, and text is never a number.
+Dates and times are exact by type, with time zones converted to UTC. Arrays and JSON objects become tagged
+tuples with sorted keys, in which `true` is not 1.
 
-Switches make a comparison forgive how text and dates are written. All are off unless asked for. They work on
-the values, before any comparison: both results are rewritten, and the rules stay as they are.
+A `Normalisation` makes a comparison ignore differences in the spelling of text and dates. It rewrites the
+values of both results before they are compared by the usual rules.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from birdenv.databases import QueryResult, Row
 CanonicalRow: TypeAlias = tuple[Hashable, ...]
 
 NAN: Final = ("number", "nan")
-"""What every NaN becomes; no other cell has this canonical form."""
+"""The canonical form of every NaN, and of no other value."""
 
 PLAIN_TYPES: Final = frozenset(
     {type(None), bool, int, float, Decimal, str, bytes, date, datetime, time, timedelta}
 )
-"""Types whose values, when Python calls them equal, are also equal in canonical form."""
+"""Types whose values are equal in canonical form if they are equal in Python."""
 
 _EXACT_TYPES: Final = frozenset({type(None), int, str, bytes})
-_LARGEST_EXPONENT: Final = 400  # a Decimal beyond this stays a Decimal: as an int it could fill the memory
+_LARGEST_EXPONENT: Final = 400  # larger Decimals stay Decimals, because as an int they could fill the memory
 
 
 def cell_types(rows: Iterable[Row]) -> set[type]:
@@ -56,7 +56,7 @@ def canonical_row(row: Sequence[Any]) -> CanonicalRow:
 
 
 def canonical_rows(rows: Sequence[Row]) -> list[CanonicalRow]:
-    """Return the canonical form of each row; rows that are canonical already are not copied."""
+    """Return the canonical form of each row, without copying rows that are already canonical."""
     if not rows or cell_types(rows) <= _EXACT_TYPES:
         return list(rows)
     columns = [list(map(itemgetter(i), rows)) for i in range(len(rows[0]))]
@@ -67,7 +67,7 @@ def canonical_rows(rows: Sequence[Row]) -> list[CanonicalRow]:
 
 
 def canonical_cell(cell: Any) -> Hashable:
-    """Return the canonical form of one cell (see the module's first lines)."""
+    """Return the canonical form of a cell (see the module's docstring)."""
     if type(cell) in _EXACT_TYPES:
         return cell  # type: ignore[no-any-return]
     if isinstance(cell, float):
@@ -88,7 +88,7 @@ def canonical_cell(cell: Any) -> Hashable:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Return the same moment in UTC; unchanged without a time zone, or where UTC would leave the calendar."""
+    """Convert a moment to UTC, unless it has no time zone, or would leave Python's calendar."""
     if moment.utcoffset() is None:
         return moment
     try:
@@ -98,7 +98,7 @@ def in_utc(moment: datetime) -> datetime:
 
 
 def _hashable(cell: Any) -> Hashable:
-    """Return the cell itself if it can be hashed, else its type and text."""
+    """Return a cell if it can be hashed, or else its type and text."""
     try:
         hash(cell)
     except TypeError:
@@ -137,28 +137,31 @@ _MOMENT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
-    """What does not count. `trim`: space around text. `casefold`: upper and lower case. `nfc`: how composed
-    characters are encoded. `dates`: how a date is written: a date, its ISO text and midnight of that day are
-    the same, and so are a timestamp and its ISO text."""
+    """The differences that a comparison ignores.
+
+    Attributes:
+        trim: white space around text.
+        casefold: upper and lower case.
+        nfc: the Unicode encoding of composed characters.
+        dates: the spelling of dates: a date equals its ISO text and midnight of that day, and a timestamp
+            equals its ISO text.
+    """
 
     trim: bool = False
     casefold: bool = False
     nfc: bool = False
     dates: bool = False
 
-    @property
-    def is_exact(self) -> bool:
-        return self == EXACT
-
 
 EXACT: Final = Normalisation()
 
 
 def normalised(result: QueryResult, normalisation: Normalisation) -> QueryResult:
-    """Return the result as it is compared; the very same if nothing is loose. Arrays and JSON are gone
-    into.
+    """Return the result with its values rewritten, also inside arrays and JSON.
+
+    If no differences are ignored, the same object is returned.
     """
-    if normalisation.is_exact:
+    if normalisation == EXACT:
         return result
     rows = [tuple(_loosened(cell, normalisation) for cell in row) for row in result.rows]
     return QueryResult(result.columns, rows, truncated=result.truncated)
@@ -187,9 +190,7 @@ def _text(text: str, normalisation: Normalisation) -> str:
 
 
 def _iso(moment: date) -> str:
-    """Return ISO text: the day of a date or of a timestamp at midnight, others with their time, in UTC if
-    they have a time zone.
-    """
+    """Return ISO text in UTC, without the time for dates, and for midnight without a time zone."""
     if not isinstance(moment, datetime):
         return moment.isoformat()
     zone = ""
@@ -201,7 +202,7 @@ def _iso(moment: date) -> str:
 
 
 def _iso_of_text(text: str) -> str | None:
-    """Return what the text says, written as `_iso` does; None if it is no date and no timestamp."""
+    """Rewrite text as `_iso` does, or return None if it is not a date or timestamp."""
     try:
         if _DATE.fullmatch(text):
             return date.fromisoformat(text).isoformat()

@@ -1,7 +1,7 @@
-"""Why two results differ, and which columns of a prediction hold the gold's.
+"""Explain why two results differ, and find the gold's columns in a prediction.
 
-The reason is one line for graders. It quotes the gold: never show it to an agent. The search for columns has
-caps, and is pruned by what the columns hold.
+The explanation is one line that quotes the gold: never show it to an agent. The search for columns has
+limits, and is pruned by the contents of the columns.
 """
 
 from __future__ import annotations
@@ -22,17 +22,21 @@ from birdenv.grading.compare._cells import CanonicalRow, canonical_cell, project
 from birdenv.grading.compare._tolerance import ABSOLUTE, RELATIVE, Agreement, compare_numbers, rows_agree
 
 MOST_COLUMNS: Final = 10
-"""Wider golds are not searched (the test-suite's own search hangs on 26 columns)."""
+"""Maximum width of a gold that is searched. (The search of the official test suite hangs on 26 columns.)"""
 
-_MOST_NODES: Final = 10_000  # partial assignments looked at
+_MOST_NODES: Final = 10_000  # maximum number of partial assignments to check
 _NUMBERS: Final = (int, float, Decimal)
-_MOST_CELLS: Final = 50_000_000  # the same, for results of many rows: each look reads every row
+_MOST_CELLS: Final = 50_000_000  # maximum number of cells to check, as each check reads all rows
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnSearch:
-    """`columns`: for each gold column its place in the prediction, None if there are no such places; `ended`:
-    False if a cap ended the search before all were tried."""
+    """The result of a search for columns.
+
+    Attributes:
+        columns: the position in the prediction of each gold column, or None if there is no assignment.
+        ended: whether all assignments were tried, or one was found; False if a limit ended the search.
+    """
 
     columns: tuple[int, ...] | None
     ended: bool = True
@@ -43,11 +47,11 @@ class _CapReachedError(Exception):
 
 
 def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MOST_NODES) -> ColumnSearch:
-    """Return distinct columns of `pred` that, put in this order, give the gold's rows as a multiset.
+    """Find distinct columns of `pred` that, in this order, give the gold's rows as a multiset.
 
-    Both sides have the same number of rows, above zero, canonical or such that Python finds them equal where
-    their canonical forms are. Numbers agree within the tolerance. Whole rows are
-    compared, so that cells of different rows never make up a match.
+    Both sides must have the same number of rows, at least one, and be canonical or compare equal in Python
+    exactly if their canonical forms do. Numbers agree within the tolerance. Whole rows are compared, so cells
+    of different rows are never combined.
     """
     width = len(gold[0])
     if width > len(pred[0]):
@@ -62,7 +66,7 @@ def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MO
 
 
 class _Search:
-    """Depth first: the first gold column's place, then the second's, as long as the rows so far agree."""
+    """A depth-first search that assigns one gold column after another, as long as the rows so far agree."""
 
     def __init__(self, gold: Sequence[Row], pred: Sequence[Row], nodes: int) -> None:
         self._gold, self._pred = gold, pred
@@ -71,7 +75,7 @@ class _Search:
         self._pred_columns = [_Column(pred, i) for i in range(len(pred[0]))]
 
     def assignments(self) -> Iterator[tuple[int, ...]]:
-        """Yield all that give the gold's rows, at least cost first."""
+        """Yield all assignments that give the gold's rows, the most likely first."""
         is_hopeless = any(
             not any(ours.digest == other.digest or ours.may_be(other) for other in self._pred_columns)
             for ours in self._gold_columns
@@ -92,8 +96,9 @@ class _Search:
                 yield from self._extended(longer)
 
     def _places(self, column: int, taken: tuple[int, ...]) -> Iterator[int]:
-        """Yield where the prediction may have the values of this gold column: its own place first, and where
-        a tolerance is needed last.
+        """Yield columns of the prediction that may match a gold column.
+
+        The same position comes first, and columns that match only within the tolerance come last.
         """
         ours = self._gold_columns[column]
         free = sorted(set(range(len(self._pred_columns))).difference(taken), key=lambda i: (i != column, i))
@@ -105,7 +110,7 @@ class _Search:
         )
 
     def _may_agree(self, chosen: tuple[int, ...]) -> bool:
-        """Return whether the rows agree in those of the columns so far that need no tolerance."""
+        """Return whether the rows may agree in those assigned columns that need no tolerance."""
         pairs = [
             (column, place)
             for column, place in enumerate(chosen)
@@ -118,7 +123,7 @@ class _Search:
 
 
 class _Column:
-    """What tells columns apart without keeping their cells."""
+    """Properties of a column by which columns are compared without keeping their cells."""
 
     def __init__(self, rows: Sequence[Row], column: int) -> None:
         self._rows, self._column = rows, column
@@ -131,7 +136,7 @@ class _Column:
 
     @cached_property
     def _sums(self) -> tuple[float, float]:
-        """Of the numbers, and of their sizes; infinite where that cannot be told."""
+        """Return the sums of the numbers and of their absolute values, or infinity if they are too large."""
         cells = map(itemgetter(self._column), self._rows)
         numbers = [cell for cell in cells if isinstance(cell, _NUMBERS)]
         try:
@@ -140,7 +145,7 @@ class _Column:
             return math.inf, math.inf
 
     def may_be(self, other: _Column) -> bool:
-        """Return whether the two columns, which differ, may be the same within the tolerance."""
+        """Return whether two different columns may be equal within the tolerance."""
         if not (self._has_fractions or other._has_fractions):
             return False
         if (
@@ -165,25 +170,21 @@ def _others(kinds: set[type]) -> set[type]:
 
 
 def _digest(rows: Sequence[Row], columns: Sequence[int]) -> int:
-    """Return the same number for the same multiset of cells in these columns, and nearly always another if
-    not.
-    """
+    """Return a digest of the multiset of cells in these columns."""
     return sum(map(hash, map(itemgetter(*columns), rows)))
 
 
 _LONGEST_CELL: Final = 40
 _LONGEST_ROW: Final = 120
-_MOST_ORDERS: Final = 100  # partial column orders looked at
-_MOST_LOOSENED: Final = 1_000  # rows that are looked at for values of another type
+_MOST_ORDERS: Final = 100  # maximum number of partial column orders to check
+_MOST_LOOSENED: Final = 1_000  # maximum number of rows to check for values of another type
 _TYPE_NAMES: Final = {int: "number", float: "number", Decimal: "number", str: "text", bytes: "bytes"}
 _NEVER_LOOSENED: Final = frozenset({type(None), bytes})
-_SHOWN_AS_THEY_ARE: Final = frozenset({int, float})
-
 _Rows = Sequence[CanonicalRow]
 
 
 def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
-    """Return the flags `both_empty` (neither has rows) and `gold_empty` (no row, or nothing but NULLs)."""
+    """Return the flags `both_empty` (neither has rows) and `gold_empty` (no rows, or only NULLs)."""
     flags = []
     if not gold.rows and not pred.rows:
         flags.append("both_empty")
@@ -193,7 +194,7 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
-    """Return why rows need not be compared at all; empty if they must be."""
+    """Return why two results differ without a comparison of rows, or an empty text."""
     if gold.truncated:
         return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
     if len(gold.columns) != len(pred.columns):
@@ -212,11 +213,14 @@ def explain(
     extra: _Rows,
     agreement: Agreement | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """Return one line and flags (`dup_only`, `float_only`, `colorder_only`) for rows that differ.
+    """Explain a difference in one line, with flags (`dup_only`, `float_only`, `colorder_only`).
 
-    `missing` and `extra` are the canonical rows that `multiset_difference` leaves of `gold` and `pred`; those
-    may be any rows that Python finds equal where their canonical forms are. `agreement`: of missing and
-    extra, if the caller knows it.
+    Args:
+        gold: the gold rows, which compare equal in Python exactly if their canonical forms do.
+        pred: the rows of the prediction, with the same property.
+        missing: the canonical gold rows that `multiset_difference` returns.
+        extra: the canonical rows of the prediction that `multiset_difference` returns.
+        agreement: the agreement of `missing` and `extra`, if the caller knows it.
     """
     counts = f"{_count(len(gold), 'row')} expected, {len(pred)} returned"
     if _are_all_in(missing, pred) and _are_all_in(extra, gold):
@@ -233,14 +237,12 @@ def explain(
 
 
 def show(row: CanonicalRow) -> str:
-    """Return a row on one line, long cells and long rows cut."""
+    """Return a row as one line of text, with long cells and long rows shortened."""
     text = "(" + ", ".join(map(_show_cell, row)) + ")"
     return text if len(text) <= _LONGEST_ROW else text[:_LONGEST_ROW] + "…"
 
 
 def _show_cell(cell: Hashable) -> str:
-    if type(cell) in _SHOWN_AS_THEY_ARE:
-        return repr(cell)
     if cell is None:
         return "NULL"
     if isinstance(cell, Decimal):
@@ -259,17 +261,17 @@ def _are_all_in(rows: _Rows, others: Sequence[Row]) -> bool:
 
 
 def _may_be_reordered(missing: _Rows, extra: _Rows) -> bool:
-    """Look quickly, before a search, whether the cells could be the same in some order."""
+    """Return whether the cells could be equal in some order: a quick check before a search."""
     return sum(map(hash, chain.from_iterable(missing))) == sum(map(hash, chain.from_iterable(extra)))
 
 
 def _has_other_column_order(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Return whether some order of pred's columns gives gold's rows; False where the search would be long."""
+    """Return whether reordering the columns gives the gold's rows; False if the search would take long."""
     return find_columns(gold, pred, _MOST_ORDERS).columns is not None
 
 
 def _as_text(row: CanonicalRow) -> CanonicalRow:
-    """Return the row with text that reads as a number taken as that number, and dates as their ISO text."""
+    """Convert text that represents a number into the number, and dates into ISO text."""
     return tuple(map(_loosened, row))
 
 
@@ -285,7 +287,7 @@ def _loosened(cell: Hashable) -> Hashable:
 
 
 def _type_difference(missing: _Rows, extra: _Rows) -> str:
-    """Return one line if the rows are the same but for text that reads as a number or a date; else empty."""
+    """Return an explanation if the rows differ only in text that represents a number or date, or nothing."""
     if len(missing) > _MOST_LOOSENED or not _may_differ_in_type(missing, extra):
         return ""
     partners = dict(zip(map(_as_text, extra), extra, strict=True))
@@ -298,7 +300,7 @@ def _type_difference(missing: _Rows, extra: _Rows) -> str:
 
 
 def _may_differ_in_type(missing: _Rows, extra: _Rows) -> bool:
-    """Look quickly whether some column has cells of two types that can be normalised into each other."""
+    """Return whether a column has cells of types that can be converted into each other: a quick check."""
     for ours, others in zip(zip(*missing, strict=True), zip(*extra, strict=True), strict=False):
         kinds = {*map(type, ours), *map(type, others)}
         if len(kinds) > 1 and len(set(map(_type_name_of, kinds - _NEVER_LOOSENED))) > 1:

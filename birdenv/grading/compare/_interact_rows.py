@@ -1,10 +1,9 @@
-"""Do rows agree in c-Interact and a-Interact (`strict`)? By the conditions of the task: order, decimals.
+"""Compare rows in c-Interact and a-Interact (`strict`), under the conditions of the task.
 
-BIRD-Interact's default test, with its known faults put right.
-
-Against the published one: rows are a multiset (a list if the task says `order`), numbers are rounded at the
-stated number of decimals through one Decimal path for every type, a boolean is not a number, two timestamps
-are compared exactly, arrays and JSON are normalised recursively.
+This is BIRD-Interact's default test with its known faults corrected: rows are compared as multisets (or as
+lists if the task says `order`), numbers of all types are rounded as Decimals to the stated number of
+decimals, a boolean is not a number, timestamps are compared exactly, and arrays and JSON are normalised
+recursively.
 """
 
 from __future__ import annotations
@@ -38,8 +37,10 @@ _SEEN_BY_TYPE: Final = (date, list, tuple, dict)
 class Conditions:
     """A task's own rules of comparison (the field `conditions` of a BIRD-Interact record).
 
-    `decimal`: the number of decimals to which numbers are rounded; negative means the default, 2. `distinct`:
-    if False, the DISTINCT of the outermost SELECT is removed from both queries. `order`: row order matters.
+    Attributes:
+        decimal: the number of decimals to which numbers are rounded; 2 if it is negative.
+        distinct: if False, the DISTINCT of the outermost SELECT is removed from both queries.
+        order: whether the order of rows matters.
     """
 
     decimal: int = -1
@@ -48,11 +49,11 @@ class Conditions:
 
 
 def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions) -> RowsComparison:
-    """Return whether a prediction's rows are the gold's under the task's conditions.
+    """Compare a prediction's rows with the gold's under the task's conditions.
 
-    Columns are positional, their names do not matter. Two timestamps are compared exactly (in UTC; one
-    without a time zone counts as UTC), but by day where a plain date stands in the same column of either
-    side. Two empty results do not agree (flag `both_empty`): they prove nothing.
+    Columns are compared by position; their names do not matter. Timestamps are compared exactly in UTC, which
+    is also the default time zone; but by day if the column contains a plain date on either side. Two empty
+    results do not agree (flag `both_empty`), because they prove nothing.
     """
     flags = emptiness(gold, pred)
     fault = shape_fault(gold, pred)
@@ -75,9 +76,7 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
 
 
 def _are_identical(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Return whether the same plain values of the same types stand in the same places: no rule can part
-    them.
-    """
+    """Return whether both results have the same plain values of the same types in the same order."""
     return (
         list(gold) == list(pred)
         and cell_types(gold) <= PLAIN_TYPES
@@ -119,9 +118,7 @@ def _moment(cell: datetime) -> datetime:
 
 
 def _rounded(number: Decimal, places: int) -> Hashable:
-    """Round half up (away from zero) at `places` decimals. Numbers may have any size: no digit is lost on the
-    left.
-    """
+    """Round half up (away from zero) to `places` decimals. Numbers of any size keep their other digits."""
     if number.is_nan():
         return NAN
     _, digits, exponent = number.as_tuple()
@@ -134,7 +131,7 @@ def _rounded(number: Decimal, places: int) -> Hashable:
 
 
 def _columns_by_day(result: QueryResult) -> frozenset[int]:
-    """Return columns in which a plain date stands, also inside arrays and JSON."""
+    """Return the columns that contain a plain date, even inside arrays and JSON."""
     if not any(issubclass(kind, _SEEN_BY_TYPE) for kind in cell_types(result.rows)):
         return frozenset()
     columns = zip(*result.rows, strict=True)

@@ -1,7 +1,7 @@
-"""Metrics beside EX: soft-F1, and comparisons that look past the order of columns or columns too many.
+"""Metrics in addition to EX: soft-F1, and comparisons that ignore the order of columns or extra columns.
 
-`soft_f1` is what BIRD mini-dev's `evaluation_f1.py` computes since its correction of 2024. The comparisons
-(`colperm`, `superset`) are for diagnosis, not for EX. `MODES` and `METRICS` are their names.
+`soft_f1` is the metric of BIRD mini-dev's `evaluation_f1.py` since its correction in 2024. The comparisons
+`colperm` and `superset` are for diagnosis. `MODES` and `METRICS` list the names.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from birdenv.grading.compare._rows import (
 def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """Compare as `compare_multiset` does, with the prediction's columns in any order.
 
-    Flags: `colorder_only` where another order than the prediction's own was needed; `columns_unsearched`
-    where a cap (10 columns, 10,000 partial orders) ended the search, so that the columns count as they stand.
+    The flag `colorder_only` says that the columns had to be reordered. The flag `columns_unsearched` says
+    that a limit (10 columns, 10,000 partial orders) ended the search, so that the given order counts.
     """
     comparison = compare_multiset(gold, pred)
     if comparison.equal or len(gold.columns) != len(pred.columns):
@@ -34,11 +34,11 @@ def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Compare as `compare_multiset` does, if the prediction may have further columns, in any order.
+    """Compare as `compare_multiset` does, but allow additional columns, and any order of columns.
 
-    The rows are whole rows: cells of two rows never make up one. Two empty results do not agree, because any
-    columns would do. Flags: `extra_columns` or `colorder_only` where more than `compare_multiset` was needed;
-    `columns_unsearched` as in `compare_colperm`.
+    Whole rows are compared; cells of different rows are never combined. Two empty results do not agree,
+    because any columns would match. The flag `extra_columns` or `colorder_only` says that `compare_multiset`
+    alone would fail; `columns_unsearched` is as in `compare_colperm`.
     """
     comparison = compare_multiset(gold, pred)
     if not gold.rows or not pred.rows:
@@ -51,9 +51,7 @@ def compare_superset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, flag: str) -> RowsComparison:
-    """Return the comparison, or an equal one with this flag if the gold's columns are found in the
-    prediction.
-    """
+    """Return the comparison, or a successful one with the flag if the prediction has the gold's columns."""
     if gold.truncated or pred.truncated or not gold.rows or len(gold.rows) != len(pred.rows):
         return comparison
     search = find_columns(canonical_rows(gold.rows), canonical_rows(pred.rows))
@@ -65,24 +63,24 @@ def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, 
 
 
 def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
-    """Return how much of the gold's cells a prediction returns, from 0 to 1; the metric is the mean times
-    100.
+    """Return the soft-F1 of a prediction, from 0 to 1. The metric is the mean over all pairs, times 100.
 
-    Repeated rows are dropped, the first of each stays. Then row i stands against row i, and each cell is
-    looked for anywhere in the other row: cells found, cells of the prediction not found and cells of the gold
-    not found, all as parts of the gold's width, are summed over the rows into true positives, false positives
-    and false negatives. A row that has no other counts 1. Two empty results give 1.
+    Repeated rows are dropped except for the first. Then row i of one result is compared with row i of the
+    other: each cell is looked up anywhere in the other row. Cells that are found, cells of the prediction
+    that are not found, and cells of the gold that are not found, each as a fraction of the gold's width, are
+    summed over all rows into true positives, false positives and false negatives. A row without a counterpart
+    counts 1. Two empty results give 1.
 
-    Its traps are kept, because published numbers have them:
+    The pitfalls of the published metric are kept, so that numbers are comparable:
 
-    * the order of rows matters, whether or not the gold has an ORDER BY: two rows swapped give 0;
-    * a cell is looked for, not counted: (1, 1, 1) for a gold of (1, 2, 3) gives 0.75, not 0.33;
-    * rows weigh the same however many cells they have, so that the worked example of mini-dev's README,
-      0.80 there, is 0.769 with missing cells and 0.667 with NULL in their places;
-    * values are Python's: floats are exact, 1 equals 1.0.
+    * The order of rows matters, even if the gold has no ORDER BY: two swapped rows give 0.
+    * Cells are looked up, not counted: (1, 1, 1) for a gold of (1, 2, 3) gives 0.75, not 0.33.
+    * All rows have the same weight, whatever their number of cells, so that the example in mini-dev's README,
+      0.80 there, gives 0.769 with missing cells, and 0.667 with NULLs in their place.
+    * Values are compared as in Python: floats exactly, and 1 equals 1.0.
 
-    Ours: cells that cannot be hashed (arrays, JSON) are compared as JSON text, where the script fails; a
-    result that was cut gives 0.
+    Unlike the script, which fails for cells that cannot be hashed (arrays, JSON), this compares them as JSON
+    text. A truncated result gives 0.
     """
     if gold.truncated or pred.truncated:
         return 0.0
@@ -110,18 +108,18 @@ def _found(cells: tuple[Hashable, ...], others: tuple[Hashable, ...]) -> int:
 
 
 Mode: TypeAlias = Literal["multiset", "bird", "ordered", "colperm", "superset"]
-"""How two results are compared. `multiset` is the default EX, `bird` the official set rule."""
+"""The ways to compare two results. `multiset` is the default EX, and `bird` the official set rule."""
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
 Metric: TypeAlias = Literal["ordered", "colperm", "superset", "soft_f1"]
-"""What a grader works out beside `ex` and `ex_bird`, if asked to."""
+"""The metrics that a grader can compute in addition to `ex` and `ex_bird`."""
 
 METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 
 
 def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
-    """Compare by one of the modes. The gold's SQL (in `sqlite` or `postgres`) tells `ordered` its order."""
+    """Compare two results by a mode. The mode `ordered` reads the gold's SQL (`sqlite` or `postgres`)."""
     match mode:
         case "multiset":
             return compare_multiset(gold, pred)
@@ -138,7 +136,7 @@ def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dia
 def metric_scores(
     metrics: Iterable[Metric], golds: Sequence[tuple[str, QueryResult]], pred: QueryResult, dialect: str
 ) -> dict[str, float]:
-    """Return each metric's score, from 0 to 1: the best over the golds, which are given with their SQL."""
+    """Return the score of each metric from 0 to 1: the best over all golds, which are (SQL, result) pairs."""
     return {
         metric: max((_score(metric, sql, gold, pred, dialect) for sql, gold in golds), default=0.0)
         for metric in metrics
@@ -146,7 +144,7 @@ def metric_scores(
 
 
 def needs_all_rows(metrics: Iterable[Metric]) -> bool:
-    """Return whether a metric needs all rows of a prediction, also those beyond the gold's number."""
+    """Return whether a metric needs all rows of a prediction, even if it has more rows than the gold."""
     return "soft_f1" in metrics
 
 

@@ -1,11 +1,10 @@
-"""Do the rows of two results agree? The default rule (multiset), BIRD's official one (set), and `ordered`.
+"""Compare the rows of two results by the default rule (multisets), BIRD's official rule (sets), or in order.
 
-The line of reason in a `Comparison` quotes the gold: it is for graders and reports, never for an agent.
+The reason in a `RowsComparison` quotes the gold: it must not be shown to agents.
 
-In the mode `ordered`, row order counts where the gold has an ORDER BY in its outermost query. It is a metric
-beside EX. In c-Interact and a-Interact, order counts where the task says so: `Conditions.order` in
-`_interact_rows`. Here, the keys are the output columns that the outermost ORDER BY sorts by; sqlglot is
-imported when they are first asked for.
+In the mode `ordered`, the order of rows counts if the gold's outermost query has an ORDER BY. (In c-Interact
+and a-Interact, the task decides: see `Conditions.order` in `_interact_rows`.) The sort keys are the output
+columns by which the outermost ORDER BY sorts. sqlglot is imported when they are first needed.
 """
 
 from __future__ import annotations
@@ -27,14 +26,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class RowsComparison:
-    """The comparison of two results. If they do not agree, `reason` says why in one line.
+    """The comparison of two results.
 
-    `flags`: `both_empty`, `gold_empty` (no row, or nothing but NULLs), `dup_only` (the same rows, repeated
-    differently), `colorder_only`, `order_only` (comparisons with order), `float_only` (the rows agree but for
-    numbers that are not whole: within the tolerance if `equal`, beyond it if not), `extra_columns`
-    (`compare_superset`), `columns_unsearched` (a cap ended the search for columns).
-
-    `expected`, `returned`: the first row of each side without a partner on the other, as text, where known.
+    Attributes:
+        equal: whether the results agree.
+        reason: why they do not agree, in one line.
+        flags: `both_empty`; `gold_empty` (no rows, or only NULLs); `dup_only` (the results differ only in
+            repeated rows); `colorder_only` (only the order of columns differs); `order_only` (only the order
+            of rows differs); `float_only` (only numbers that are not whole differ, within the tolerance if
+            `equal`); `extra_columns` (`compare_superset`); `columns_unsearched` (a limit ended the search for
+            columns); `order_unchecked` (`compare_ordered`).
+        expected: the first gold row without a partner, as text, if known.
+        returned: the first row of the prediction without a partner, as text, if known.
     """
 
     equal: bool
@@ -45,12 +48,11 @@ class RowsComparison:
 
 
 def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Return the default EX: equal as multisets of rows with positional columns, in any row order.
+    """Compare by the default EX: as multisets of rows, in any order of rows.
 
-    Cells are canonical (`_cells.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree
-    within `max(1e-6, 1e-9 * max(|a|, |b|))`, text is exact and never a number. Column names do not matter.
-
-    A prediction that was cut never agrees: its rows are more than it shows.
+    Columns are compared by position; their names do not matter. Cells are compared in canonical form
+    (`_cells.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree within `max(1e-6, 1e-9 *
+    max(|a|, |b|))`, and text is exact and never a number. A truncated prediction never agrees.
     """
     flags = emptiness(gold, pred)
     fault = shape_fault(gold, pred)
@@ -71,11 +73,11 @@ def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Return BIRD's official EX (mini_dev evaluation_ex.py): Python equality of the two sets of row tuples.
+    """Compare by BIRD's official EX (mini_dev evaluation_ex.py): Python equality of the two sets of rows.
 
-    So duplicates and row order do not matter, floats are exact, and two empty results agree whatever their
-    columns. Ours: cells that cannot be hashed (arrays, JSON) are compared as JSON text with sorted keys,
-    where the official script fails; a result that was cut never agrees.
+    Repeated rows and the order of rows do not matter, floats are exact, and two empty results agree even if
+    their columns differ. Unlike the official script, which fails for cells that cannot be hashed (arrays,
+    JSON), this compares them as JSON text with sorted keys. A truncated result never agrees.
     """
     flags = emptiness(gold, pred)
     if gold.truncated or pred.truncated:
@@ -96,7 +98,7 @@ def compare_bird(gold: QueryResult, pred: QueryResult) -> RowsComparison:
 
 
 def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
-    """Return the distinct rows as the set rule sees them."""
+    """Return the distinct rows by the set rule."""
     try:
         return set(rows)
     except TypeError:
@@ -104,7 +106,7 @@ def _row_set(rows: Sequence[Row]) -> set[tuple[Hashable, ...]]:
 
 
 def hashable_rows(rows: Iterable[Row]) -> Iterable[tuple[Hashable, ...]]:
-    """Return the rows one by one, cells that cannot be hashed as JSON text."""
+    """Return the rows, with cells that cannot be hashed converted to JSON text."""
     return map(_hashable_row, rows)
 
 
@@ -113,7 +115,7 @@ def _first(rows: Sequence[Row]) -> str:
 
 
 def _first_rows(gold: QueryResult, pred: QueryResult) -> tuple[str, str]:
-    """Return the first rows that cannot have a partner, of results that `shape_fault` objects to."""
+    """Return the first row without a partner on each side of results with a `shape_fault`, as text."""
     if len(gold.columns) != len(pred.columns):
         return _first(gold.rows), _first(pred.rows)
     if not gold.truncated and len(pred.rows) > len(gold.rows):
@@ -139,13 +141,11 @@ def _json_if_unhashable(cell: Any) -> Hashable:
 
 
 def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
-    """Compare as `compare_multiset` does, and in order if the gold's outermost query has ORDER BY.
+    """Compare as `compare_multiset` does, and also in order if the gold's outermost query has an ORDER BY.
 
-    Rows that the gold's sort keys leave tied may stand in any order among themselves.
-
-    `dialect`: `sqlite` or `postgres`. Flags: `order_only` where nothing but the order differs;
-    `order_unchecked` where the rows stand in another order but the sort keys cannot all be found in the
-    output, so that ties cannot be told: then the multiset decides.
+    Rows with equal sort keys may be in any order. The flag `order_only` says that only the order differs. The
+    flag `order_unchecked` says that the order differs, but some sort keys are not in the output, so that ties
+    are unknown; the result of `compare_multiset` then counts. `dialect` is `sqlite` or `postgres`.
     """
     comparison = compare_multiset(gold, pred)
     if not comparison.equal or len(gold.rows) < 2:
@@ -170,7 +170,7 @@ def compare_ordered(gold: QueryResult, pred: QueryResult, gold_sql: str, dialect
 
 
 def _ties(rows: Sequence[CanonicalRow], keys: Sequence[int]) -> Iterator[tuple[int, int]]:
-    """Yield runs of rows with the same sort keys, numbers within the tolerance, as (start, end)."""
+    """Yield runs of rows with equal sort keys (within the tolerance) as (start, end)."""
     start = 0
     values = [tuple(row[key] for key in keys) for row in rows]
     for place in range(1, len(rows) + 1):
@@ -187,7 +187,7 @@ _LONGEST_PARSED: Final = 100_000  # characters
 
 
 class SortKeys(NamedTuple):
-    """Places among the columns of the result, and whether they are all the keys that there are."""
+    """The sort keys of a query: their positions among the output columns, and whether all are known."""
 
     places: list[int]
     is_complete: bool
@@ -195,14 +195,14 @@ class SortKeys(NamedTuple):
 
 @lru_cache(maxsize=512)  # of golds
 def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | None:
-    """Return the sort keys of a query whose result has these columns; None without ORDER BY in its outermost
-    query.
+    """Return the sort keys of a query, or None if its outermost query has no ORDER BY.
 
-    `dialect`: `sqlite` or `postgres`. The keys of what sqlglot cannot parse are not known.
+    `columns` are the columns of the result, and `dialect` is `sqlite` or `postgres`. If sqlglot cannot parse
+    the query, its keys are unknown.
     """
     from sqlglot import exp
 
-    tree = _parsed(sql, dialect)
+    tree = query_tree(sql, dialect)
     if tree is None:
         return SortKeys([], is_complete=False)
     while isinstance(tree, exp.Subquery) and tree.args.get("order") is None:
@@ -216,12 +216,12 @@ def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | No
     outputs = leftmost.expressions if isinstance(leftmost, exp.Select) else []
     if len(outputs) != len(columns) or any(output.is_star for output in outputs):
         outputs = []
-    places = [_place(ordered.this, outputs, columns) for ordered in order.expressions]
+    places = [output_column(ordered.this, outputs, columns) for ordered in order.expressions]
     return SortKeys([place for place in places if place is not None], None not in places)
 
 
-def _parsed(sql: str, dialect: str) -> Any:
-    """Return the syntax tree of one query; None if it is none, or cannot be parsed."""
+def query_tree(sql: str, dialect: str) -> Any:
+    """Return the syntax tree of a query, or None if the SQL is not a query or cannot be parsed."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -236,8 +236,8 @@ def _parsed(sql: str, dialect: str) -> Any:
     return tree if isinstance(tree, (exp.Query, exp.Subquery)) else None
 
 
-def _place(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
-    """Return which output column a sort key is: by its number, its name, or the same expression."""
+def output_column(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
+    """Return the output column that a sort key refers to by number, name, or the same expression."""
     from sqlglot import exp
 
     if isinstance(key, exp.Literal) and key.is_int:
@@ -254,19 +254,19 @@ def _place(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | No
         same_name = is_name and isinstance(inner, exp.Column) and inner.name.lower() == key.name.lower()
         if same_name and not (inner.table and key.table):
             return place
-    if is_name and not outputs:  # SELECT *: by the names that the database gave the columns
+    if is_name and not outputs:  # SELECT *: use the names in the result
         return _named(key.name, columns)
     return None
 
 
 def _named(name: str, columns: Sequence[str]) -> int | None:
-    """Return the place of the only column of this name."""
+    """Return the position of the column with this name, if there is exactly one."""
     places = [place for place, column in enumerate(columns) if column.lower() == name.lower()]
     return places[0] if len(places) == 1 else None
 
 
 def _lowered(tree: exp.Expression) -> exp.Expression:
-    """Return the expression with its names in lower case and without quotes, and no literal changed."""
+    """Return the expression with unquoted names in lower case, and unchanged literals."""
     from sqlglot import exp
 
     copy = tree.copy()

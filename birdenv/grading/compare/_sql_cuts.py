@@ -1,73 +1,61 @@
-"""What is cut out of SQL before comparing results: DISTINCT, ROUND, comments; ours, and as published.
+"""Remove DISTINCT, ROUND and comments from SQL before results are compared.
 
-Ours, `without_outer_distinct`, works by token and leaves every other character (BIRD-Interact §7.4).
+`without_outer_distinct` works on tokens, and keeps every other character (BIRD-Interact §7.4).
 
-The published c-Interact evaluators (§4.2) work on the text, not on the SQL: what they do to string literals,
-names and operators is part of the published scores, so `reference_text` repeats it, edge cases and all. Never
-use it to clean SQL.
+The published c-Interact evaluators (§4.2) edit the text without regard to SQL syntax, so that they also
+change string literals, names and operators. That affects published scores, and `reference_text` does exactly
+the same. Never use it to clean SQL.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
-from birdenv.sql import LONGEST_SQL
+from birdenv.sql import Token, sql_tokens
 
 _NOT_ONE_SELECT: Final = frozenset(
-    {"UNION", "EXCEPT", "INTERSECT", "SEMICOLON", "INSERT", "UPDATE", "DELETE", "MERGE"}
+    {"UNION", "EXCEPT", "INTERSECT", ";", "INSERT", "UPDATE", "DELETE", "MERGE"}
 )
 
 
-class _Token(NamedTuple):
-    kind: str
-    start: int
-    end: int
-
-
 def without_outer_distinct(sql: str, dialect: str) -> str:
-    """Return `sql` without the DISTINCT keyword of its single outermost SELECT (BIRD-Interact §7.4, strict).
+    """Remove the DISTINCT keyword of the single outermost SELECT (BIRD-Interact §7.4, strict).
 
-    Unchanged: DISTINCT ON, DISTINCT in aggregates, sub-queries, CTEs and `IS DISTINCT FROM`; a query whose
-    outermost level is a set operation; several statements, or one that is no plain SELECT or WITH ... SELECT;
-    text that sqlglot cannot cut into tokens of `dialect`; text longer than `LONGEST_SQL`, which no database
-    runs.
+    These remain unchanged: DISTINCT ON; DISTINCT in aggregates, sub-queries, CTEs and `IS DISTINCT FROM`; a
+    query whose outermost level is a set operation; several statements; statements other than SELECT and WITH
+    ... SELECT; text with an unterminated quote; and text longer than `LONGEST_SQL`.
     """
-    if len(sql) > LONGEST_SQL or "DISTINCT" not in sql.upper():
+    if "DISTINCT" not in sql.upper():
         return sql
-    tokens = _unwrapped(_tokens(sql, dialect))
-    if not tokens or tokens[0].kind not in ("SELECT", "WITH"):
-        return sql
-    outer = _outermost(tokens)
-    selects = [i for i in outer if tokens[i].kind == "SELECT"]
-    if len(selects) != 1 or any(tokens[i].kind in _NOT_ONE_SELECT for i in outer):
-        return sql
-    following = tokens[selects[0] + 1 : selects[0] + 3]
-    kinds = [token.kind for token in following]
-    if kinds[:1] != ["DISTINCT"] or kinds[1:] == ["ON"]:
-        return sql
-    _, start, end = following[0]
-    return sql[:start] + sql[end:] if sql[start:end].upper() == "DISTINCT" else sql
-
-
-def _tokens(sql: str, dialect: str) -> list[_Token]:
-    """Return the tokens by sqlglot's names, comments left out; none if it cannot read the text."""
-    from sqlglot import tokenize
-    from sqlglot.errors import SqlglotError
-
     try:
-        return [_Token(token.token_type.name, token.start, token.end + 1) for token in tokenize(sql, dialect)]
-    except SqlglotError:
-        return []
+        tokens = _unwrapped(sql_tokens(sql, dialect))
+    except ValueError:
+        return sql
+    words = [token.text.upper() for token in tokens]
+    outer = _outermost(words)
+    selects = [i for i in outer if words[i] == "SELECT"]
+    if words[:1] not in (["SELECT"], ["WITH"]) or len(selects) != 1:
+        return sql
+    place = selects[0] + 1
+    if not _NOT_ONE_SELECT.isdisjoint(words[i] for i in outer) or words[place : place + 1] != ["DISTINCT"]:
+        return sql
+    end = tokens[place].end
+    return sql if words[place + 1 : place + 2] == ["ON"] else sql[: end - len("DISTINCT")] + sql[end:]
 
 
-def _unwrapped(tokens: list[_Token]) -> list[_Token]:
-    """Return the tokens without semicolons at the end and parentheses around the whole statement."""
-    closing = _closing(tokens)
+def _unwrapped(tokens: list[Token]) -> list[Token]:
+    """Return the tokens without final semicolons, and without parentheses around the whole statement."""
+    closing: dict[int, int] = {}
+    opened: list[int] = []
+    for i, token in enumerate(tokens):
+        if token.text == "(":
+            opened.append(i)
+        elif token.text == ")" and opened:
+            closing[opened.pop()] = i
     start, end = 0, len(tokens)
     while start < end:
-        if tokens[end - 1].kind == "SEMICOLON":
+        if tokens[end - 1].text == ";":
             end -= 1
         elif closing.get(start) == end - 1:
             start, end = start + 1, end - 1
@@ -76,31 +64,19 @@ def _unwrapped(tokens: list[_Token]) -> list[_Token]:
     return tokens[start:end]
 
 
-def _closing(tokens: Sequence[_Token]) -> dict[int, int]:
-    """Return where each parenthesis closes, by where it opens."""
-    closing: dict[int, int] = {}
-    opened: list[int] = []
-    for i, token in enumerate(tokens):
-        if token.kind == "L_PAREN":
-            opened.append(i)
-        elif token.kind == "R_PAREN" and opened:
-            closing[opened.pop()] = i
-    return closing
-
-
-def _outermost(tokens: list[_Token]) -> list[int]:
-    """Return which tokens stand outside all parentheses, the outermost parentheses themselves included."""
+def _outermost(words: list[str]) -> list[int]:
+    """Return the positions of words outside of parentheses, including the outermost parentheses."""
     places, depth = [], 0
-    for i, token in enumerate(tokens):
-        depth -= token.kind == "R_PAREN"
+    for i, word in enumerate(words):
+        depth -= word == ")"
         if depth <= 0:
             places.append(i)
-        depth += token.kind == "L_PAREN"
+        depth += word == "("
     return places
 
 
 _MOST_ROUNDS: Final = 100
-"""ROUND calls taken out of one text: more are in no benchmark, and each costs a pass over the text."""
+"""Maximum number of ROUND calls that are removed. No benchmark has more, and each needs a pass."""
 
 _NEWLINE: Final = re.compile(r"\r\n|\r|\n")
 _BLANK_LINES: Final = re.compile(r"\n\s*\n+")
@@ -109,15 +85,15 @@ _PUNCTUATION: Final = re.compile(r"[(),]")
 
 
 def reference_text(sql: str) -> str:
-    """Return all three cuts, in the published order: comments, DISTINCT, ROUND."""
+    """Remove comments, DISTINCT and ROUND, in this order, as the published evaluators do."""
     return without_round(without_distinct(without_comments(sql)))
 
 
 def without_comments(sql: str) -> str:
-    """Remove `/*...*/`, and `--...` if a line end follows; blank lines are joined, ends
-    trimmed.
+    """Remove `/*...*/`, and `--...` if a line end follows, as well as blank lines and outer white space.
 
-    A `--` comment at the end of the text stays, and what looks like a comment in a string literal goes.
+    A `--` comment at the end of the text is kept, and text in string literals that looks like a comment is
+    removed.
 
     >>> without_comments("SELECT '/*x*/' /* a */ -- b")
     "SELECT ''  -- b"
@@ -126,7 +102,7 @@ def without_comments(sql: str) -> str:
 
 
 def without_distinct(sql: str) -> str:
-    """Remove the word DISTINCT wherever it has a single space, or an end of the text, on either side.
+    """Remove the word DISTINCT wherever it is between single spaces, or at an end of the text.
 
     >>> without_distinct("SELECT DISTINCT COUNT(DISTINCT a), a IS DISTINCT FROM b")
     'SELECT COUNT(DISTINCT a), a IS FROM b'
@@ -135,9 +111,9 @@ def without_distinct(sql: str) -> str:
 
 
 def without_round(sql: str) -> str:
-    """Return each `ROUND(...)`, from the left, replaced by its first argument, without parentheses around it.
+    """Replace each `ROUND(...)`, from the left, by its first argument without parentheses.
 
-    Any name that ends in "round" counts, quotes mean nothing, and a call that does not close ends it.
+    This applies to any name that ends in "round", and ignores quotes. It stops at a call that is not closed.
 
     >>> without_round("SELECT ROUND(a + b, 2) * 100, background(a, b)")
     'SELECT a + b * 100, backga'
@@ -154,9 +130,7 @@ def without_round(sql: str) -> str:
 
 
 def _argument_and_call_end(sql: str, start: int) -> tuple[int, int]:
-    """Return where the first argument that begins at `start` ends, and where its call does (-1 if it never
-    does).
-    """
+    """Return the end of the argument that begins at `start`, and the end of its call, or -1 and -1."""
     depth, argument_end = 0, -1
     for mark in _PUNCTUATION.finditer(sql, start):
         if mark.group() == "(":

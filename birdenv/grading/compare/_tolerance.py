@@ -1,7 +1,7 @@
-"""Rows that agree but for numbers that are not whole, and which rows of two results have no partner.
+"""Compare rows as multisets, with a tolerance for numbers that are not whole.
 
-The tolerance is |a - b| <= max(1e-6, 1e-9 * max(|a|, |b|)); two whole numbers must be equal. Rows are paired
-as multisets: those that are equal are taken away first, and what is left is compared number by number.
+The tolerance is |a - b| <= max(1e-6, 1e-9 * max(|a|, |b|)). Two whole numbers must be equal. Equal rows are
+paired first, and the remaining rows are compared number by number.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from birdenv.grading.compare._cells import (
 
 ABSOLUTE: Final = 1e-6
 RELATIVE: Final = 1e-9
-_MOST_MATCHED: Final = 200  # rows in one group up to which a matching is searched
-_FEW: Final = 64  # rows that are grouped at once
+_MOST_MATCHED: Final = 200  # maximum number of rows in a group that is searched for a matching
+_FEW: Final = 64  # maximum number of rows that are grouped at once
 
 _Numbers: TypeAlias = tuple[Any, ...]
-_PLACE: Final = ("number", "any")  # stands in a group's key where a number is compared with tolerance
+_PLACE: Final = ("number", "any")  # replaces a number with tolerance in the key of a group
 
 
 class Agreement(Enum):
@@ -44,7 +44,7 @@ class Agreement(Enum):
 
 
 def numbers_match(a: Any, b: Any) -> bool:
-    """Return whether two finite canonical numbers are the same within the tolerance."""
+    """Return whether two finite canonical numbers are equal within the tolerance."""
     if a == b:
         return True
     if isinstance(a, int) and isinstance(b, int):
@@ -57,10 +57,10 @@ def numbers_match(a: Any, b: Any) -> bool:
 
 
 def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> Agreement:
-    """Pair up two lists of canonical rows, numbers within the tolerance and all else exactly.
+    """Compare two lists of canonical rows as multisets: numbers within the tolerance, other cells exactly.
 
-    Rows are grouped by their other cells and by where their numbers stand. A group is compared in sorted
-    order; if that fails, groups of up to 200 rows are searched for any one-to-one matching.
+    Rows are grouped by their other cells and by the positions of their numbers. A group is compared in sorted
+    order; if that fails, groups of up to 200 rows are searched for a one-to-one matching.
     """
     if len(gold) != len(pred):
         return Agreement.NONE
@@ -106,7 +106,7 @@ def _compare_pair(gold: CanonicalRow, pred: CanonicalRow, inexact: list[int]) ->
 def _compare_run(
     gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], inexact: list[int], *, look: bool
 ) -> Agreement:
-    """Of rows that may belong to several groups; without `look`, numbers are taken to differ."""
+    """Compare rows that may belong to several groups. Without `look`, numbers count as different."""
     gold_groups, pred_groups = _group(gold, inexact), _group(pred, inexact)
     if {key: len(rows) for key, rows in gold_groups.items()} != {
         key: len(rows) for key, rows in pred_groups.items()
@@ -123,7 +123,7 @@ def _is_number(cell: Hashable) -> bool:
 
 
 def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:
-    """Return columns that hold a number that is not whole (canonical whole numbers are `int`)."""
+    """Return the columns that contain a number that is not whole (canonical whole numbers are `int`)."""
     found = set()
     for i in range(len(rows[0])):
         kinds = set(map(type, map(itemgetter(i), rows)))
@@ -135,7 +135,7 @@ def _inexact_columns(rows: Sequence[CanonicalRow]) -> set[int]:
 
 
 def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], inexact: list[int]) -> bool:
-    """Look quickly, before any grouping, whether all other columns hold the same values."""
+    """Return whether all other columns may hold the same values: a quick check before grouping."""
     return all(
         sum(map(hash, map(itemgetter(i), gold))) == sum(map(hash, map(itemgetter(i), pred)))
         for i in range(len(gold[0]))
@@ -144,8 +144,10 @@ def _same_elsewhere(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow], 
 
 
 def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[CanonicalRow]]:
-    """Yield the rows in runs that hold all rows of the same group, few others, in an order that is the same
-    for the same groups. To group everything at once would take more memory than the rows themselves.
+    """Split the rows into runs. Each contains all rows of a group, and few others.
+
+    The same groups are in the same order for all inputs. Grouping all rows at once would take more memory
+    than the rows themselves.
     """
     exact = [i for i in range(len(rows[0])) if i not in inexact]
     digests = [
@@ -157,9 +159,7 @@ def _runs(rows: Sequence[CanonicalRow], inexact: list[int]) -> Iterator[list[Can
 
 
 def _group(rows: Iterable[CanonicalRow], inexact: list[int]) -> dict[CanonicalRow, list[_Numbers]]:
-    """Return the numbers in the inexact columns, by the other cells and by where something else stands
-    there.
-    """
+    """Return the numbers in the inexact columns, by all other cells."""
     groups: dict[CanonicalRow, list[_Numbers]] = {}
     for row in rows:
         key = list(row)
@@ -186,9 +186,7 @@ def _all_match(a: _Numbers, b: _Numbers) -> bool:
 
 
 def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
-    """Return whether every gold row can have a pred row of its own (bipartite matching by augmenting
-    paths).
-    """
+    """Return whether a one-to-one matching of the rows exists (bipartite matching by augmenting paths)."""
     choices = [[j for j, other in enumerate(pred) if _all_match(row, other)] for row in gold]
     owner: dict[int, int] = {}
 
@@ -207,10 +205,10 @@ def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
 def unmatched(
     gold: Sequence[Row], pred: Sequence[Row], plain: bool | None = None
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """Return the canonical rows of each side without an equal partner on the other.
+    """Return the canonical rows of each side that have no equal partner on the other side.
 
-    Rows of plain cells that Python calls equal are taken away first, without the cost of canonical forms.
-    `plain`: whether both sides `are_plain`, if the caller knows.
+    Plain rows that are equal in Python are paired first, without computing canonical forms. `plain` says
+    whether both sides `are_plain`, if the caller knows.
     """
     if plain is None:
         plain = are_plain(gold) and are_plain(pred)
@@ -222,7 +220,7 @@ def unmatched(
 
 
 def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Return whether two results are the same multiset of rows, with numbers within the tolerance."""
+    """Return whether two results are equal as multisets of rows, with numbers within the tolerance."""
     missing, extra = unmatched(gold, pred)
     return compare_numbers(missing, extra) is Agreement.FULL
 
@@ -230,7 +228,7 @@ def rows_agree(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
 def multiset_difference(
     gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """Return the rows of each side that have no equal partner on the other, in their order."""
+    """Return the rows of each side that have no equal partner on the other side, in order."""
     if len(gold) == 1 and len(pred) == 1:
         return ([], []) if gold[0] == pred[0] else (list(gold), list(pred))
     open_rows = Counter(gold)
@@ -246,10 +244,10 @@ def multiset_difference(
 
 
 def has_nan(rows: Sequence[CanonicalRow]) -> bool:
-    """Return whether a cell is NaN, which Python calls equal to nothing."""
+    """Return whether any cell is NaN, which is not equal to itself in Python."""
     return NAN in chain.from_iterable(rows)
 
 
 def are_plain(rows: Sequence[Row]) -> bool:
-    """Return whether Python's equality of these rows is the canonical one, NaN left aside."""
+    """Return whether Python's equality of these rows is that of their canonical forms, except for NaN."""
     return cell_types(rows) <= PLAIN_TYPES

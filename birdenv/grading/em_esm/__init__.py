@@ -1,4 +1,4 @@
-"""The rules of EM and ESM, exact match and execution match; `birdenv.grading.PairGrader` applies them."""
+"""The rules of EM (exact match) and ESM (execution match), which `birdenv.grading.PairGrader` applies."""
 
 from birdenv.grading.em_esm._exact_match import EM_LEVELS, EmLevel, em_key
 from birdenv.grading.em_esm._pair_rules import BUCKETS, Bucket, PairRules, PairVerdict, RunQuery

@@ -1,16 +1,15 @@
-"""Exact match (EM): the spelling of a query in which what cannot matter is gone. Literals are never touched.
+"""Exact match (EM): compare the text of queries, ignoring differences that cannot matter.
 
-Levels: `strict` is the text itself without the white space around it. `conservative` drops comments, puts one
-space between tokens and writes keywords in upper case. `folded` besides that writes unquoted names as the
-dialect compares them (lower case), drops quotes that a name does not need, and writes `<>` as `!=` (in SQLite
-`==` as `=` too). Nothing is reordered, and no alias is renamed.
+There are three levels. `strict` ignores only outer white space. `conservative` removes comments, puts one
+space between tokens, and writes keywords in upper case. `folded` also writes unquoted names in lower case,
+removes unnecessary quotes around names, and writes `<>` as `!=` (and in SQLite `==` as `=`). No level changes
+literals, reorders anything, or renames an alias.
 
-SQLite takes a word in double quotes for a string where no column has that name. So its quotes are dropped
-only where it is certainly a name: beside a dot, after FROM, JOIN or AS, or if either query of the pair has
-the same name without quotes.
+SQLite treats a word in double quotes as a string if no column has that name. Therefore the quotes are removed
+only if the word is certainly a name: next to a dot, after FROM, JOIN or AS, or if either query of the pair
+has the same name without quotes.
 
-The words with a meaning of their own are those of sqlite.org/lang_keywords.html, and of `pg_get_keywords()`
-of PostgreSQL 18.
+The keywords are those of sqlite.org/lang_keywords.html, and of `pg_get_keywords()` in PostgreSQL 18.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ import re
 from collections.abc import Sequence
 from typing import Final, Literal, TypeAlias, get_args
 
-from birdenv.sql import Token, sql_tokens
+from birdenv.sql import Token, folded, sql_tokens
 
 _SQLITE: Final = """
     abort action add after all alter always analyze and as asc attach autoincrement before begin between
@@ -88,26 +87,30 @@ _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 def em_keys(gold: str, pred: str, dialect: str, level: EmLevel = "conservative") -> tuple[str, str]:
-    """Return the keys of a pair, as `em_key`; what is a name in one query is one in the other."""
+    """Return the keys of a pair as `em_key` does. A name in one query is also a name in the other."""
     names = _certain_names(gold, dialect) | _certain_names(pred, dialect) if level == "folded" else _NO_NAMES
     return em_key(gold, dialect, level, names), em_key(pred, dialect, level, names)
 
 
 def _certain_names(sql: str, dialect: str) -> frozenset[str]:
-    """Words without quotes that are no keywords, in lower case."""
+    """Return all unquoted words that are not keywords, in lower case."""
     try:
         words = [token.text for token in sql_tokens(sql, dialect) if token.kind == "word"]
     except ValueError:
         return _NO_NAMES
-    return frozenset(_lower(word) for word in words if not _is_keyword(word, dialect))
+    return frozenset(folded(word) for word in words if not _is_keyword(word, dialect))
 
 
 def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: frozenset[str] = _NO_NAMES) -> str:
-    """Return the key of a query: two queries match exactly if their keys are equal.
+    """Return the key of a query. Two queries match if their keys are equal.
 
-    `dialect`: `sqlite` or `postgres`. `names`: words in lower case that are names of the database also where
-    they stand in double quotes. Text with a quote that never ends is its own key, without the white space
-    around it.
+    The key of text with an unterminated quote is the text without outer white space.
+
+    Args:
+        sql: the query.
+        dialect: `sqlite` or `postgres`.
+        level: the level, as described in the module's docstring.
+        names: words in lower case that are names even in double quotes.
     """
     if level == "strict":
         return sql.strip()
@@ -134,7 +137,7 @@ def _folded(tokens: Sequence[Token], place: int, dialect: str, names: frozenset[
     token = tokens[place]
     if token.kind == "word":
         spelt = _conservative(tokens, place, dialect)
-        return spelt if spelt != token.text or _is_keyword(token.text, dialect) else _lower(token.text)
+        return spelt if spelt != token.text or _is_keyword(token.text, dialect) else folded(token.text)
     if token.kind == "quoted":
         return _without_needless_quotes(tokens, place, dialect, names)
     if token.text == "<>":
@@ -152,10 +155,10 @@ def _without_needless_quotes(tokens: Sequence[Token], place: int, dialect: str, 
         or _is_qualified(tokens, place)
         or _text(tokens, place + 1) == "."
         or _text(tokens, place - 1).upper() in ("FROM", "JOIN", "AS")
-        or _lower(name) in names
+        or folded(name) in names
     )
     plain = _SQLITE_NAME.fullmatch(name) and not _is_keyword(name, dialect)
-    return _lower(name) if is_certain and plain else text
+    return folded(name) if is_certain and plain else text
 
 
 def _is_keyword(word: str, dialect: str) -> bool:
@@ -163,14 +166,9 @@ def _is_keyword(word: str, dialect: str) -> bool:
 
 
 def _is_qualified(tokens: Sequence[Token], place: int) -> bool:
-    """Return whether a dot stands in front: then it is a name, whatever it looks like."""
+    """Return whether the token follows a dot, so that it is a name, whatever it looks like."""
     return place > 0 and tokens[place - 1].text == "."
 
 
 def _text(tokens: Sequence[Token], place: int) -> str:
     return tokens[place].text if 0 <= place < len(tokens) else ""
-
-
-def _lower(name: str) -> str:
-    """As the engines do: ASCII letters only."""
-    return name.lower() if name.isascii() else "".join(c.lower() if c.isascii() else c for c in name)

@@ -1,6 +1,6 @@
-"""EM and ESM: is a predicted query the gold's own text, and does it return what the gold returns?
+"""EM and ESM: compare the text of a predicted query with the gold's text, and its rows with the gold's rows.
 
-A pair goes through the rows of one table (`PairGrader.grade`); the first that fits decides.
+The verdict on a pair is given by the first matching row of a decision table (`PairGrader.grade`).
 """
 
 from __future__ import annotations
@@ -22,20 +22,26 @@ Bucket: TypeAlias = Literal[
 BUCKETS: Final[tuple[Bucket, ...]] = get_args(Bucket)
 
 _NO_RIGHT: Final = "(SQLSTATE 42501)"
-"""PostgreSQL refuses a query for what it calls or reads, which is a query nonetheless."""
+"""The error if PostgreSQL refuses a plain query because of the functions or tables that it uses."""
 
 RunQuery: TypeAlias = Callable[[str, str], Result]
-"""(SQL, database id) -> what one plain query gives, under the caller's limits."""
+"""Runs a plain query on a database: (SQL, database id) -> result, under the caller's limits."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairRules:
-    """The rules by which pairs are compared: which metrics, and how.
+    """The rules by which pairs are compared.
 
-    `em`, `esm`: which metrics. `none_aliases`: further spellings of `None`, exact. `clean`: take away
-    what surrounds the SQL first. `order`: `auto` looks at row order where the gold has an outermost ORDER BY.
-    `relax_single`: of two results of one row, one of which has one column, the value may stand anywhere in
-    the other. `normalisation`: what ESM forgives (the mode `bird` never does).
+    Attributes:
+        em: whether to compute EM.
+        esm: whether to compute ESM.
+        em_level: the level of EM.
+        none_aliases: further exact spellings of `None`.
+        clean: remove everything around the SQL first (`clean_sql`).
+        order: `auto` compares the order of rows if the gold's outermost query has an ORDER BY.
+        relax_single: if both results have one row, and one result has one column, its value may be anywhere
+            in the other row.
+        normalisation: the differences that ESM ignores. The mode `bird` never ignores any.
     """
 
     em: bool = True
@@ -49,17 +55,30 @@ class PairRules:
 
     @property
     def nones(self) -> frozenset[str]:
-        """Return the spellings that mean "this question has no answer in SQL"."""
+        """Return the spellings that mean that a question has no answer in SQL."""
         return self.none_aliases | {"None"}
 
 
 @dataclass(frozen=True, slots=True)
 class PairVerdict:
-    """The verdict on a pair. It is private to graders, because `reason` may quote the gold's rows.
+    """The verdict on a pair. It must not be shown to agents, because `reason` may quote gold rows.
 
-    `em`, `esm`: None where not attempted. `side`: whose fault it is, where it is one side's. `error`:
-    text of a query that did not run. `modes`: what each comparison says of two results. Times in seconds.
-    `keys`: what EM compares, of gold and prediction.
+    Attributes:
+        gold: the cleaned gold.
+        pred: the cleaned prediction.
+        bucket: the outcome of ESM.
+        reason: an explanation in one line.
+        em: the result of EM; None if it was not computed.
+        esm: the result of ESM; None if it was not computed.
+        side: the side that is at fault, if it is only one.
+        error: the error of a query that did not run.
+        rows_gold: number of rows of the gold.
+        rows_pred: number of rows of the prediction.
+        gold_seconds: duration of the gold.
+        pred_seconds: duration of the prediction.
+        modes: whether the results agree, by comparison mode.
+        flags: further findings of the comparison.
+        keys: the EM keys of gold and prediction.
     """
 
     gold: Cleaned
@@ -85,7 +104,7 @@ class PairVerdict:
 
 
 class LocalPairGrader:
-    """Grades pairs in the process that asks, which is a worker; see `PairGrader`."""
+    """Grades pairs as `PairGrader` does, in the calling process, which must be a worker."""
 
     def __init__(self, run: RunQuery | None, dialect: str, rules: PairRules | None = None) -> None:
         self.rules = rules or PairRules()
@@ -94,7 +113,7 @@ class LocalPairGrader:
         self._nones = self.rules.nones
 
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
-        """See `PairGrader.grade`."""
+        """Grade as `PairGrader.grade` does."""
         sides = self._cleaned(gold), self._cleaned(pred)
         cleaned = PairVerdict(*sides, "skipped", keys=(sides[0].sql, sides[1].sql))
         verdict = self._by_text(cleaned) or self._with_keys(self._by_results(cleaned, db_id))
@@ -109,7 +128,7 @@ class LocalPairGrader:
         return clean_sql(text) if self.rules.clean else Cleaned(text if text.strip() else "", ())
 
     def _by_text(self, pair: PairVerdict) -> PairVerdict | None:
-        """Return the verdict of rows 1 to 5, which need neither keys nor a database."""
+        """Return the verdict by rows 1 to 5 of the table, or None."""
         gold_none, pred_none = pair.gold.sql in self._nones, pair.pred.sql in self._nones
         if gold_none and pred_none:
             return _decided(pair, "ok", "both_unanswerable", passes=True)
@@ -130,7 +149,7 @@ class LocalPairGrader:
         return replace(pair, keys=keys, em=keys[0] == keys[1])
 
     def _by_results(self, pair: PairVerdict, db_id: str) -> PairVerdict:
-        """Return the verdict of rows 6 to 16, without EM."""
+        """Return the verdict by rows 6 to 16 of the table, without EM."""
         if not self.rules.esm or self._run is None:
             return replace(pair, reason="disabled")
         if not is_single_query(pair.gold.sql, self.dialect):
@@ -178,7 +197,7 @@ def _non_select(pair: PairVerdict, side: Literal["gold", "pred"], why: str) -> P
 
 
 def _failure(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -> PairVerdict | None:
-    """Return the verdict of rows 7 to 12 and 14 on a query that did not run; None if it ran or hit a cap."""
+    """Return the verdict by rows 7 to 12 and 14, or None if the query ran or exceeded a size limit."""
     if isinstance(result, QueryResult) or (
         result.kind == "too_large" and not isinstance(result, NoAnswerError)
     ):
@@ -194,7 +213,7 @@ def _failure(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -
 
 
 def _cap_hit(pair: PairVerdict, result: Result, side: Literal["gold", "pred"]) -> PairVerdict | None:
-    """Return the verdict of row 13, if it applies."""
+    """Return the verdict by row 13, or None if the query exceeded no size limit."""
     if isinstance(result, QueryResult) and not result.truncated:
         return None
     why = result.message if isinstance(result, QueryError) else f"more than {len(result.rows)} rows"

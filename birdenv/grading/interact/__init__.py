@@ -1,11 +1,10 @@
-"""The rules of grading BIRD-Interact, and its jobs; `birdenv.grading.InteractGrader` does them."""
+"""The rules and jobs of grading BIRD-Interact submissions (see `birdenv.grading.InteractGrader`)."""
 
 from birdenv.grading.interact._job import (
     GRADING_RULES,
     STRICT_RULES,
     Category,
     Grade,
-    GradeStatus,
     GradingJob,
     GradingRules,
 )
@@ -15,7 +14,6 @@ __all__ = [
     "STRICT_RULES",
     "Category",
     "Grade",
-    "GradeStatus",
     "GradingJob",
     "GradingRules",
 ]

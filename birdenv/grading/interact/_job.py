@@ -1,8 +1,8 @@
-"""Jobs of a c-Interact grader: the rules to judge by, what it is asked and answers, copies and clean-up.
+"""The jobs of the c-Interact grader: rules, jobs, grades, and the preparation of databases.
 
-`GradingRules`: the switches in which the published graders of c-Interact differ from ours. `GradingJob`,
-`Grade`: one phase of a task, and what came of it. `prepare_gold`, `prepare_prediction`, `clean_up`: bring a
-fresh copy to where a phase starts, and clean up after a script.
+`GradingRules` are the rules in which the published graders of c-Interact differ from birdenv's. A
+`GradingJob` is one phase of a task, and a `Grade` its result. `prepare_gold` and `prepare_prediction` bring a
+fresh copy to the start of a phase, and `clean_up` cleans up after a script.
 """
 
 from __future__ import annotations
@@ -15,22 +15,32 @@ from typing import Any, Final, Literal, TypeAlias
 from birdenv.databases import Checkpoint, DatabaseState, EpisodeDatabase, QueryError, is_out_of_memory
 from birdenv.grading._reads import FAILED_AS_DOUBTFUL
 from birdenv.grading.compare._interact_rows import Conditions
-from birdenv.grading.interact._reference_tests import TestWay
+
+TestWay: TypeAlias = Literal["every_callable", "test_case"]
+"""How an evaluator runs test cases.
+
+`every_callable`, as the batch evaluator does: every callable that a source defines or imports is called;
+`execute_queries` runs each item of its argument, so that a text runs letter by letter; and tests cannot call
+helpers of the source or of the evaluator.
+
+`test_case`, as the later service does: only a function of that name is called, and a source without one
+passes."""
 
 
 @dataclass(frozen=True, slots=True)
 class GradingRules:
-    """One way of judging submissions, as data.
+    """A set of rules for grading submissions.
 
     Attributes:
-        comparison: how a Query is judged. `strict`: it may only read, the gold runs on a pristine copy of its
-            own, rows agree by `compare_strict`. `published`: BIRD-Interact §4.2, on a disposable copy:
-            comments, DISTINCT and ROUND are cut out of both texts; the prediction runs as it is, then as it
-            was cut, then the gold on the same database; rows agree by `compare_reference`.
-        tests: how a Management task's test cases are run. `contract`: BIRD-Interact §4.3, ours. Otherwise as
-            `TestWay` says.
-        fail_doubtful: under strict rules, a Query that would pass fails if it reads no table and the gold
-            does, and a Management submission that would pass fails if it leaves another state than the gold.
+        name: the name of the rules.
+        comparison: how a Query is graded. `strict`: it may only read, the gold runs on its own pristine copy,
+            and rows agree by `compare_strict`. `published` (BIRD-Interact §4.2): on one disposable copy, the
+            prediction runs; then the prediction and the gold run again without comments, DISTINCT and ROUND,
+            and rows agree by `compare_reference`.
+        tests: how the test cases of a Management task run: by birdenv's `contract` (BIRD-Interact §4.3), or
+            as described in `TestWay`.
+        fail_doubtful: under strict rules, fail a Query that reads no table although the gold does, and a
+            Management submission that passes the tests but leaves another state than the gold.
     """
 
     name: str
@@ -51,7 +61,7 @@ GRADING_RULES: Final[Mapping[str, GradingRules]] = MappingProxyType(
         )
     }
 )
-"""By name: `strict` is birdenv's own, `shell` the original batch evaluator, `adk` the later service."""
+"""The rules by name: `strict` (birdenv's), `shell` (the original batch evaluator), `adk` (its successor)."""
 
 
 Category: TypeAlias = Literal["Query", "Management"]
@@ -72,16 +82,24 @@ _DEFAULT_CONDITIONS: Final = Conditions()
 
 @dataclass(frozen=True, slots=True)
 class GradingJob:
-    """One phase of a task, as the grader needs it.
+    """One phase of a task to grade.
 
-    `setup` brings a pristine copy to the task's starting state; `base_gold` and `base_pred`, run after it,
-    bring the gold's and the prediction's copy to this phase's (for follow-ups). `cleanup` runs after these
-    and after a Management script, each statement whatever became of the one before it: it was written for
-    what the gold leaves, so that its errors are nobody's failure. `start`, where it is given, is where the
-    prediction's copy stands already: `setup`, `base_pred` and `cleanup` have run. With `keeps_state`, a
-    submission that passes and may write leaves its own state in `Grade.left`. `tests` are a Management task's
-    test cases; without any, the states that gold and prediction leave decide if `by_state`. `rules` say how
-    all of it is judged.
+    Attributes:
+        database: the id of the database.
+        category: the category of the task.
+        gold: the gold statements.
+        conditions: the conditions under which rows are compared.
+        setup: SQL that brings a pristine copy to the task's starting state.
+        base_gold: in follow-ups, SQL that then brings the gold's copy to the start of this phase.
+        base_pred: the same for the prediction's copy.
+        cleanup: statements that run after these and after a Management script. Errors are ignored, because
+            the statements were written for the state that the gold leaves.
+        start: the prediction's state at the start of this phase, if it is known; `setup`, `base_pred` and
+            `cleanup` are then not run.
+        keeps_state: return the state that a passing submission leaves in `Grade.left`.
+        tests: the test cases of a Management task.
+        by_state: without test cases, compare the states that gold and prediction leave.
+        rules: the rules for grading.
     """
 
     database: str
@@ -101,20 +119,28 @@ class GradingJob:
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """The grade of a submission. `reason` (one line, empty if passed) is private to graders.
+    """The grade of a submission.
 
-    `error` is the prediction's, or with `infra_error` that of the benchmark's own SQL. `malformed` is for
-    callers: what never reached the grader. `left`: what the submission made of its database, after the
-    clean-up, for `GradingJob.start`; None unless asked for. `flags`: those of `Comparison`, and
+    Besides the flags of `RowsComparison`, there are these flags:
 
-    * `gold_changes_nothing` (Management): it leaves the database as it was;
+    * `gold_changes_nothing` (Management): the gold leaves the database unchanged;
     * `cleanup_undoes_gold` (Management): states were compared before the clean-up;
-    * `state_disagrees` (Management): the test cases, which decide, and the comparison of states differ;
-    * `failed_as_doubtful`: it would have passed but for `GradingRules.fail_doubtful`;
-    * `integrity` (published rules): it passes by a hole in them. What it did to the database made the gold,
-      which ran there, return other rows than on a pristine copy; or, with `no_usable_test`, a Management task
-      was judged without a test;
-    * `gold_failed` (published rules): the gold, as it was cut, does not run after the prediction.
+    * `state_disagrees` (Management): the comparison of states disagrees with the test cases, which decide;
+    * `failed_as_doubtful`: the submission fails only because of `GradingRules.fail_doubtful`;
+    * `integrity` (published rules): the submission passes through a gap in the rules. Either it changed the
+      database so that the gold returned other rows than on a pristine copy; or, with `no_usable_test`, a
+      Management task was graded without a test;
+    * `gold_failed` (published rules): the shortened gold fails after the prediction has run.
+
+    Attributes:
+        passed: whether the submission passes.
+        status: how grading ended. `malformed` is for callers, if a submission never reaches the grader.
+        reason: an explanation in one line, which must not be shown to agents; empty if the submission passes.
+        error: the error of the prediction; or with `infra_error`, of the benchmark's own SQL.
+        flags: the flags.
+        rows_gold: number of rows of the gold.
+        rows_pred: number of rows of the prediction.
+        left: the state that the submission leaves after the clean-up, for `GradingJob.start`, if requested.
     """
 
     passed: bool
@@ -127,32 +153,32 @@ class Grade:
     left: Checkpoint | None = field(default=None, repr=False)
 
     def failed_as_doubtful(self, reason: str) -> Grade:
-        """Return the grade of a submission that would have passed, under `GradingRules.fail_doubtful`."""
+        """Return the failing grade of a passing submission under `GradingRules.fail_doubtful`."""
         flags = (*self.flags, FAILED_AS_DOUBTFUL)
         return replace(self, passed=False, status="wrong_result", reason=reason, flags=flags)
 
     def noted(self) -> dict[str, Any]:
-        """Return what a dialogue depends on, as a JSON value that tells nothing of the gold."""
+        """Return the part of the grade that a dialogue depends on, as JSON that does not reveal the gold."""
         about_prediction = self.error is not None and self.status in ("sql_error", "sql_timeout")
         error = [self.error.kind, self.error.message] if about_prediction and self.error else None
         return {"passed": self.passed, "status": self.status, "error": error}
 
     @classmethod
     def recalled(cls, noted: Mapping[str, Any]) -> Grade:
-        """Return the grade that was noted, without what is private to graders."""
+        """Return the grade for the JSON that `noted` returned."""
         error = None if noted["error"] is None else QueryError(*noted["error"])
         return cls(noted["passed"], noted["status"], error=error)
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """Return the grade for benchmark SQL that does not run. Raises `MemoryError` if memory was short."""
+    """Return the grade if benchmark SQL fails. Raises `MemoryError` if it failed for lack of memory."""
     if is_out_of_memory(error):
         raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {error.line}", error)
 
 
 def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ...] = ()) -> Grade:
-    """Return the grade for a prediction that does not run."""
+    """Return the grade if the prediction fails to run."""
     status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
     return Grade(False, status, f"the SQL failed: {error.line}", error, flags, rows_gold)
 
@@ -176,7 +202,7 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
         return broken("the set-up", failure)
     failure = _run_base(database, job.base_pred, job.cleanup)
     if failure is None and job.base_pred:
-        left = database.checkpoint()  # what was temporary ends with the phase, as it does with `start`
+        left = database.checkpoint()  # ends temporary objects with the phase, as `start` does
         failure = left if isinstance(left, QueryError) else None
     return None if failure is None else failed(failure)
 
@@ -184,13 +210,13 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
 def clean_up(
     database: EpisodeDatabase, cleanup: tuple[str, ...], like: DatabaseState | None = None
 ) -> DatabaseState | QueryError:
-    """Return the state after the clean-up, which starts from what is committed."""
+    """Run the clean-up on the committed contents, and return the state after it."""
     run_each(database, cleanup)
     return database.state(like)
 
 
 def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
-    """Run the clean-up from what is committed, whatever becomes of each statement."""
+    """Run the clean-up on the committed contents, ignoring errors."""
     if cleanup:
         database.run(("ROLLBACK",))
     for statement in cleanup:
@@ -200,7 +226,7 @@ def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
 def _run_base(
     database: EpisodeDatabase, base: tuple[str, ...], cleanup: tuple[str, ...]
 ) -> QueryError | None:
-    """Return the earlier phase's SQL, and the clean-up behind it."""
+    """Run the SQL of the earlier phase, and then the clean-up."""
     failure = _run_whole(database, base)
     if base and failure is None:
         run_each(database, cleanup)
@@ -208,11 +234,11 @@ def _run_base(
 
 
 def _run_whole(database: EpisodeDatabase, scripts: tuple[str, ...]) -> QueryError | None:
-    """Run scripts and end the transaction that they may leave open, so that nothing else ends it."""
+    """Run scripts, and roll back the transaction that they may leave open."""
     if not scripts:
         return None
     result = database.run(scripts)
     if isinstance(result, QueryError):
         return result
-    database.run(("ROLLBACK",))  # an error if there is none, which is as good
+    database.run(("ROLLBACK",))  # an error if there is no transaction, which does not matter
     return None

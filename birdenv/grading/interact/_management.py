@@ -1,16 +1,16 @@
-"""A Management task by our own rules: its test cases decide (BIRD-Interact §4.3).
+"""Grade a Management task by strict rules: its test cases decide (BIRD-Interact §4.3).
 
-Tests run on the gold's own state first. Those that do not pass there say nothing about a prediction, nor does
-a task without any (`test_error`), unless the task says that the states decide. The states that gold and
-prediction leave are compared, too, object by object, and where they say otherwise than the tests, the grade
-is flagged `state_disagrees`.
+The tests first run on the gold's own state. If they do not pass there, or there are none, the grade is
+`test_error`, unless the task says that states decide. The states that gold and prediction leave are also
+compared object by object, and if that disagrees with the tests, the grade has the flag `state_disagrees`.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from birdenv.databases import (
     Checkpoint,
@@ -39,23 +39,23 @@ from birdenv.grading.sandbox._runner import TestReport, judged, run_test_cases
 
 
 def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
-    """Return one line on the first difference in schema, then in contents; empty if there is none.
+    """Describe the first difference in the schemas, or else in the contents; empty if there is none.
 
-    Rows of tables and results of views are compared as multisets (`compare_multiset`); views that fail are
-    equal if they fail with the same message. Private to graders.
+    Rows of tables and views are compared as multisets (`compare_multiset`). Views that fail with the same
+    message are equal. The text must not be shown to agents.
     """
     return next(_differences(gold, pred), ("", ""))[1]
 
 
 def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[str]:
-    """Return the names of what differs: schema keys (`table orders`) and, for contents, `rows of orders`."""
+    """Return the names of differences: schema keys (`table orders`), and `rows of orders` for contents."""
     return frozenset(name for name, _ in _differences(before, after))
 
 
 def unreadable(state: DatabaseState) -> str:
-    """Return one line on the first object whose contents could not be read whole; empty if all could.
+    """Describe the first object whose contents could not be read completely; empty if there is none.
 
-    A view that fails for what it says (a missing table) is a readable fact, not counted here.
+    A view that fails because of its definition (such as a missing table) does not count.
     """
     for name, content in sorted(state.contents.items()):
         if isinstance(content, QueryError) and content.kind in ("timeout", "too_large"):
@@ -91,20 +91,27 @@ def _content_difference(gold: Result | None, pred: Result | None) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _GoldState:
-    """What a Management gold leaves; `is_worked`: as it was before the clean-up."""
+    """The state that a Management gold leaves.
+
+    Attributes:
+        state: the state.
+        is_worked: whether this is the state before the clean-up.
+        flags: the flags for grades.
+        is_lasting: whether another run leaves the same state, because nothing in the database reads the
+        clock.
+        tests: the report of the task's test cases on it.
+    """
 
     state: DatabaseState
     is_worked: bool
     flags: tuple[str, ...]
     is_lasting: bool
-    """Whether another run of the same SQL leaves the same: nothing in the database reads the clock."""
     tests: TestReport
-    """What the task's test cases say of it."""
 
 
 @dataclass(frozen=True, slots=True)
 class _TimedGold:
-    """A gold's state, or why there is none, and the seconds that it took."""
+    """The state of a gold, or the reason why there is none, and the time to get it in seconds."""
 
     gold: _GoldState | Grade
     elapsed: float = field(compare=False)
@@ -116,7 +123,7 @@ class _TimedGold:
 
 
 class ManagementGrader:
-    """Grades Management submissions strictly; may be used by several threads."""
+    """Grades Management submissions by strict rules. Thread-safe."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
@@ -125,9 +132,9 @@ class ManagementGrader:
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Grade a prediction by the test cases, on the state that it leaves before the clean-up.
 
-        For the flag, schema, tables' rows and views' results are held against those after the gold, both
-        after the clean-up, or before it if it undoes anything that the gold did. Without test cases this
-        comparison is the verdict, where the job says so (`GradingJob.by_state`).
+        For the flag `state_disagrees`, its schema and contents are compared with those that the gold leaves,
+        both after the clean-up, or before it if the clean-up undoes anything that the gold did. Without test
+        cases, this comparison decides if the job says so (`GradingJob.by_state`).
         """
         if not job.tests and not job.by_state:
             return Grade(
@@ -150,7 +157,8 @@ class ManagementGrader:
             done = database.run((prediction,))
             if isinstance(done, QueryError):
                 return failed(done, flags=gold.flags)
-            report = self._tested(database, job, prediction, done, gold.tests)
+            tests = partial(self._run_tests, database, job, (prediction,), done)
+            report = _tested(database, lambda: judged(gold.tests, tests))
             if isinstance(report, QueryError):
                 return failed(report, flags=gold.flags)
             if report.status == "test_error":
@@ -163,21 +171,6 @@ class ManagementGrader:
                 return grade
             left = _left(database, job, gold)
         return replace(grade, left=left)
-
-    def _tested(
-        self,
-        database: EpisodeDatabase,
-        job: GradingJob,
-        prediction: str,
-        result: Result,
-        on_gold: TestReport,
-    ) -> TestReport | QueryError:
-        """Return what the tests say of what is committed, which stays as it is."""
-        before = database.checkpoint()
-        if not isinstance(before, Checkpoint):
-            return before
-        report = judged(on_gold, lambda: self._run_tests(database, job, (prediction,), result))
-        return database.restore(before) or report
 
     def _run_tests(
         self, database: EpisodeDatabase, job: GradingJob, sqls: Sequence[str], result: Result
@@ -195,9 +188,9 @@ class ManagementGrader:
         )
 
     def _gold_state(self, job: GradingJob) -> _GoldState | Grade:
-        """Return what the gold leaves; remembered if nothing in it reads the clock.
+        """Return the state that the gold leaves, cached if nothing in the SQL reads the clock.
 
-        By its text: no engine says of a statement that writes whether it is repeatable.
+        The text decides that, because engines never mark a writing statement as repeatable.
         """
         scripts = (job.setup, job.base_gold, job.gold, job.cleanup, job.tests)
         if any(reads_clock(script) for part in scripts for script in part):
@@ -224,7 +217,7 @@ class ManagementGrader:
             worked = database.state()
             if isinstance(worked, QueryError):
                 return broken("the gold's state", worked)
-            tests = self._gold_tested(database, job, done)
+            tests = _tested(database, partial(self._run_tests, database, job, job.gold, done))
             if isinstance(tests, QueryError):
                 return broken("the gold's state", tests)
             expected = clean_up(database, job.cleanup) if job.cleanup else worked
@@ -240,14 +233,14 @@ class ManagementGrader:
             return _GoldState(worked, True, (*flags, "cleanup_undoes_gold"), is_lasting, tests)
         return _GoldState(expected, False, flags, is_lasting, tests)
 
-    def _gold_tested(
-        self, database: EpisodeDatabase, job: GradingJob, result: Result
-    ) -> TestReport | QueryError:
-        before = database.checkpoint()
-        if not isinstance(before, Checkpoint):
-            return before
-        report = self._run_tests(database, job, job.gold, result)
-        return database.restore(before) or report
+
+def _tested(database: EpisodeDatabase, tests: Callable[[], TestReport]) -> TestReport | QueryError:
+    """Run tests on the committed contents, and restore the contents afterwards."""
+    before = database.checkpoint()
+    if not isinstance(before, Checkpoint):
+        return before
+    report = tests()
+    return database.restore(before) or report
 
 
 def _grade(gold: _GoldState, returned: DatabaseState | QueryError, report: TestReport) -> Grade:
@@ -270,9 +263,7 @@ def _grade_by_state(gold: _GoldState, returned: DatabaseState | QueryError) -> G
 
 
 def _left(database: EpisodeDatabase, job: GradingJob, gold: _GoldState) -> Checkpoint | None:
-    """Return the prediction's state after the clean-up; None if it cannot be kept, so that it is made
-    again.
-    """
+    """Return the prediction's state after the clean-up, or None if it cannot be kept."""
     if gold.is_worked:
         run_each(database, job.cleanup)
     left = database.checkpoint()

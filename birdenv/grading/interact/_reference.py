@@ -1,16 +1,21 @@
-"""Grading as the published c-Interact evaluators do it, on a disposable copy (BIRD-Interact §4.2 to §4.4).
+"""Grade as the published c-Interact evaluators do, on a disposable copy (BIRD-Interact §4.2 to §4.4).
 
-For comparability only: their verdicts, faults and all. What a submission passes for although the gold on a
-pristine copy, or our own rules for test cases, say otherwise is flagged `integrity`.
+This reproduces their verdicts, including known faults, only for comparability. A submission that passes,
+although it would not by the gold on a pristine copy or by birdenv's rules for test cases, has the flag
+`integrity`.
 
-Rows agree by the published rule (§4.2); what is cut out of the SQL before stands in `compare._sql_cuts`.
-The line of reason quotes the gold: it is for graders and reports, never for an agent.
+The test cases of a Management task run in the sandbox, in a single test of birdenv's own that loads the
+task's sources as the evaluators do.
+
+Rows agree by the published rule (§4.2), after `compare._sql_cuts` has shortened the SQL. The reason of a
+grade quotes the gold, and must not be shown to agents.
 """
 
 from __future__ import annotations
 
+import ast
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from datetime import date
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -31,14 +36,14 @@ from birdenv.grading._reads import reads_clock
 from birdenv.grading.compare._differences import emptiness, show
 from birdenv.grading.compare._rows import RowsComparison
 from birdenv.grading.compare._sql_cuts import reference_text
-from birdenv.grading.interact._job import Grade, GradingJob, broken, failed
-from birdenv.grading.interact._reference_tests import defines_callable, defines_test_case, reference_test
+from birdenv.grading.interact._job import Grade, GradingJob, TestWay, broken, failed
 from birdenv.grading.sandbox._runner import run_test_cases
+from birdenv.grading.sandbox._sources import compile_source
 
-_PLACES: Final = 2  # whatever the task's `conditions.decimal` says
+_PLACES: Final = 2  # whatever the task's `conditions.decimal` is
 _HUNDREDTH: Final = Decimal("0.01")
-_CONTEXT: Final = Context(prec=28)  # Python's default: a number of more digits is an error
-_MOST_ROWS: Final = 10_000  # of what begins with SELECT or WITH; the rest is cut off without a word
+_CONTEXT: Final = Context(prec=28)  # Python's default: a number with more digits is an error
+_MOST_ROWS: Final = 10_000  # of queries that begin with SELECT or WITH; further rows are silently dropped
 
 _Rows: TypeAlias = list[tuple[Any, ...]]
 
@@ -46,12 +51,13 @@ _Rows: TypeAlias = list[tuple[Any, ...]]
 def compare_reference(
     gold: QueryResult, pred: QueryResult, *, order: bool, gold_sql: str, pred_sql: str
 ) -> RowsComparison:
-    """Set equality of normalised rows; list equality if `order`. Two results must both have rows.
+    """Compare normalised rows as sets, or as lists if `order` is true. Empty results never agree.
 
-    Numbers have 2 decimals: a Decimal half up, a float by Python's `round`, so that the two may disagree.
-    Dates and timestamps are their day, but not inside arrays and JSON, which are compared as JSON text.
-    Python equality for the rest: true is 1, 1 is 1.0, no NaN is equal to any. Values for which the published
-    code raises an error (an array of numerics or dates, a numeric of 27 digits) never agree: flag `breaks`.
+    Numbers are rounded to 2 decimals: Decimals half up, and floats by Python's `round`, so that the two may
+    disagree. Dates and timestamps are reduced to their day, except inside arrays and JSON, which are compared
+    as JSON text. Otherwise values are compared as in Python: true equals 1, 1 equals 1.0, and NaN equals
+    nothing. Values for which the published code fails (an array of numerics or dates, a numeric with 27
+    digits) never agree, and have the flag `breaks`.
     """
     flags = emptiness(gold, pred)
     if not gold.rows or not pred.rows:
@@ -101,16 +107,16 @@ def _difference(gold: _Rows, pred: _Rows) -> str:
 
 
 class ReferenceGrader:
-    """Grades by the published rules; may be used by several threads."""
+    """Grades submissions by the published rules. Thread-safe."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Run the prediction, then the tests of a Management task, or else compare the rows.
+        """Run the prediction, and then the tests of a Management task, or else compare the rows.
 
-        Errors of the set-up are ignored, and a gold that fails is the prediction's failure.
+        Errors of the set-up are ignored, and the prediction fails if the gold does.
         """
         with self._source.open(job.database, self._limits) as database:
             fault = _prepare(database, job)
@@ -161,7 +167,7 @@ class ReferenceGrader:
         )
 
     def _pristine_gold(self, job: GradingJob, gold_sqls: tuple[str, ...]) -> Result:
-        """Return what the gold returns where the prediction has never been."""
+        """Return the gold's result on a copy on which the prediction has not run."""
 
         def run() -> Result:
             with self._source.open(job.database, self._limits) as database:
@@ -196,17 +202,17 @@ class ReferenceGrader:
 
 
 def _are_run(job: GradingJob) -> bool:
-    """Return whether a Management task has tests that the evaluator runs; else it compares rows."""
+    """Return whether the evaluator runs a Management task's tests; if not, it compares rows."""
     if job.rules.tests == "every_callable":
         return any(map(defines_callable, job.tests))
     return bool(job.tests)
 
 
 def _prepare(database: EpisodeDatabase, job: GradingJob) -> QueryError | None:
-    """Set-up, the earlier phase's SQL and the clean-up behind it are one list to the evaluator: it ends,
-    unseen, at the first error.
+    """Run the set-up, the earlier phase's SQL and the clean-up, silently stopping at the first error.
 
-    What is returned is an error of ours: the kept state cannot be restored.
+    The published evaluators treat them as one list. An error is returned only if `job.start` cannot be
+    restored.
     """
     if job.start is not None:
         return database.restore(job.start)
@@ -228,5 +234,100 @@ def _run(database: EpisodeDatabase, scripts: tuple[str, ...]) -> Result:
                 database.run(("ROLLBACK",))
             return result
         if database.is_private:
-            database.run(("COMMIT",))  # an error where nothing is open, which is as good
+            database.run(("COMMIT",))  # an error if there is no transaction, which does not matter
     return result
+
+
+_HEAD: Final = "def test_case(pred_sqls, sol_sqls, db_name, conn):\n"
+_BODIES: Final[dict[TestWay, str]] = {
+    "every_callable": """
+    def piece_by_piece(queries, db_name, conn, *more, **named):
+        return execute_queries(list(queries), db_name, conn)
+
+    found = []
+    for source in SOURCES:
+        scope = {"execute_queries": piece_by_piece, "json": json, "pred_query_result": pred_query_result}
+        own = {}
+        try:
+            exec(source, scope, own)
+        except Exception:
+            continue
+        found += [value for value in own.values() if callable(value)]
+    assert found, "nothing was defined that can be called"
+    for test in found:
+        test(pred_sqls, sol_sqls, db_name, conn)
+""",
+    "test_case": """
+    def set_or_list(pred_sqls, sol_sqls, db_name, conn, conditions=None):
+        if not pred_sqls or not sol_sqls:
+            return 0
+        sides = [execute_queries(sqls, db_name, conn) for sqls in (pred_sqls, sol_sqls)]
+        if any(error or timeout for _, error, timeout in sides):
+            return 0
+        pred, sol = (preprocess_results(rows) for rows, _, _ in sides)
+        if not pred or not sol:
+            return 0
+        return int(pred == sol if (conditions or {}).get("order", False) else set(pred) == set(sol))
+
+    scope = {
+        "execute_queries": execute_queries,
+        "ex_base": set_or_list,
+        "preprocess_results": preprocess_results,
+        "remove_comments": remove_comments,
+        "remove_distinct": remove_distinct,
+        "remove_round": remove_round,
+        "pred_query_result": pred_query_result,
+    }
+    for source in SOURCES:
+        own = {}
+        exec(source, scope, own)
+        if callable(own.get("test_case")):
+            own["test_case"](pred_sqls, sol_sqls, db_name, conn)
+""",
+}
+
+
+def reference_test(sources: Sequence[str], way: TestWay) -> str:
+    """Return the source of a test that runs `sources` as the published evaluator does."""
+    imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
+    # The sandbox cannot open files while a test runs, so it preloads the modules that sources import.
+    never = f"if False:\n{imports}" if imports else ""
+    return f"SOURCES = {list(sources)!r}\n{_HEAD}{_BODIES[way]}{never}"
+
+
+def defines_callable(source: str) -> bool:
+    """Return whether the batch evaluator finds a callable in a source; False if it does not compile."""
+    return any(True for _ in _callables(_statements(source)))
+
+
+def defines_test_case(source: str) -> bool:
+    """Return whether the later service finds a function `test_case` in a source."""
+    return "test_case" in _callables(_statements(source))
+
+
+def _callables(statements: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names of callables at the top level of a source, including those under conditions."""
+    for statement in statements:
+        match statement:
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                yield name
+            case ast.ImportFrom(names=names):
+                yield from (alias.asname or alias.name for alias in names)
+            case ast.Assign(targets=targets, value=ast.Lambda()):
+                yield from (target.id for target in targets if isinstance(target, ast.Name))
+            case ast.If() | ast.Try() | ast.With() | ast.For() | ast.While() | ast.ExceptHandler():
+                yield from _callables(ast.iter_child_nodes(statement))
+
+
+def _statements(source: str) -> list[ast.stmt]:
+    try:
+        return compile_source(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+
+
+def _imported(sources: Sequence[str]) -> set[str]:
+    nodes = [node for source in sources for statement in _statements(source) for node in ast.walk(statement)]
+    plain = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    from_modules = {node.module for node in nodes if isinstance(node, ast.ImportFrom) and not node.level}
+    return plain | {module for module in from_modules if module}

@@ -1,14 +1,11 @@
-"""Grading in c-Interact: a Query by its rows, a Management task by its test cases.
+"""Grade c-Interact submissions: a Query by its rows, and a Management task by its test cases.
 
-`GradingJob.rules` say how: ours (BIRD-Interact §4, the strict column of §7.4), where the gold runs on its own
-pristine copy and never after the prediction, a Query prediction may only read, and a benchmark that does not
-run is not the model's failure; or those of the published evaluators, on a disposable copy.
+By strict rules (BIRD-Interact §4, and the strict column of §7.4), the gold runs on its own pristine copy, a
+Query prediction may only read, and the model does not fail if the benchmark's SQL does not run. The rules of
+the published evaluators use a disposable copy.
 """
 
 from __future__ import annotations
-
-from functools import lru_cache
-from typing import Final
 
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryError, Result
 from birdenv.databases.cache import Key, result_cache
@@ -27,18 +24,16 @@ from birdenv.grading.interact._job import (
 from birdenv.grading.interact._management import ManagementGrader
 from birdenv.grading.interact._reference import ReferenceGrader
 
-_gold_without_outer_distinct: Final = lru_cache(maxsize=1024)(without_outer_distinct)
-
 
 class StrictQueryGrader:
-    """Grades Query submissions strictly; may be used by several threads."""
+    """Grades Query submissions by strict rules. Thread-safe."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Grade a Query task: one reading statement, whose rows are the gold's by `compare_strict`."""
+        """Grade a Query submission: one reading statement, whose rows must agree by `compare_strict`."""
         gold = self._gold_rows(job)
         if isinstance(gold, QueryError):
             return broken("the gold", gold)
@@ -68,12 +63,13 @@ class StrictQueryGrader:
         return grade
 
     def _gold_rows(self, job: GradingJob) -> Result | Grade:
-        """Return what the last gold statement returns, or why it cannot be asked; remembered if the database
-        is as the source has it.
+        """Return the result of the last gold statement, or a grade that says why there is none.
+
+        The result is cached if the database is unchanged.
         """
         *earlier, last = job.gold
         if job.conditions.distinct is False:
-            last = _gold_without_outer_distinct(last, self._source.dialect)
+            last = without_outer_distinct(last, self._source.dialect)
         statements = (*earlier, last)
         if job.setup or job.base_gold:
             with self._source.open(job.database, self._limits) as database:
@@ -96,19 +92,19 @@ def _run_gold(database: EpisodeDatabase, statements: tuple[str, ...]) -> Result:
         return ready
     result = database.query(statements[-1])
     if isinstance(result, QueryError) and result.kind in ("denied", "syntax"):
-        result = database.run(statements[-1:])  # several statements in one text, or one that writes
+        result = database.run(statements[-1:])  # several statements in one text, or a writing statement
     return result
 
 
 class LocalInteractGrader:
-    """Grades c-Interact submissions under any rules, in the process that asks, which is a worker."""
+    """Grades c-Interact submissions by the rules of each job, in the calling process (a worker)."""
 
     def __init__(self, source: DatabaseSource, limits: Limits) -> None:
         self._source = source
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """See `InteractGrader.grade`; without a second run."""
+        """Grade as `InteractGrader.grade` does, without a second run after a timeout."""
         grader: ReferenceGrader | ManagementGrader | StrictQueryGrader
         if job.rules.comparison == "published":
             grader = ReferenceGrader(self._source, self._limits)

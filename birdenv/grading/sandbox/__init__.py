@@ -1,22 +1,11 @@
-"""Running a benchmark's test cases (Python source) in a confined child process."""
+"""Run the test cases of a benchmark (Python source) in a confined child process."""
 
-from birdenv.grading.sandbox._runner import (
-    SandboxLimits,
-    TestCause,
-    TestOutcome,
-    TestReport,
-    TestStatus,
-    judged,
-    run_test_cases,
-)
+from birdenv.grading.sandbox._runner import SandboxLimits, TestReport, judged, run_test_cases
 from birdenv.grading.sandbox._sources import parse_test_cases, reads_clock
 
 __all__ = [
     "SandboxLimits",
-    "TestCause",
-    "TestOutcome",
     "TestReport",
-    "TestStatus",
     "judged",
     "parse_test_cases",
     "reads_clock",

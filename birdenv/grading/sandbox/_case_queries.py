@@ -1,4 +1,4 @@
-"""What test cases ask of their database, answered where the database is."""
+"""Answer the queries of test cases in the process that holds the database."""
 
 from __future__ import annotations
 
@@ -10,15 +10,22 @@ from birdenv.grading.compare._interact_rows import Conditions, compare_strict
 from birdenv.grading.compare._sql_cuts import without_outer_distinct
 from birdenv.processes.messages import MessageError
 
-_ROW_BYTES, _CELL_BYTES = 64, 16  # that a row and a cell are counted with, besides text and blobs
+_ROW_BYTES, _CELL_BYTES = 64, 16  # counted for each row and cell, in addition to text and blobs
 
 
 class TooManyQueriesError(Exception):
-    """The tests asked for more queries than their limits allow."""
+    """The tests run more queries than their limits allow."""
 
 
 class Answers:
-    """Answers what test cases ask of the database."""
+    """Answers the requests of test cases.
+
+    Args:
+        database: the database that the tests query.
+        dialect: `sqlite` or `postgres`.
+        most_queries: maximum number of queries.
+        most_bytes: maximum size of one result.
+    """
 
     def __init__(self, database: EpisodeDatabase, dialect: str, most_queries: int, most_bytes: int) -> None:
         self._database = database
@@ -27,11 +34,12 @@ class Answers:
         self._most_bytes = most_bytes
         self._queries = 0
         self.seconds = 0.0
-        """How long the database took, in all."""
+        """The total time of the queries in seconds."""
 
     def answer(self, request: Any) -> Any:
-        """Answer a request. Raises `MessageError` if it is malformed, `TooManyQueriesError` if it is one too
-        many.
+        """Answer a request.
+
+        Raises `MessageError` if the request is malformed, and `TooManyQueriesError` beyond the maximum.
         """
         match request:
             case ["execute", list(sqls)] if _are_texts(sqls):
@@ -69,9 +77,9 @@ class Answers:
 
 
 def rows_of(result: Result | None, most_bytes: int) -> tuple[list[tuple[Any, ...]] | None, bool, bool]:
-    """Return what `execute_queries` returns: rows, whether there was an error, whether there was a timeout.
+    """Return the result of `execute_queries`: the rows, and whether there was an error or a timeout.
 
-    A result that is cut, or larger than `most_bytes`, is an error.
+    A result that is truncated, or larger than `most_bytes`, is an error.
     """
     if result is None:
         return None, False, False

@@ -1,8 +1,8 @@
-"""What runs in the process of test cases: their sources, in a namespace of the published names.
+"""The process that runs the sources of test cases, in a namespace with the published names.
 
-The process has no database: `execute_queries`, `ex_base` and `remove_distinct` are requests to its owner. How
-a step of the tests ended is told by the cause of an error and one line on it, which is the same in every run.
-Standard library only: the rest of the package is not imported here.
+The process has no database: `execute_queries`, `ex_base` and `remove_distinct` send requests to its owner.
+The outcome of a step is reported as a cause and a line of text, which are the same in every run. Only the
+standard library is imported here.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
 class OutputError(Exception):
-    """A test prints more than is swallowed."""
+    """A test prints too many characters."""
 
 
 def outcome_of(step: Callable[[], object]) -> tuple[str, str]:
-    """Return the cause, as `TestOutcome` has it, and one line on it."""
+    """Run a step. Return the cause of its end, as in `TestOutcome`, and a line of explanation."""
     try:
         step()
     except BaseException as error:
@@ -75,7 +75,7 @@ def _line(error: BaseException) -> str:
 
 
 def _text(error: BaseException) -> str:
-    """Return one short line, the same in every run."""
+    """Return the error's text as one short line, which is the same in every run."""
     try:
         text = str(error)
     except Exception:
@@ -86,7 +86,7 @@ def _text(error: BaseException) -> str:
 
 
 def main(owner: Owner) -> NoReturn:
-    """Do one job and end the process."""
+    """Do one job, and end the process."""
     job = owner.receive()
     os.environ.clear()
     preload(job["imports"])
@@ -98,12 +98,12 @@ def main(owner: Owner) -> NoReturn:
     except MemoryError:
         os._exit(OUT_OF_MEMORY)
     except (OSError, EOFError):
-        pass  # the owner is gone, or a test has closed the connection
+        pass  # the owner has ended, or a test has closed the connection
     os._exit(0)
 
 
 def _run(job: Mapping[str, Any], owner: Owner) -> None:
-    """Load the sources, then run their tests, one outcome each; the first that does not pass is the last."""
+    """Load all sources, then run their tests, until a step does not pass. Report each outcome."""
     spaces = [_namespace(job["pred_rows"], owner) for _ in job["sources"]]
     for source, space in zip(job["sources"], spaces, strict=True):
         if not _report(owner, partial(_load, source, space)):
@@ -133,7 +133,7 @@ def _report(owner: Owner, step: Callable[[], object]) -> bool:
 
 
 class _Output(io.TextIOBase):
-    """Swallows what is printed, up to so many characters."""
+    """Discards printed text, up to a number of characters."""
 
     def __init__(self, most_characters: int) -> None:
         self._left = self._most = most_characters
@@ -149,7 +149,7 @@ class _Output(io.TextIOBase):
 
 
 class _Connection:
-    """The `conn` of a test: something to hand to `execute_queries`, and nothing else."""
+    """The `conn` of a test, which can only be passed on to `execute_queries`."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise RefusedError(f"uses conn.{name}, which is not offered to tests: execute_queries is")
@@ -159,7 +159,7 @@ class _Connection:
 
 
 def _namespace(pred_rows: Any, owner: Owner) -> dict[str, Any]:
-    """Return the globals of one source: the published names, and Python's own with a guarded import."""
+    """Return the globals of one source: the published names, and builtins with a guarded import."""
 
     def ask(*request: Any) -> Any:
         return owner.ask(list(request))
@@ -210,7 +210,7 @@ def _namespace(pred_rows: Any, owner: Owner) -> dict[str, Any]:
 
 
 def _sqls(queries: Any, function: str) -> list[str]:
-    """Return the SQL as a list. Raises `TypeError` for what is neither text nor a list of texts."""
+    """Return the SQL as a list. Raises `TypeError` if it is neither a text nor a list of texts."""
     if isinstance(queries, str):
         return [queries]
     if isinstance(queries, (list, tuple)) and all(isinstance(query, str) for query in queries):

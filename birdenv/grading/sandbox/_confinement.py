@@ -1,8 +1,9 @@
-"""What a process that runs test cases may do, and what stops it otherwise.
+"""Confine a process that runs test cases.
 
-Three layers: an import that refuses what is not offered, with a message for the author of the test; an audit
-hook of Python that refuses files, processes, sockets and every other import, whoever asks; and limits of the
-kernel on time, memory, files and processes. Imported in the tests' process: standard library only.
+There are three layers: a replacement of `__import__` that offers only certain modules, with a message for the
+author of the test; an audit hook that refuses files, processes, sockets and all other imports to any code;
+and limits of the kernel on time, memory, files and processes. This module is imported in the tests' process,
+so it imports only the standard library.
 """
 
 from __future__ import annotations
@@ -28,45 +29,45 @@ OFFERED: Final = frozenset(
 """Modules of the standard library that a test may import."""
 
 _ALWAYS: Final = ("datetime", "decimal", "json", "re")
-_INTERNAL: Final = ("_strptime", "copyreg", "warnings")  # what C code imports in the name of its caller
+_INTERNAL: Final = ("_strptime", "copyreg", "warnings")  # imported by C code on behalf of its caller
 _HARMLESS: Final = frozenset(
     "array.__new__ builtins.id code.__new__ compile exec function.__new__ object.__delattr__"
     " object.__getattr__ object.__setattr__ sys._getframe time.sleep".split()
 )
-"""Audit events that are let through."""
+"""Audit events that are allowed."""
 
-_INTERPRETER_BYTES: Final = 2**30  # of address space, where the system does not tell
+_INTERPRETER_BYTES: Final = 2**30  # of address space, if the system does not tell
 _MOST_FILES: Final = 16
 _NOBODY: Final = 65534
-_ALARM_AFTER: Final = 5.0  # seconds beyond the wall clock, which is the owner's business
+_ALARM_AFTER: Final = 5.0  # seconds after the wall-clock limit, which the owner enforces
 
 
 class RefusedError(PermissionError):
-    """A test asked for something that is not offered."""
+    """A test used something that is not offered."""
 
 
 class RefusedImportError(ImportError):
-    """A test asked for a module that is not offered."""
+    """A test imported a module that is not offered."""
 
 
 def preload(names: Iterable[str]) -> None:
-    """Import what is offered of the modules that the tests will import: later no file can be opened."""
+    """Import the offered modules among those that the tests need, because later no file can be opened."""
     for name in (*_ALWAYS, *_INTERNAL, *filter(_is_offered, names)):
-        with contextlib.suppress(ImportError):  # a test that asks for it will be told
+        with contextlib.suppress(ImportError):  # the test's own import will report it
             importlib.import_module(name)
 
 
 def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """Confine this process: from now on it can compute, within limits, and use what is already open."""
+    """Confine this process: from now on it can only compute within limits, and use open descriptors."""
     limit(seconds, cpu_seconds, memory_bytes)
     sys.addaudithook(_refuse)
 
 
 def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """Set the kernel's limits. They end the process: SIGXCPU for the processor's time, SIGALRM for the clock.
+    """Set the limits of the kernel, which end the process with SIGXCPU (processor time) or SIGALRM (clock).
 
-    No process can be started: root, to whom that limit does not apply, becomes nobody first, where it may.
-    The process ends with its owner (Linux), at the latest with the alarm.
+    The process cannot start others. Because that limit does not apply to root, root becomes nobody if
+    possible. On Linux the process ends with its owner; elsewhere, at the latest with the alarm.
     """
     address_space = _address_space() + memory_bytes
     if os.geteuid() == 0:
@@ -74,7 +75,7 @@ def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
             os.setgroups([])
             os.setgid(_NOBODY)
             os.setuid(_NOBODY)
-    die_with_owner()  # again: the change of user undoes it
+    die_with_owner()  # again, because changing the user undoes it
     signal.setitimer(signal.ITIMER_REAL, seconds + _ALARM_AFTER)
     for which, soft, hard in (
         (resource.RLIMIT_CPU, cpu_seconds, cpu_seconds + 1),
@@ -84,7 +85,7 @@ def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
         (resource.RLIMIT_FSIZE, 0, 0),
         (resource.RLIMIT_CORE, 0, 0),
     ):
-        with contextlib.suppress(ValueError, OSError):  # a limit that this system does not know
+        with contextlib.suppress(ValueError, OSError):  # this system may not have the limit
             set_limit(which, soft, hard)
 
 
@@ -95,7 +96,7 @@ def imported(
     names: Sequence[str] = (),
     level: int = 0,
 ) -> ModuleType:
-    """Return `__import__` for tests. Raises `RefusedImportError` for what is not offered."""
+    """Replace `__import__` for tests. Raises `RefusedImportError` for modules that are not offered."""
     if level or not (_is_offered(name) or name in _INTERNAL):
         raise RefusedImportError(f"imports {'.' * level}{name}, which is not offered to tests", name=name)
     return builtins.__import__(name, global_names, local_names, names, level)

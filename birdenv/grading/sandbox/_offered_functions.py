@@ -1,8 +1,8 @@
-"""What benchmark test cases expect to find in scope, as far as it needs neither a database nor a SQL parser.
+"""Functions that benchmark test cases expect in scope, and that need no database or SQL parser.
 
-The names and their purpose are those of BIRD-Interact (§4.2, §4.3). Text inside quotes is never touched and
-an expression keeps its meaning, which cannot be said of the originals. This module is imported in the tests'
-process too: standard library only.
+Their names and purposes are those of BIRD-Interact (§4.2, §4.3). Unlike the originals, they never change text
+inside quotes, nor the meaning of an expression. This module is also imported in the tests' process, so it
+imports only the standard library.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ _DEFAULT_DECIMALS: Final = 2
 
 
 def remove_comments(sqls: _Texts) -> _Texts:
-    """Return SQL (one text, or a list of them) without comments and blank lines, trimmed."""
+    """Remove comments, blank lines and outer white space from SQL (a text, or a list of texts)."""
     return _each(sqls, _without_comments)
 
 
 def remove_round(sqls: _Texts) -> _Texts:
-    """Return SQL (one text, or a list of them) with each call `ROUND(x, n)` replaced by `(x)`.
+    """Replace each call `ROUND(x, n)` by `(x)` in SQL (a text, or a list of texts).
 
-    Text whose parentheses do not match is left alone.
+    Text with unbalanced parentheses is returned unchanged.
     """
     return _each(sqls, _without_round)
 
 
 def preprocess_results(results: Iterable[Iterable[Any]], decimal_places: int = 2) -> list[tuple[Any, ...]]:
-    """Return rows made comparable: dates and timestamps as the text of their day, numbers rounded half up.
+    """Return rows in a comparable form: dates and timestamps as the text of the day, numbers rounded half up.
 
-    A float stays a float and a Decimal a Decimal, both rounded by their decimal digits; every NaN is the same
-    object. Arrays and JSON become JSON text with sorted keys. Fewer than 0 decimals mean 2.
+    Floats and Decimals keep their type, and are rounded by their decimal digits. All NaNs are the same
+    object. Arrays and JSON become JSON text with sorted keys. If `decimal_places` is negative, 2 is used.
     """
     places = decimal_places if decimal_places >= 0 else _DEFAULT_DECIMALS
     return [tuple(_cell(cell, places) for cell in row) for row in results]
@@ -60,8 +60,8 @@ def _has_blank_line(part: Stretch) -> bool:
 
 def _without_round(sql: str) -> str:
     kept: list[str] = []
-    opened: list[bool] = []  # for each open parenthesis: is it that of a ROUND?
-    cut: list[int] = []  # for each: where its second argument began, in what is kept; 0 if there is none yet
+    opened: list[bool] = []  # for each open parenthesis, whether it belongs to a ROUND
+    cut: list[int] = []  # for each, the start of its second argument in `kept`, or 0
     for _, piece, _, _ in stretches(sql):
         if piece == "(":
             opened.append(_take_round(kept))
@@ -79,7 +79,7 @@ def _without_round(sql: str) -> str:
 
 
 def _take_round(kept: list[str]) -> bool:
-    """Return whether the last word is ROUND, which is then taken away with the space behind it."""
+    """Remove a final ROUND and the space after it. Return whether there was one."""
     place = len(kept) - 1
     if place >= 0 and kept[place].isspace():
         place -= 1

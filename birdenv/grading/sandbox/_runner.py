@@ -1,14 +1,13 @@
-"""Runs a Management task's test cases against a database, in a process that can be killed.
+"""Run the test cases of a Management task against a database, in a process that can be killed.
 
-The tests are Python of the benchmark, not of the agent; the agent's SQL is handed to them as data. So this
-protects the machine and the other tasks from mistakes: endless loops, memory, processes, files, output. It is
-no prison for a determined attacker: within Python, tests can reach the interpreter and claim to have passed.
+The tests are Python code of the benchmark, not of the agent. They receive the agent's SQL as data. The
+sandbox protects the machine and other tasks from mistakes: endless loops, memory, processes, files, output.
+It does not stop a determined attacker: Python code can reach the interpreter, and claim that tests passed.
 
-Their process has no database, no files, no environment and no descriptor but one end of a socket, over
-which it asks the owner for queries. What it sends is taken apart without trusting it. It leads a process
-group of its own, which is killed as a whole at the end, whatever the end was. Forking is refused by an audit
-hook, then by the kernel (as nobody, if this is root). Only where root may not become nobody does the second
-bar fail, and then the killing of the group is what remains.
+The process of the tests has no database, no files, no environment, and only one descriptor: a socket, over
+which it sends queries to its owner. The owner does not trust its messages. The process leads its own process
+group, which is killed at the end in any case. Forking is refused by an audit hook and by the kernel (root
+becomes nobody for that). Only if root cannot become nobody, the kernel does not refuse it.
 """
 
 from __future__ import annotations
@@ -30,15 +29,19 @@ from birdenv.processes.process import ChildProcess, Death
 
 @dataclass(frozen=True, slots=True)
 class SandboxLimits:
-    """Caps on all tests of one task together.
+    """Limits on all tests of one task together.
 
-    `seconds`: wall clock, the database's time included, for tests that wait; a query that is running then is
-    not cut short, but ends by the limits of its database. `cpu_seconds`: processor time of the tests'
-    process, which ends tests that work. `memory_bytes`: besides the interpreter. `output_characters`:
-    printed. `queries`: asked of the database. `result_bytes`: of one result, text and blobs by length; a
-    larger one is an error to the test.
+    Attributes:
+        seconds: limit by the wall clock, including the time of the database. A query that is running at that
+            moment ends by the limits of its database.
+        cpu_seconds: limit on the processor time of the tests' process.
+        memory_bytes: limit on memory, in addition to that of the interpreter.
+        output_characters: limit on printed characters.
+        queries: limit on the number of queries.
+        result_bytes: limit on the size of one result; a larger result is an error for the test.
 
-    Raises `InputError` for a limit that lets nothing run.
+    Raises:
+        InputError: a limit is so low that no test could run.
     """
 
     seconds: float = 240.0
@@ -50,7 +53,7 @@ class SandboxLimits:
 
     def __post_init__(self) -> None:
         if not (0 < self.seconds < math.inf and self.cpu_seconds >= 1 and self.memory_bytes > 0):
-            raise InputError("test cases need time (at least 1 s of the processor's) and memory")
+            raise InputError("test cases need time (at least 1 s of processor time) and memory")
         if min(self.output_characters, self.queries, self.result_bytes) < 0:
             raise InputError("limits on output, queries and results cannot be negative")
 
@@ -68,17 +71,21 @@ CAUSES: Final[dict[TestCause, TestStatus]] = {
     "clock": "test_error",
     "process": "test_error",
 }
-"""How a test ended, and what that is taken for. `assertion`: a false one. `exception`: any other error of the
-test's code, such as indexing rows that are not there. `harness`: a name or a module that is not offered.
-`limit`: processor time, memory, recursion, output, queries, or a database that was slow. `clock`: the wall
-clock, though the database was not slow. `process`: it ended its process, or broke it."""
+"""The status of a test by the cause of its end. `assertion`: an assertion failed. `exception`: any other
+error of the test's code, such as indexing missing rows. `harness`: the test uses a name or module that is not
+offered. `limit`: it exceeded processor time, memory, recursion, output or queries, or the database was slow.
+`clock`: it exceeded the wall clock although the database was not slow. `process`: its process ended."""
 
 
 @dataclass(frozen=True, slots=True)
 class TestOutcome:
-    """The end of one step: loading a source (then `name` is empty), or calling one of its tests.
+    """The outcome of one step: loading a source, or calling one of its tests.
 
-    `source` counts from 1. `reason`: one line, empty if passed, private to graders.
+    Attributes:
+        source: the number of the source, from 1.
+        name: the name of the test; empty for loading the source.
+        cause: how the step ended.
+        reason: an explanation in one line, which must not be shown to agents; empty if the step passed.
     """
 
     source: int
@@ -88,15 +95,21 @@ class TestOutcome:
 
     @property
     def status(self) -> TestStatus:
+        """Return the status that follows from the cause."""
         return CAUSES[self.cause]
 
 
 @dataclass(frozen=True, slots=True)
 class TestReport:
-    """The result of the tests on a state. They run in order, up to the first that does not pass.
+    """The result of running tests on a state, in order, up to the first test that does not pass.
 
-    `passed`; `failed`, the state's fault; `test_error`, the tests' own. `reason`: one line, empty if passed;
-    it quotes the tests, so it is private to graders. The same tests on the same state give the same report.
+    The same tests on the same state give the same report.
+
+    Attributes:
+        status: `passed`, `failed` (because of the state) or `test_error` (because of the tests).
+        reason: an explanation in one line, which quotes the tests and must not be shown to agents; empty if
+            all tests passed.
+        outcomes: the outcomes of all steps.
     """
 
     status: TestStatus
@@ -105,22 +118,22 @@ class TestReport:
 
     @property
     def tests_run(self) -> int:
-        """Return how many tests were called."""
+        """Return the number of tests that were called."""
         return sum(bool(outcome.name) for outcome in self.outcomes)
 
     @property
     def depends_on_machine(self) -> bool:
-        """Return whether another run may say something else: time, memory or the process ended it."""
+        """Return whether another run may have another result, because time, memory or a crash ended it."""
         return bool(self.outcomes) and self.outcomes[-1].cause in ("limit", "clock", "process")
 
 
 def judged(on_gold: TestReport, on_prediction: Callable[[], TestReport]) -> TestReport:
-    """Return what the tests say of a prediction, in the light of what they say of the gold's own state.
+    """Return the report on a prediction, given the report on the gold's own state.
 
-    Tests that do not pass on the gold's state are unusable: a `test_error`, whatever the prediction, which is
-    not looked at. Tests that pass there blame the prediction for the errors that they trip over on its state,
-    and for running into a limit there. Names and modules that are not offered, a process that breaks, and a
-    wall clock that runs out stay a `test_error`.
+    Tests that do not pass on the gold's state are unusable: the result is a `test_error`, and the tests are
+    not run on the prediction. Otherwise, errors and exceeded limits on the prediction's state count as
+    `failed`. Names and modules that are not offered, a process that breaks, and an exceeded wall clock remain
+    a `test_error`.
     """
     if on_gold.status != "passed":
         return TestReport("test_error", f"on the gold's own state: {on_gold.reason}")
@@ -147,21 +160,21 @@ def run_test_cases(
     db_name: str = "",
     dialect: str = "sqlite",
 ) -> TestReport:
-    """Run the tests (BIRD-Interact §4.3) on the state that `database` is in, which they may change.
+    """Run test cases (BIRD-Interact §4.3) on the current state of `database`, which they may change.
 
-    All sources are loaded, each in a namespace of its own, then each test is called with `(pred_sqls,
-    sol_sqls, db_name, conn)`; what it returns does not matter. In scope are `ex_base`, `execute_queries`,
+    All sources are loaded, each into its own namespace. Then each test is called with `(pred_sqls, sol_sqls,
+    db_name, conn)`, and its return value is ignored. The namespace contains `ex_base`, `execute_queries`,
     `preprocess_results`, `remove_comments`, `remove_distinct`, `remove_round`, `json`, `re`, `datetime`,
-    `date`, `Decimal` and `pred_query_result`: the rows of `pred_result`, None if it has none.
+    `date`, `Decimal` and `pred_query_result`, which has the rows of `pred_result`, or is None without rows.
 
-    `execute_queries(sqls, db_name, conn)` takes SQL or a list of SQL, runs it on `database` up to the first
-    error and returns the last statement's rows (None without columns), whether there was an error, and
-    whether there was a timeout. `ex_base` runs both sides and compares by `compare_strict`: 1 or 0. `conn` is
-    good for handing on only.
+    `execute_queries(sqls, db_name, conn)` accepts SQL or a list of SQL and runs it on `database` up to the
+    first error. It returns the rows of the last statement (None if it has no columns), whether there was an
+    error, and whether there was a timeout. `ex_base` runs both sides, compares them by `compare_strict`, and
+    returns 1 or 0. `conn` can only be passed on.
 
-    This looks at one state, and where the tests trip over it says `failed`: run them on the gold's state
-    first, and let `judged` blame. Several threads may run tests at once, each on a database of its own.
-    Raises `InputError` if no process can be started.
+    Errors of the tests count as `failed`. To find out whether the tests are to blame, run them on the gold's
+    state first, and use `judged`. Several threads may run tests at once, each on its own database. Raises
+    `InputError` if no process can be started.
     """
     problems = parse_test_cases(sources) if sources else ["there are no test cases"]
     if problems:
@@ -186,7 +199,7 @@ def run_test_cases(
 
 
 class _Owner:
-    """The owner's side of one run."""
+    """Runs one job in a child process, and collects the outcomes."""
 
     def __init__(self, steps: list[tuple[int, str]], answers: Answers, limits: SandboxLimits) -> None:
         self._steps = steps
@@ -214,7 +227,7 @@ class _Owner:
 
     @property
     def _is_done(self) -> bool:
-        """Return whether the last step has been told of, or one that did not pass."""
+        """Return whether the outcome of the last step is known, or a step did not pass."""
         return len(self._outcomes) == len(self._steps) or (
             bool(self._outcomes) and self._outcomes[-1].cause != "passed"
         )
@@ -249,7 +262,7 @@ class _Owner:
             return "limit", f"uses more than {self._limits.cpu_seconds} s of processor time"
         if code < 0 and code != -signal.SIGKILL:
             return "process", f"dies of {signal.Signals(-code).name}"
-        # Which of them it was depends on who is faster.
+        # Which of these is reported depends on timing.
         return "process", "ends its process or its connection, or is killed"
 
 

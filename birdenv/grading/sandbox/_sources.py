@@ -1,11 +1,10 @@
-"""Are a Management task's test cases usable? Python sources, compiled here and never run.
+"""Check the sources of a Management task's test cases, without running them.
 
-The contract (BIRD-Interact §4.3): a source defines functions named `test_case*`, or just one function, each
-called as `test_case(pred_sqls, sol_sqls, db_name, conn)`.
+By the contract (BIRD-Interact §4.3), a source defines functions named `test_case*`, or just one function.
+Each is called as `test_case(pred_sqls, sol_sqls, db_name, conn)`.
 
-CPython counts the depth of every syntax tree in one place per interpreter, and a collection may let another
-thread run while a tree is built, so two threads that parse can make `ast.parse` raise SystemError for sound
-source (seen in 3.11.7). So trees are built one at a time here.
+Only one thread at a time builds a syntax tree here: CPython keeps one depth counter per interpreter, so two
+threads that parse can make `ast.parse` raise SystemError for valid source (observed in 3.11.7).
 """
 
 from __future__ import annotations
@@ -19,8 +18,8 @@ from typing import TypeAlias
 _Function: TypeAlias = ast.FunctionDef | ast.AsyncFunctionDef
 
 _PARAMETERS = "pred_sqls, sol_sqls, db_name, conn"
-_ONE_TREE_AT_A_TIME = threading.RLock()  # a finalizer that runs meanwhile may parse, too
-_TRIES = 100  # threads that are not ours may parse as well
+_ONE_TREE_AT_A_TIME = threading.RLock()  # reentrant, because a finalizer may parse in the same thread
+_TRIES = 100  # because threads of other code may parse, too
 _CLOCKS = frozenset({"now", "utcnow", "today", "time", "time_ns", "localtime", "gmtime", "ctime"})
 
 
@@ -39,9 +38,7 @@ def compile_source(source: str) -> ast.Module:
 
 
 def parse_test_cases(sources: Sequence[str]) -> list[str]:
-    """Return what is wrong with the sources, one line each, by their number; empty if they keep the
-    contract.
-    """
+    """Return one line for each violation of the contract, with the number of the source."""
     return [
         f"test case {number}: {problem}"
         for number, source in enumerate(sources, 1)
@@ -50,7 +47,7 @@ def parse_test_cases(sources: Sequence[str]) -> list[str]:
 
 
 def names_of_tests(source: str) -> list[str]:
-    """Return the tests of a source that keeps the contract, in order, each once."""
+    """Return the names of the tests in a valid source, in order and without repetition."""
     return list(dict.fromkeys(test.name for test in _tests(_functions(compile_source(source)))))
 
 
@@ -65,7 +62,7 @@ def imports_of(source: str) -> Iterator[str]:
 
 
 def reads_clock(source: str) -> bool:
-    """Return whether a source may ask Python for the time or the day; in doubt, True.
+    """Return whether a source may call a function that returns the time or date; True if unclear.
 
     >>> reads_clock("year = date.today().year"), reads_clock("day = datetime(2025, 2, 19)")
     (True, False)

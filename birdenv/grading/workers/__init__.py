@@ -1,4 +1,4 @@
-"""Grading in worker processes: there the SQL runs and the rows of others are compared, under limits.
+"""Grading in worker processes, where SQL runs and rows are compared under limits.
 
-The door is empty so that a worker loads no more than the module it runs.
+This module imports nothing, so that a worker loads only the module that it runs.
 """

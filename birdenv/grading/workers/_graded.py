@@ -1,6 +1,6 @@
-"""What goes between a grading worker and its owner: settings, jobs, what came of them, and a shared page.
+"""The data that a grading worker and its owner exchange: settings, jobs, results, and a shared memory page.
 
-The worker says on the page of memory what it does, and its owner reads it when the worker has died.
+The worker records on the page what it is doing, and the owner reads the page after the worker has died.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ _LAYOUT: Final = struct.Struct("<q16s")  # the job, and the digest of the statem
 _NO_JOB: Final = -1
 
 NO_STATEMENT: Final = bytes(16)
-"""In place of a digest: no statement runs."""
+"""The digest if no statement runs."""
 
 
 class Page:
-    """The page, on either side."""
+    """The shared page, used by both sides. Its file has the given descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self._memory = mmap.mmap(descriptor, mmap.PAGESIZE)
@@ -34,28 +34,30 @@ class Page:
         self.clear()
 
     def clear(self) -> None:
-        """Note that no job is done now."""
+        """Record that no job is running."""
         self.begin(_NO_JOB)
 
     def begin(self, job: int) -> None:
-        """Note that a job is done now, by its number."""
+        """Record the number of the job that is starting."""
         self._job = job
         self.finish_statement()
 
     def start_statement(self, digest: bytes) -> None:
+        """Record the statement that is starting."""
         _LAYOUT.pack_into(self._memory, 0, self._job, digest)
 
     def finish_statement(self) -> None:
+        """Record that no statement is running."""
         _LAYOUT.pack_into(self._memory, 0, self._job, NO_STATEMENT)
 
     def read(self) -> tuple[int | None, bytes]:
-        """Return the job and the digest of the statement; None where no job was done."""
+        """Return the number of the running job, or None, and the digest of the running statement."""
         job, digest = _LAYOUT.unpack_from(self._memory)
         return None if job == _NO_JOB else int(job), bytes(digest)
 
 
 def statement_digest(history: bytes, *texts: str) -> bytes:
-    """Return the digest of what runs now, after what has the digest `history`; any text has one."""
+    """Return the digest of a statement that runs after everything with the digest `history`."""
     digest = hashlib.blake2b(history, digest_size=16)
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -65,7 +67,7 @@ def statement_digest(history: bytes, *texts: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """SQLite databases, as of `LocalSource`, at a reference date if there is one."""
+    """The arguments of a `LocalSource`, and the fixed date that its databases have, if any."""
 
     root: Path
     file: Path | None
@@ -75,7 +77,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class OwnedServer:
-    """Databases that the owner answers for, in their dialect."""
+    """Databases that the owner queries for the worker, with their dialect."""
 
     dialect: str
 
@@ -91,7 +93,7 @@ class ExSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairSettings:
-    """The settings of `PairGrader`, whose queries the owner runs."""
+    """The settings of `PairGrader`, and whether the owner can run queries."""
 
     rules: PairRules
     has_database: bool
@@ -99,7 +101,7 @@ class PairSettings:
 
 @dataclass(frozen=True, slots=True)
 class GradingSettings:
-    """One way of grading; `grader` is its kind, or the settings of that kind."""
+    """The settings of a worker: the databases, the limits, and the grader (its settings or its name)."""
 
     source: Files | OwnedServer
     limits: Limits
@@ -107,7 +109,7 @@ class GradingSettings:
 
 
 Job: TypeAlias = tuple[int, tuple[Any, ...], Mapping[bytes, QueryError]]
-"""A number, the arguments of the grader, and errors to take for what some statements give."""
+"""A number, the arguments of the grader, and the known errors of some statements by digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +117,10 @@ class Graded:
     """The result of a job.
 
     Attributes:
-        found: what the grader gave.
-        was_late: a time limit ended a statement.
-        state_was_late: a time limit ended the reading of a state.
-        fault: why the grader gave nothing, as values that no program can follow; empty if it did.
+        found: the value that the grader returned.
+        was_late: whether a time limit ended a statement.
+        state_was_late: whether a time limit ended the reading of a state.
+        fault: why the grader returned no value, such as values that are nested too deeply; otherwise empty.
     """
 
     found: Any

@@ -1,14 +1,11 @@
-"""Grading predictions in workers: by EX, by EM and ESM, or as c-Interact does; golds; many pairs at once.
-
-Many pairs are scored as fast as the databases answer, on as many processes as are wanted.
-"""
+"""Graders that work in worker processes: EX, EM and ESM, c-Interact, gold checks, and scoring many pairs."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from functools import lru_cache
-from typing import Any, Final, NamedTuple, cast
+from typing import Final, NamedTuple, cast
 
 from birdenv.databases import DatabaseSource, Limits, SqliteSource
 from birdenv.grading._answer_cleaning import Cleaned
@@ -25,18 +22,17 @@ _DEFAULT_LIMITS: Final = Limits()
 
 
 class ExGrader:
-    """Grades predictions against golds, every query on its own freshly opened database.
+    """Grades predictions against golds by EX, each query on its own freshly opened database. Thread-safe.
 
-    Grading runs in worker processes. Where a time limit ended a statement, the pair is graded once more,
-    alone and with twice the limit, before that is the verdict. Rows that cannot be compared within 30 s of
-    processor time do not agree. One grader may be used by several threads.
+    Grading runs in worker processes. If a time limit ends a statement, the pair is graded once more, alone
+    and with twice the limit. Rows that cannot be compared within 30 s of processor time do not agree.
 
     Args:
         source: the databases.
-        limits: of each statement.
-        clean: take away what surrounds the SQL (`clean_sql`) before `ex` and the `metrics` are worked out.
-        metrics: further metrics, in addition to EX.
-        fail_doubtful: a prediction that reads no table fails, by every metric, if the gold reads some.
+        limits: the limits on each statement.
+        clean: remove everything around the SQL (`clean_sql`) before computing `ex` and the metrics.
+        metrics: metrics to compute in addition to EX.
+        fail_doubtful: fail a prediction by every metric if it reads no table, but the gold reads one.
     """
 
     def __init__(
@@ -53,15 +49,15 @@ class ExGrader:
         self._under = lru_cache(maxsize=2)(lambda limits: ex_grading(source, limits, settings))
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
-        """Return whether the prediction returns what any of the golds returns, and why not.
+        """Grade a prediction, which passes if it returns the same rows as any of the golds.
 
-        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. Values
-        that are nested too deeply to be compared are an error of the prediction's.
+        A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. If
+        values are nested too deeply to be compared, the prediction fails.
 
         Raises:
             InputError: the database cannot be opened.
-            InfrastructureError: there is no memory for grading, nor was in a new worker; or no worker can be
-                started.
+            InfrastructureError: there is not enough memory, even in a new worker, or no worker can be
+            started.
         """
         job = (db_id, tuple(golds), prediction)
         return with_second_run(
@@ -72,7 +68,7 @@ class ExGrader:
 
 
 def ex_grading(source: DatabaseSource, limits: Limits, settings: ExSettings) -> Grading:
-    """Return what does jobs of (database, golds, prediction)."""
+    """Return a `Grading` for jobs of (database, golds, prediction)."""
 
     def uncompared(reason: str) -> ExVerdict:
         return ExVerdict(False, False, reason, "wrong_result", metrics=dict.fromkeys(settings.metrics, 0.0))
@@ -81,7 +77,7 @@ def ex_grading(source: DatabaseSource, limits: Limits, settings: ExSettings) -> 
 
 
 class InteractGrader:
-    """Grades c-Interact submissions under any rules, in worker processes; may be used by several threads."""
+    """Grades c-Interact submissions in worker processes, by the rules of each job. Thread-safe."""
 
     def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
         self._limits = limits
@@ -94,15 +90,14 @@ class InteractGrader:
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Grade one submission.
 
-        What the prediction leaves in an open transaction is lost, and counts as not done (under strict
-        rules). `base_pred` is the prediction's too: where it fails, the prediction fails. Where a limit ended
-        a statement, everything runs once more, alone and with twice the limit, before that is the verdict.
-        Rows that cannot be compared within 30 s of processor time do not agree.
+        Under strict rules, changes in a transaction that the prediction leaves open are lost. If `base_pred`
+        fails, the prediction fails. If a time limit ends a statement, everything runs once more, alone and
+        with twice the limit. Rows that cannot be compared within 30 s of processor time do not agree.
 
         Raises:
             InputError: the database cannot be opened.
-            InfrastructureError: there is no memory for grading, nor was in a new worker; or no worker can be
-                started.
+            InfrastructureError: there is not enough memory, even in a new worker, or no worker can be
+            started.
         """
         if not prediction.strip():
             return Grade(False, "no_submission", "no SQL was submitted")
@@ -116,7 +111,7 @@ class InteractGrader:
 
 
 def _was_late(graded: Graded) -> bool:
-    """Return whether a limit may have made the grade what it is."""
+    """Return whether a time limit may have affected the grade."""
     return graded.was_late or (graded.state_was_late and graded.found.status == "infra_error")
 
 
@@ -125,12 +120,15 @@ def _uncompared(reason: str) -> Grade:
 
 
 class PairGrader:
-    """Grades pairs in worker processes; may be used by several threads if `run` may.
+    """Grades pairs by EM and ESM in worker processes. Thread-safe if `run` is.
 
     Args:
-        run: runs a query; None where ESM is not wanted.
+        run: runs a query; may be None without ESM.
         dialect: `sqlite` or `postgres`.
-        rules: what is worked out, and how.
+        rules: the metrics to compute, and the rules for them.
+
+    Raises:
+        ValueError: the rules include ESM, but `run` is None.
     """
 
     def __init__(self, run: RunQuery | None, dialect: str, rules: PairRules | None = None) -> None:
@@ -139,34 +137,29 @@ class PairGrader:
         if self.rules.esm and run is None:
             raise ValueError("ESM needs a database")
 
-        def answer(question: Any) -> Any:
-            assert run is not None
-            sql, db_id = question
-            return run(sql, db_id)
-
-        settings = PairSettings(self.rules, run is not None)
-        self._grading = Grading(
-            GradingSettings(OwnedServer(dialect), Limits(), settings), lambda reason: reason, answer=answer
-        )
+        settings = GradingSettings(OwnedServer(dialect), Limits(), PairSettings(self.rules, run is not None))
+        answer = None if run is None else lambda question: run(*question)
+        self._grading = Grading(settings, lambda reason: reason, answer=answer)
 
     def is_none(self, cleaned: Cleaned) -> bool:
-        """Return whether a side says that the question has no answer in SQL."""
+        """Return whether an answer says that the question has no answer in SQL."""
         return cleaned.sql in self.rules.nones
 
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
-        """Return the verdict by the first row that fits, as em / esm / bucket (`-`: None; `key`: EM keys
-        equal):
+        """Return the verdict on a pair, by the first matching row of this decision table.
+
+        Each row gives em / esm / bucket, where `-` is None, and `key` is whether the EM keys are equal:
 
         1 both None: pass / pass / ok. 2 prediction empty: - / - / skipped. 3 gold empty: - / - / skipped.
         4 gold None: fail / fail / mismatch. 5 prediction None: fail / fail / mismatch. 6 ESM off: key / - /
-        skipped. 7 gold no single query: key / - / non_select. 8 prediction no single query: key / fail /
-        non_select. 9 gold too slow: key / - / timeout. 10 gold fails: key / - / gold_fail. 11 prediction too
-        slow: key / fail / timeout. 12 prediction fails: key / fail / pred_fail. 13 result too large: key / -
-        or fail by side / other_error. 14 no answer: key / - / other_error. 15 results agree: key / pass / ok.
-        16 results differ: key / fail / mismatch.
+        skipped. 7 gold is not a single query: key / - / non_select. 8 prediction is not a single query: key /
+        fail / non_select. 9 gold too slow: key / - / timeout. 10 gold fails: key / - / gold_fail.
+        11 prediction too slow: key / fail / timeout. 12 prediction fails: key / fail / pred_fail. 13 result
+        too large: key / - for the gold, fail for the prediction / other_error. 14 no answer: key / - /
+        other_error. 15 results agree: key / pass / ok. 16 results differ: key / fail / mismatch.
 
         A metric that is off is None in every row, and with ESM off the bucket is always `skipped`. The gold
-        runs first; the database says that something is no plain query with the error kind `denied`.
+        runs first. The database refuses anything but a plain query with the error kind `denied`.
         """
         found = self._grading.do([(gold, pred, db_id)])[0].found
         if isinstance(found, str):
@@ -176,11 +169,11 @@ class PairGrader:
 
 
 def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _DEFAULT_LIMITS) -> GoldCheck:
-    """Run a gold twice, each time on a fresh database, and compare it with itself in every mode.
+    """Run a gold twice, each time on a fresh database, and compare the results in every mode.
 
-    `superset` is left out where the result is empty: it never agrees there. Values that are nested too deeply
-    to be compared are a failure under `gold`. Where a time limit ended a run, both run once more, alone and
-    with twice the limit.
+    The mode `superset`, by which empty results never agree, is left out if the result is empty. If values are
+    nested too deeply to be compared, there is a failure `gold`. If a time limit ends a run, both run once
+    more, alone and with twice the limit.
 
     Raises:
         InputError: the database cannot be opened.
@@ -195,12 +188,12 @@ def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _D
     return with_second_run(run, limits, lambda found: found[1])[0]
 
 
-_MOST_TOGETHER: Final = 8  # pairs that a worker gets at once: each message wakes it up
-_SHARES: Final = 4  # that each worker gets, at least
+_MOST_TOGETHER: Final = 8  # maximum number of pairs in one message to a worker
+_SHARES: Final = 4  # minimum number of messages to each worker
 
 
 class Pair(NamedTuple):
-    """A prediction, and the golds any of which it may agree with."""
+    """A prediction, and the golds with which it may agree."""
 
     db_id: str
     golds: tuple[str, ...]
@@ -217,29 +210,29 @@ def score_pairs(
     workers: int = 1,
     on_done: Callable[[int], None] | None = None,
 ) -> list[ExVerdict]:
-    """Return the verdicts of `ExGrader` on all pairs, in their order.
+    """Return the verdicts of `ExGrader` on all pairs, in the order of the pairs.
 
-    The results (`gold_result` and `pred_result`) are None. Pairs that are the same are graded once, and a
-    gold runs as seldom as possible. Where a time limit ended a statement, the pair is graded once more when
-    all others are done, alone and with twice the limit, before that is the verdict. A worker that dies costs
-    its own pair only, and is replaced. Verdicts do not depend on the number of workers.
+    The verdicts contain no results (`gold_result` and `pred_result` are None). Equal pairs are graded once,
+    and golds run as rarely as possible. If a time limit ends a statement, the pair is graded once more after
+    all others, alone and with twice the limit. A worker that dies affects only its own pair, and is replaced.
+    Verdicts do not depend on the number of workers.
 
     Args:
-        pairs: in any order.
+        pairs: the pairs, in any order.
         source: the databases.
-        limits: of each statement.
-        clean: see `ExGrader`.
-        metrics: further metrics, as in `ExGrader`.
-        workers: how many pairs are graded at the same time.
+        limits: the limits on each statement.
+        clean: as in `ExGrader`.
+        metrics: as in `ExGrader`.
+        workers: number of pairs to grade at the same time.
         on_done: called with the number of pairs that were graded since the last call.
 
     Raises:
-        InputError: a database cannot be used; before any statement runs where that can be seen then.
+        InputError: a database cannot be used. If possible, this is found before any statement runs.
         InfrastructureError: the server is lost.
-        ValueError: there is to be no worker.
+        ValueError: `workers` is less than 1.
     """
     if workers < 1:
-        raise ValueError(f"there must be a worker, not {workers}")
+        raise ValueError(f"at least one worker is needed, not {workers}")
     places: dict[Pair, list[int]] = {}
     for place, pair in enumerate(pairs):
         places.setdefault(Pair(*pair), []).append(place)
@@ -269,7 +262,7 @@ def score_pairs(
 
 
 def _shares(pairs: Sequence[Pair], source: DatabaseSource, workers: int) -> list[list[Pair]]:
-    """Return the pairs in shares, each for one worker: large databases first, pairs of one gold together.
+    """Split the pairs into shares for workers, with large databases first, and pairs of one gold together.
 
     Raises:
         InputError: a database cannot be used.
@@ -289,7 +282,7 @@ def _sizes(names: set[str], source: DatabaseSource) -> Mapping[str, int]:
 
 
 def _graded(shares: list[list[Pair]], grading: Grading, workers: int) -> Iterator[tuple[Pair, ExVerdict]]:
-    """Grade shares in the order given, in so many threads that each have a worker, and yield the verdicts."""
+    """Grade the shares in order, in threads that use one worker each, and yield the verdicts."""
     with ThreadPoolExecutor(workers) as threads:
         try:
             asked = {threads.submit(grading.do, share): share for share in shares}

@@ -1,4 +1,4 @@
-"""The owner's side of grading: jobs go to workers, and one that ends its worker costs only itself."""
+"""Send grading jobs to workers. A job that ends its worker does not affect the other jobs."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from birdenv.processes.pool import ProcessPool
 from birdenv.processes.process import ChildProcess, Death
 
 Uncompared: TypeAlias = Callable[[str], Any]
-"""Makes, of a reason, what the grader gives where the rows could not be compared."""
+"""Returns the verdict for rows that could not be compared, given a reason."""
 
 COMPARING_SECONDS = 30.0
-"""Of processor time that the work between two statements may take: comparing what they returned."""
+"""The limit on the processor time between two statements, which is mostly spent on comparing rows."""
 
 _WORKERS: Final = os.cpu_count() or 1
-_WAITING_WORKERS: Final = 4 * _WORKERS  # that ask a server, or the owner, for what they compare
-_STATEMENTS: Final = 40  # of one job, whose wall-clock limits are waited for; the worker has its own limits
+_WAITING_WORKERS: Final = 4 * _WORKERS  # workers that mostly wait for a server or for the owner
+_STATEMENTS: Final = 40  # per job, for the time to wait for an answer; the worker has its own limits
 _GRACE_SECONDS: Final = 60.0
 _LONGEST_ANSWER: Final = 2**30
-_MOST_DEATHS: Final = 8  # of workers over one job: more than it has statements that can kill
-_MOST_STARTUP_DEATHS: Final = 3  # in a row, of workers that had not begun a job
+_MOST_DEATHS: Final = 8  # of workers for one job, which has fewer statements that can end a worker
+_MOST_STARTUP_DEATHS: Final = 3  # of workers in a row, before they have begun a job
 _NO_MEMORY: Final = "there is no memory left for grading: run fewer episodes at a time, or again"
 _CLASSES: Final = frozenset(
     {
@@ -57,7 +57,7 @@ _CLASSES: Final = frozenset(
 
 
 class GradingProcess(ChildProcess):
-    """A worker, and the page in which it says what it does."""
+    """A worker process, and the page on which it records what it is doing."""
 
     def __init__(self) -> None:
         with tempfile.TemporaryFile() as file:
@@ -71,7 +71,7 @@ _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 
 
 def places_of(source: DatabaseSource) -> Files | OwnedServer:
-    """Return where a worker finds the databases of a source."""
+    """Return the description of a source that lets a worker open its databases."""
     if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
         return replace(places, today=source.today)
     if isinstance(source, SqliteSource):
@@ -81,13 +81,13 @@ def places_of(source: DatabaseSource) -> Files | OwnedServer:
 
 
 class Grading:
-    """Does jobs of one kind; may be used by several threads.
+    """Does jobs of one kind in workers. Thread-safe.
 
     Args:
         settings: how to grade.
-        source: where a server runs the SQL, its databases.
-        answer: answers what the worker asks, where that is not about databases of `source`.
-        uncompared: what a job gives whose worker died, or took too long, while no statement ran.
+        uncompared: returns the result of a job whose worker died or took too long while no statement ran.
+        source: the databases, if a server runs the SQL.
+        answer: answers the worker's questions, if there is no `source`.
     """
 
     def __init__(
@@ -107,21 +107,22 @@ class Grading:
         self._pool = _pool if isinstance(settings.source, Files) else _waiting_pool
 
     def stop(self) -> None:
-        """End the workers that do jobs now, in other threads; nothing more is graded."""
+        """End all workers that are doing jobs in other threads, and start no more jobs."""
         self._is_stopped = True
         for process in list(self._at_work):
             process.strike()
         self._pool.look_again()
 
     def do(self, jobs: Sequence[tuple[Any, ...]]) -> list[Graded]:
-        """Do jobs, given as arguments of the grader, and return what came of each; nothing after `stop`.
+        """Do jobs, given as arguments of the grader, and return their results; an empty list after `stop`.
 
-        Where a limit ends the worker while a statement runs, its job is done again with that statement's
-        error. A job whose worker dies otherwise, such as for want of memory, is done once more, by a new one.
+        If a limit ends the worker while a statement runs, the job is repeated with an error as the result of
+        that statement. If the worker dies for another reason, such as lack of memory, the job is repeated
+        once in a new worker.
 
         Raises:
             InputError: a database cannot be opened.
-            InfrastructureError: no worker can be started, a server is lost, or there is no memory.
+            InfrastructureError: no worker can be started, a server is lost, or there is not enough memory.
         """
         known: list[dict[bytes, QueryError]] = [{} for _ in jobs]
         given_up: dict[int, Graded] = {}
@@ -158,44 +159,37 @@ class Grading:
         if process is None:
             return Death("grading was stopped"), None, NO_STATEMENT
         self._at_work.add(process)
-        if self._is_stopped:  # by a thread that has not seen this process
+        if self._is_stopped:  # by a thread that did not know this process
             process.strike()
         seconds = _GRACE_SECONDS + len(jobs) * _STATEMENTS * self._limits.wall_seconds
+
+        def call(sent: list[Any], answer: Callable[[Any], Any] | None) -> list[Graded] | Death:
+            request = (self._settings, COMPARING_SECONDS, sent)
+            return process.call(
+                request, seconds=seconds, most_bytes=_LONGEST_ANSWER, read=_read, answer=answer
+            )
+
         try:
             if self._source is None:
-                found = process.call(
-                    (self._settings, COMPARING_SECONDS, jobs),
-                    seconds=seconds,
-                    most_bytes=_LONGEST_ANSWER,
-                    read=_read,
-                    answer=self._answer,
-                )
+                found = call(jobs, self._answer)
             else:
-                found = self._with_server(process, self._source, jobs, seconds)
+                found = _with_server(AnsweringSource(self._source, process), jobs, call)
             return (found, *process.page.read()) if isinstance(found, Death) else found
         finally:
             self._at_work.discard(process)
             self._pool.release(process)
 
-    def _with_server(
-        self, process: GradingProcess, source: DatabaseSource, jobs: list[Any], seconds: float
-    ) -> list[Graded] | Death:
-        """Make the call, with tokens for the checkpoints that belong to this process."""
-        with AnsweringSource(source, process) as databases:
-            sent = [
-                (number, tuple(databases.with_token(argument) for argument in arguments), known)
-                for number, arguments, known in jobs
-            ]
-            found = process.call(
-                (self._settings, COMPARING_SECONDS, sent),
-                seconds=seconds,
-                most_bytes=_LONGEST_ANSWER,
-                read=_read,
-                answer=databases.answer,
-            )
-            if isinstance(found, Death):
-                return found
-            return [databases.without_token(graded) for graded in found]
+
+def _with_server(
+    source: AnsweringSource, jobs: list[Any], call: Callable[..., list[Graded] | Death]
+) -> list[Graded] | Death:
+    """Call the worker with tokens in place of checkpoints, which stay in this process."""
+    with source as databases:
+        sent = [
+            (number, tuple(map(databases.with_token, arguments)), known) for number, arguments, known in jobs
+        ]
+        found = call(sent, databases.answer)
+        return found if isinstance(found, Death) else list(map(databases.without_token, found))
 
 
 def _read(values: Any) -> list[Graded]:

@@ -1,14 +1,13 @@
-"""Databases of a server, for a worker: it asks its owner, who holds the connections.
+"""Let a worker use the databases of a server through its owner, which holds the connections.
 
-`AskedSource` is the worker's side, `AnsweringSource` the owner's. Checkpoints stay with the owner; the worker
-gets tokens for them.
+`AskedSource` is used in the worker, and `AnsweringSource` in the owner. Checkpoints stay in the owner; the
+worker gets tokens for them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from types import TracebackType
 from typing import Any, cast
 
 from birdenv.databases import (
@@ -34,13 +33,13 @@ from birdenv.processes.process import ChildProcess
 
 @dataclass(frozen=True, slots=True)
 class CheckpointNumber(ContentId):
-    """A checkpoint that the owner keeps, by its number."""
+    """The number of a checkpoint that the owner keeps."""
 
     number: int
 
 
 class AskedSource:
-    """The databases of the owner's source, in a worker."""
+    """The databases of the owner's source, as seen by the worker."""
 
     def __init__(self, owner: Owner, dialect: str) -> None:
         self._owner = owner
@@ -84,7 +83,7 @@ class _AskedDatabase:
         return cast(Result, self._ask("run", list(statements)))
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        # The schemas are compared here: sending one costs no less than reading a state.
+        # Compare the schemas here, because sending `like` would cost as much as reading the state.
         found = self._ask("state")
         if isinstance(found, DatabaseState) and like is not None and like.schema != found.schema:
             return replace(found, contents={})
@@ -105,9 +104,7 @@ class _AskedDatabase:
     def __enter__(self) -> _AskedDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _ask(self, method: str, *arguments: Any) -> Any:
@@ -115,7 +112,7 @@ class _AskedDatabase:
 
 
 class AnsweringSource:
-    """Answers the questions of one worker in one call; a context manager that closes what it opened."""
+    """Answers a worker's questions during one call. As a context manager, it closes all open databases."""
 
     def __init__(self, source: DatabaseSource, process: ChildProcess) -> None:
         self._source = source
@@ -131,30 +128,26 @@ class AnsweringSource:
             self._open.popitem()[1].close()
 
     def token(self, checkpoint: Checkpoint) -> Checkpoint:
-        """Keep a checkpoint and return what the worker gets for it."""
+        """Keep a checkpoint, and return a token for the worker."""
         self._kept.append(checkpoint)
         return Checkpoint(CheckpointNumber(len(self._kept) - 1), checkpoint.size, {})
 
-    def kept(self, token: Checkpoint) -> Checkpoint:
-        """Return the checkpoint for which the worker got this."""
-        assert isinstance(token.version, CheckpointNumber)
-        return self._kept[token.version.number]
-
     def with_token(self, argument: Any) -> Any:
-        """Return an argument of a grader with a token in place of the checkpoint that it starts from."""
+        """Replace the checkpoint in an argument of a grader by a token, if there is one."""
         if isinstance(argument, GradingJob) and argument.start is not None:
             return replace(argument, start=self.token(argument.start))
         return argument
 
     def without_token(self, graded: Graded) -> Graded:
-        """Return what came of a job with the checkpoint in place of its token."""
+        """Replace the token in the result of a job by its checkpoint, if there is one."""
         grade = graded.found
         if isinstance(grade, Grade) and grade.left is not None:
-            return replace(graded, found=replace(grade, left=self.kept(grade.left)))
+            assert isinstance(grade.left.version, CheckpointNumber)
+            return replace(graded, found=replace(grade, left=self._kept[grade.left.version.number]))
         return graded
 
     def answer(self, question: Any) -> Any:
-        """Answer a question of `AskedSource`. Raises `MessageError` for anything else."""
+        """Answer a question of `AskedSource`. Raises `MessageError` if the question is malformed."""
         match question:
             case ("scope", str() as db_id, seconds, rows, size):
                 return self._source.scope(db_id, Limits(seconds, rows, size))
@@ -189,7 +182,7 @@ class AnsweringSource:
 
 
 class _PassedOn:
-    """A sink whose rows the worker sees, and decides upon."""
+    """A sink that passes rows on to the worker, which decides whether it needs more."""
 
     def __init__(self, process: ChildProcess) -> None:
         self._process = process

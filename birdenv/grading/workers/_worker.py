@@ -1,7 +1,7 @@
-"""What runs in a worker that grades: SQL and comparisons, so that no rows of others leave it.
+"""The worker process that grades: it runs SQL and compares the rows, so that they stay in the worker.
 
-It may be killed at any time, by the kernel where a statement or a comparison is late. So statements are
-announced before they run, and those that have killed a worker do not run.
+The worker may be killed at any time, for example by the kernel if a statement or comparison takes too long.
+Therefore each statement is recorded before it runs, and a statement that has ended a worker is not run again.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
 from typing import Any, Final, TypeVar, cast
 
 from birdenv.databases import (
@@ -47,12 +46,13 @@ T = TypeVar("T")
 
 
 class WatchedSource:
-    """The databases of a source, for one job after the other.
+    """The databases of a source, with a record of the statements of the current job.
 
     Attributes:
-        known: errors to take for the results of statements that have ended a worker, by digest.
-        was_late: a time limit ended a statement of this job.
-        state_was_late: a time limit ended the reading of a state.
+        page: the shared page that records the running statement.
+        known: the errors of statements that have ended a worker, by digest. They are not run again.
+        was_late: whether a time limit ended a statement of this job.
+        state_was_late: whether a time limit ended the reading of a state.
     """
 
     def __init__(self, source: DatabaseSource, page: Page) -> None:
@@ -78,10 +78,10 @@ class WatchedSource:
 
 
 class WatchedDatabase:
-    """One database of a `WatchedSource`.
+    """A database of a `WatchedSource`.
 
-    A statement is known by its text and by all that ran on the same database before: what a prediction has
-    made of a view must not count against the gold, which reads a view of that name, too.
+    The digest of a statement includes everything that ran on the same database before: a view that a
+    prediction has replaced must not count against the gold, which reads a view with the same name.
     """
 
     def __init__(self, database: ScannedDatabase, source: WatchedSource, history: bytes) -> None:
@@ -120,9 +120,7 @@ class WatchedDatabase:
     def __enter__(self) -> WatchedDatabase:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _run(self, method: str, texts: tuple[str, ...], run: Callable[[], Result]) -> Result:
@@ -142,11 +140,11 @@ class WatchedDatabase:
             self._source.page.finish_statement()
 
 
-_MOST_SETTINGS: Final = 4  # whose graders are kept
+_MOST_SETTINGS: Final = 4  # maximum number of graders to keep
 
 
 def main(owner: Owner, page: int) -> None:
-    """Grade until the owner closes the connection."""
+    """Do jobs until the owner closes the connection. `page` is the descriptor of the shared page."""
     limit_process(0)
     owner.serve(_GradingWorker(owner, Page(page)).answer)
 
@@ -158,10 +156,10 @@ class _GradingWorker:
         self._graders: OrderedDict[bytes, tuple[WatchedSource, Callable[..., Any]]] = OrderedDict()
 
     def answer(self, settings: bytes, comparing_seconds: float, jobs: list[Job]) -> list[Graded]:
-        """Do jobs under one choice of `GradingSettings`.
+        """Do jobs with pickled `GradingSettings`.
 
-        The work between two statements, which is mostly comparing, may take so many seconds of processor
-        time. Beyond them, the kernel ends this process.
+        If the work between two statements, mostly comparing rows, takes more than `comparing_seconds` of
+        processor time, the kernel ends this process.
         """
         source, grade = self._grader(settings)
         watchdog.limit_between(comparing_seconds)

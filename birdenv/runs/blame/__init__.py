@@ -1,4 +1,4 @@
-"""Whose fault the failed episodes of a run were: the agent's, the user's or the benchmark's."""
+"""Find out who caused the failed episodes of a run: the agent, the user or the benchmark."""
 
 from birdenv.runs.blame._blame import RunBlame, blame_run, has_user_to_blame, open_terms, record_blame
 

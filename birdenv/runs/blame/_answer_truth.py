@@ -1,4 +1,4 @@
-"""Whether words are true to the SQL that they were granted, as far as that can be checked by a program."""
+"""Check whether an answer agrees with the SQL that it describes, as far as a program can tell."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _FROM_THE_END: Final = re.compile(r"\b(?:after|later than)\b")
 
 
 def says_date(said: str, date: str) -> bool:
-    """Return whether words in lower case say a date.
+    """Return True if lower-case words name a date.
 
-    The first day of a month or a year may be left unsaid, the last one if its end is named. `up to 2021` and
+    The first day of a month or year may be left out, and the last day if the end is named. `up to 2021` and
     `after 2021` name the first day of 2022.
 
     >>> says_date("since june 1st, 2024", "2024-06-01"), says_date("before 2022", "2022-01-01")
@@ -81,7 +81,7 @@ _NEGATION = re.compile(
 _DENIED: Final = re.compile(
     r"(?:\bnot|n't|\brather than|\binstead of)\b(?:\s+(?!at\b)[a-z]+){0,2}\s+(?:'[^']*'|[\w.]*\w)"
 )
-"""What an answer says that it is not."""
+"""Values that an answer rejects."""
 
 _BOUND = re.compile(r"[<>]=?|<>")
 _TAKES_IN = re.compile(r"\b(at least|at most|minimum|maximum|up to|or (?:more|less|fewer|later|earlier))\b")
@@ -91,9 +91,9 @@ _LEAVES_OUT = re.compile(
 
 
 def is_true(words: str, snippet: str) -> bool:
-    """Return False if words lack a value of the snippet, or turn its comparison round.
+    """Return False if the words lack a value of the snippet, or reverse its comparison.
 
-    Factors between units, as in minutes / 60, need not be said.
+    Conversion factors, as in minutes / 60, need not be mentioned.
 
     >>> is_true("With at least 40 seats.", "b.seats >= 40"), is_true("With at least 50.", "b.seats >= 40")
     (True, False)
@@ -118,9 +118,10 @@ def is_true(words: str, snippet: str) -> bool:
 
 
 def says_another_value(words: str, snippet: str, submission: str, gold: str) -> bool:
-    """Return whether words hold a value that a submission has and the gold has not, beside true ones or not.
+    """Return True if the words contain a value that the submission has and the gold does not.
 
-    A text counts only beside the snippet's own: people say values otherwise than databases hold them.
+    A text counts only if the words also contain the snippet's own texts, because people may phrase values
+    differently from the database.
 
     >>> gold, wrong = "SELECT 1 WHERE seats >= 40", "SELECT 1 WHERE seats >= 50"
     >>> says_another_value("At least 40 seats, or 50.", "seats >= 40", wrong, gold)
@@ -147,7 +148,7 @@ def _numbers_said(said: str) -> set[float]:
 
 
 def _numbers_of(sql: str) -> set[float]:
-    """Return all numbers of SQL, also those in its texts, as of dates."""
+    """Return all numbers in SQL, including those inside texts, such as dates."""
     return {float(each) for each in _ANY_NUMBER.findall(sql)}
 
 
@@ -156,9 +157,7 @@ def _stands_in(text: str, said: str) -> bool:
 
 
 def _is_negated_otherwise(said: str, snippet: str) -> bool:
-    """Return whether words leave out the values that a snippet asks for, or ask for those that it leaves
-    out.
-    """
+    """Return True if the words exclude values that the snippet selects, or select values that it excludes."""
     values = "|".join(re.escape(text.casefold()) for text in _STRING.findall(snippet) if text)
     bare = _STRING.sub(" ", _IS_KNOWN.sub(" ", snippet))
     unequal = len(_UNEQUAL.findall(bare))
@@ -179,7 +178,7 @@ def _is_turned_round(said: str, snippet: str) -> bool:
 
 
 def is_exact(words: str, snippet: str) -> bool:
-    """Return whether words are true to a snippet, and as strict as it is about the bound itself.
+    """Return True if the words agree with a snippet, also about whether the bound itself is included.
 
     >>> is_exact("More than 40 seats.", "b.seats > 40"), is_exact("More than 40 seats.", "b.seats >= 40")
     (True, False)

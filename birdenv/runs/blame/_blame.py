@@ -1,4 +1,4 @@
-"""Blame for all failed episodes of a stored run."""
+"""Attribute all failed episodes of a stored run."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from birdenv.dialogue.measures import PARTNER_ERROR, UNRATED
 from birdenv.errors import InputError
 from birdenv.files import write_text
 from birdenv.grading import InteractGrader
-from birdenv.runs._run_folder import RunDirectory, episode_name
+from birdenv.runs._run_folder import RunDirectory, name_of
 from birdenv.runs.blame._classify import (
     CULPRITS,
     TITLES,
@@ -39,9 +39,10 @@ class RunBlame:
     """The blame for the failures of a run.
 
     Attributes:
-        episodes: episodes that say something.
-        failed: those that did not solve all phases, by name, with the phase in which they failed.
-        void: those that the player of another seat broke off, by name, with that seat's name.
+        agent: the name of the agent.
+        episodes: the number of episodes that count.
+        failed: the episodes that did not solve all phases, with the phase in which they failed.
+        void: the episodes that another seat's player broke off, with the name of that seat.
     """
 
     agent: str
@@ -51,14 +52,14 @@ class RunBlame:
 
     @property
     def users_share(self) -> float | None:
-        """Return the share of failures that are the user's; None without failures."""
+        """The share of the failures that the user caused; None without failures."""
         if not self.failed:
             return None
         users = sum(blame.culprit == "user" for _, blame in self.failed.values())
         return round(users / len(self.failed), 6)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts, and the class of each failure."""
+        """Return the counts and the class of each failure as a JSON object."""
         kinds = Counter(blame.kind for _, blame in self.failed.values())
         culprits = Counter(blame.culprit for _, blame in self.failed.values())
         return {
@@ -81,7 +82,7 @@ class RunBlame:
         }
 
     def text(self, *, episodes: bool = False) -> str:
-        """Return the blame as text for people; with `episodes`, with a line for each failure."""
+        """Return the blame as text. With `episodes`, add a line for each failure."""
         found = self.to_json()
         lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
         if self.failed:
@@ -92,7 +93,8 @@ class RunBlame:
             shown = sum(blame.shown for _, blame in self.failed.values())
             lines.append(f"Shown by running the SQL under the agent's reading: {shown} of {len(self.failed)}")
         lines += [
-            f"{name}: void, since the player of the seat {seat} failed" for name, seat in self.void.items()
+            f"{name}: not counted, because the player of the seat {seat} failed"
+            for name, seat in self.void.items()
         ]
         if episodes:
             lines.append("")
@@ -103,12 +105,12 @@ class RunBlame:
 
 
 def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None = None) -> RunBlame:
-    """Find out whose fault each failed episode of a run was.
+    """Find out who caused each failed episode of a run.
 
     Args:
         folder: the run.
-        data: its task file, if that has moved.
-        data_dir: the folder of its databases, likewise.
+        data: the task file, if it has moved.
+        data_dir: the folder of the databases, if it has moved.
 
     Raises:
         InputError: the run or its data cannot be read, or the game has no user.
@@ -122,7 +124,7 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
     with make_game(run.game, data=str(place), data_dir=str(databases), dialect=dialect) as arena:
         missing = [name for name in run.tasks if name not in arena.ids]
         if missing:
-            raise InputError(f"{place} has no task {missing[0]!r}: it is not the file of the run")
+            raise InputError(f"{place} has no task {missing[0]!r}: it is not the task file of the run")
         return _blamed(run, arena)
 
 
@@ -132,11 +134,11 @@ def has_user_to_blame(arena: Arena) -> bool:
 
 
 def record_blame(arena: Arena, folder: Path) -> None:
-    """Write into a run folder whose fault its failures were.
+    """Write into a run folder who caused its failures.
 
     Args:
         arena: the game of the run.
-        folder: the run, with all its records.
+        folder: the run folder with all records.
 
     Raises:
         InputError: the run cannot be read.
@@ -151,7 +153,7 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
     count = 0
     blame_of = lru_cache(maxsize=None)(partial(_blame_of, _executions(arena)))  # repeats may be equal
     for record, private in zip(run.records, run.private, strict=True):
-        name = episode_name(record["instance_id"], record.get("repeat"))
+        name = name_of(record)
         if record["status"] == PARTNER_ERROR:
             void[name] = str(record.get("failed_seat", "?"))
         if "example" not in record or record["status"] in UNRATED - {"test_error"}:
@@ -171,12 +173,12 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
 
 
 def open_terms(arena: Arena, record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[PointState, ...]:
-    """Return what became of each annotated term of an episode's request, by the texts alone.
+    """Return the state of each annotated term of an episode's request, without running SQL.
 
     Args:
-        arena: the game of the run, of which `has_user_to_blame` is true.
+        arena: the game of the run, for which `has_user_to_blame` is true.
         record: the public record of the episode.
-        private: its private record.
+        private: the private record of the episode.
     """
     task = arena._tasks.private(record["instance_id"])
     submitted = [e["data"] for e in record["example"]["events"] if e["action"] == "submit_sql"]
@@ -213,7 +215,7 @@ def _blame_of(
 
 
 def _failed_phase(record: Mapping[str, Any]) -> int | None:
-    """Return the phase that was not passed; None if all that could be were."""
+    """Return the phase that was not passed, or None if all graded phases were."""
     passed = {each["phase"] for each in record["attempts"] if each["status"] == "passed"}
     if 1 not in passed:
         return 1
@@ -221,7 +223,7 @@ def _failed_phase(record: Mapping[str, Any]) -> int | None:
 
 
 def _exchanges(record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[AnsweredQuestion, ...]:
-    """Return the questions of the first phase: the words are public, what they draw on is private."""
+    """Return the answered questions of the first phase, from the public words and the private log."""
     entries = [entry for entry in private.get("log", ()) if entry["kind"] == "answer"]
     words = [event["data"] for event in record["example"]["events"] if event["agent"] == 1]
     return tuple(

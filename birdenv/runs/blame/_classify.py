@@ -1,4 +1,4 @@
-"""One failed episode: what was asked, what was said, what was done with it, and so whose fault it was."""
+"""Classify a failed episode by what was asked, what was answered, and what the submitted SQL uses of it."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AnsweredQuestion(NamedTuple):
 
 
 class PointState(NamedTuple):
-    """What happened to one annotated point, and whether the SQL has it right."""
+    """The state of an annotated point, and whether the SQL has it right."""
 
     term: str
     state: State
@@ -54,13 +54,13 @@ class PointState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """The verdict on one failed episode.
+    """The blame for a failed episode.
 
     Attributes:
         kind: the class of the failure.
-        points: the annotated points that count.
-        shown: the submission was run: it is right if exactly the points that are not `used` are read as it
-            reads them.
+        points: the critical annotated points.
+        shown: True if running SQL has shown that the submission is wrong only in the points that are not
+            `used`.
     """
 
     kind: Class
@@ -69,7 +69,7 @@ class Blame:
 
     @property
     def culprit(self) -> Culprit:
-        """Return whose fault it was."""
+        """Who caused the failure."""
         return CULPRITS[self.kind]
 
 
@@ -81,18 +81,19 @@ def classify(
     phase: int,
     execution: Execution | None = None,
 ) -> Blame:
-    """Return whose fault it was that an episode failed in a phase.
+    """Return who caused an episode to fail in a phase.
 
-    A point that the last submission has right was not the cause, asked about or not. Of the others, one that
-    the agent never asked about counts before one on which it was misled: it would have failed in any case.
+    A point that the last submission has right was not the cause. Of the other points, one that the agent
+    never asked about takes precedence over one on which it was misled, because the episode would have failed
+    anyway.
 
     Args:
         brief: what the user knew.
         exchanges: the questions of the first phase, with their answers.
         submissions: the SQL submitted in the phase.
-        statuses: how the submissions of the phase were judged.
+        statuses: the verdicts on the submissions of the phase.
         phase: 1, or 2 for the follow-up, in which nothing is ambiguous.
-        execution: of the last submission; without it, the texts alone are compared.
+        execution: runs the last submission; without it, only the texts are compared.
     """
     if _BENCHMARK_STATUSES & set(statuses):
         return Blame("benchmark")
@@ -129,12 +130,12 @@ def classify(
 
 
 def point_states(brief: Brief, exchanges: Sequence[AnsweredQuestion], last: str) -> tuple[PointState, ...]:
-    """Return what became of each annotated point of a request, by the texts alone.
+    """Return the state of each annotated point of a request, without running SQL.
 
     Args:
         brief: what the user knew.
         exchanges: the questions with their answers.
-        last: the last SQL submitted; empty if there was none.
+        last: the last submitted SQL, or an empty text.
     """
     critical = [point for point in brief.ambiguities if point.kind != "non_critical"]
     return tuple(
@@ -156,10 +157,10 @@ def _state(
     last: str,
     reading: str | None = None,
 ) -> State:
-    """Return what the agent heard of a point.
+    """Return what the agent was told about a point.
 
-    It was misled by words that fit its own `reading` better than the point, or that gave its `last` SQL a
-    value that the gold has not.
+    It was misled by an answer that fits its own `reading` better than the point, or that contains a value of
+    its `last` SQL that the gold does not have.
     """
     asked = False
     for exchange in exchanges:
@@ -183,9 +184,7 @@ def _tells(words: str, point: Ambiguity, brief: Brief, last: str, reading: str |
 
 @lru_cache(maxsize=4096)  # many episodes ask the same of one task
 def _is_about(point: Ambiguity, brief: Brief, question: str) -> bool:
-    """Return whether a question is about a point, by the rules of the rule-based user, or because it names
-    it.
-    """
+    """Return True if a question is about a point, by the rules of the rule-based user or by its term."""
     choice = understand(brief, question)
     if choice.call == "labelled":
         return any(item.term == point.term for item in choice.items)

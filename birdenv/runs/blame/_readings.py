@@ -1,4 +1,4 @@
-"""What a submission has right: where a snippet is in SQL, and the gold SQL with other readings of it."""
+"""Find out which snippets of the gold a submission has right, by comparing texts and by running variants."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from birdenv.sql import quiet_parser, unquoted
 from birdenv.sql import tokens as sql_tokens
 
 _MOST_RUNS: Final = 40
-_KEPT: Final = 12  # of them for `has_right`
+_KEPT: Final = 12  # runs reserved for `has_right`
 _MOST_TOGETHER: Final = 2
 
 Readings: TypeAlias = dict[str, str]
-"""By snippet, the expression of the submission in its place."""
+"""The expression of the submission that takes the place of each snippet."""
 
 
 class Execution:
-    """Runs one submission, and variants of the gold SQL; bounded, and False for what cannot be run.
+    """Runs a submission and variants of the gold SQL, a limited number of times. Errors count as failures.
 
     Args:
         grader: judges SQL.
-        job: the phase.
+        job: the grading job of the phase.
         submission: the SQL that failed.
         dialect: sqlglot's name of the dialect.
     """
@@ -38,7 +38,7 @@ class Execution:
         self._left = _MOST_RUNS
 
     def has_right(self, snippet: str) -> bool:
-        """Return whether the gold SQL stays right with an expression of the submission for the snippet."""
+        """Return True if the gold SQL stays right with an expression of the submission for the snippet."""
         for other in self._readings(snippet):
             variant = self._variant({snippet: other.sql}) if other.is_alike else None
             if variant and self._passes(self._job, variant[-1]):
@@ -46,13 +46,13 @@ class Execution:
         return False
 
     def explained(self, snippets: Sequence[str]) -> Readings | None:
-        """Return the fewest snippets for which the gold SQL is to be read otherwise to give the submission.
+        """Return the fewest snippets to replace in the gold SQL so that the submission is right.
 
-        None if the submission is right under no such reading: then something else is wrong with it, too, or
-        its expressions are not comparable.
+        Returns None if no replacement makes it right, because something else is wrong, too, or because its
+        expressions are not comparable.
         """
         if self._job.category != "Query":
-            return None  # its test cases know one reading only
+            return None  # its test cases accept only one reading
         choices = {snippet: self._readings(snippet) for snippet in dict.fromkeys(snippets)}
         for count in range(1, _MOST_TOGETHER + 1):
             for several in combinations(choices, count):
@@ -73,7 +73,7 @@ class Execution:
         return None if last is None else (*self._job.gold[:-1], last)
 
     def _passes(self, job: GradingJob, sql: str, *, rows: int = 0) -> bool:
-        """Return whether SQL passes, and returns so many rows at least: two empty results say little."""
+        """Return True if SQL passes with at least `rows` rows. Two empty results would prove little."""
         if self._left <= 0:
             return False
         self._left -= 1
@@ -90,7 +90,7 @@ _NAMES: Final = ("word", "quoted")
 
 
 class ComparedToken(NamedTuple):
-    """A token: what it is compared by, and where it stands with its qualifier."""
+    """A token: the key by which it is compared, and its position, including a qualifier."""
 
     key: str
     start: int
@@ -98,7 +98,7 @@ class ComparedToken(NamedTuple):
 
 
 def tokens(sql: str) -> list[ComparedToken]:
-    """Return the tokens of SQL; the qualifier of a name belongs to the name."""
+    """Return the tokens of SQL. A qualified name is one token."""
     found: list[ComparedToken] = []
     kinds: list[str] = []
     for kind, text, end in sql_tokens(sql):
@@ -113,12 +113,12 @@ def tokens(sql: str) -> list[ComparedToken]:
 
 
 def bare_snippet(snippet: str) -> str:
-    """Return a snippet without the keyword of its clause and the name that it gives."""
+    """Return a snippet without its leading clause keyword and its trailing alias."""
     return _CLAUSE.sub("", _ALIAS.sub("", snippet))
 
 
 def uses(sql: str, snippet: str) -> bool:
-    """Return whether SQL contains a snippet, whatever its aliases, case and spaces.
+    """Return True if SQL contains a snippet, ignoring aliases, case and spacing.
 
     >>> uses("SELECT name FROM branches AS x WHERE x.Seats>=40", "b.seats >= 40")
     True
@@ -134,7 +134,7 @@ _MOST_NODES: Final = 24
 
 
 def replaced(sql: str, snippet: str, other: str) -> str | None:
-    """Return SQL with `other` in place of a snippet, whatever its aliases, or None if it does not occur.
+    """Return SQL with `other` in place of a snippet, or None if SQL does not contain the snippet.
 
     >>> replaced("SELECT b.name FROM branches b WHERE b.seats>=40", "seats >= 40", "b.seats > 9")
     'SELECT b.name FROM branches b WHERE (b.seats > 9)'
@@ -160,7 +160,7 @@ class RenamedExpression(NamedTuple):
 
 @lru_cache(maxsize=256)
 def _parsed(sql: str, dialect: str) -> Any:
-    """Return the syntax tree, which nobody may change; None if there is none."""
+    """Return the syntax tree, which callers must not change, or None if the SQL cannot be parsed."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
@@ -171,13 +171,13 @@ def _parsed(sql: str, dialect: str) -> Any:
         return None
 
 
-@lru_cache(maxsize=256)  # a snippet is looked at alone, and together with others
+@lru_cache(maxsize=256)  # each snippet is tried alone and together with others
 def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[RenamedExpression, ...]:
-    """Return expressions of a submission that may be its reading of a snippet, those alike first.
+    """Return expressions of a submission that may be its reading of a snippet, the most similar first.
 
-    A condition may be in the place of a condition, an aggregate in that of an aggregate, and another value
-    in that of a value with a column in common. Conditions on the point's columns alone that `AND` or `OR`
-    joins, as a range or a list may be written, are one condition.
+    A condition can replace a condition, an aggregate an aggregate, and another value a value that shares a
+    column with it. Conditions on only the point's columns that `AND` or `OR` joins, such as a range or a
+    list, count as one condition.
     """
     from sqlglot import exp
 
@@ -203,13 +203,13 @@ def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple
 
 
 def _on_columns(node: Any, names: set[str]) -> Any:
-    """Return those of the joined conditions that are on some columns alone; None if that is less than two.
+    """Return the joined conditions that use only the named columns, or None if these are fewer than two.
 
-    Of `OR` it is all or none.
+    For `OR`, either all conditions qualify or the result is None.
     """
     from sqlglot import exp
 
-    if isinstance(node.parent, type(node)):  # which is looked at as a whole
+    if isinstance(node.parent, type(node)):  # the parent is examined as a whole
         return None
     parts = list(node.flatten())
     kept = [p for p in parts if {c.name.lower() for c in p.find_all(exp.Column)} <= names]
@@ -231,9 +231,7 @@ def _sort(node: Any) -> str:
 
 
 def _renamed(node: Any, tables: dict[str, str], aliases: dict[str, str]) -> Any:
-    """Return a copy in which columns have the gold's aliases of their tables, but for tables of the node's
-    own.
-    """
+    """Return a copy whose columns have the gold's table aliases, except for tables inside the node."""
     from sqlglot import exp
 
     copy = node.copy()

@@ -1,8 +1,7 @@
-"""The EM/ESM pipeline over gold and prediction files."""
+"""Compute EM and ESM over files of gold and predicted SQL."""
 
 from birdenv.runs.em_esm._evaluate import (
     METRIC_WORDS,
-    Evaluation,
     evaluate_pairs,
     inspection_text,
     queries_on,
@@ -26,7 +25,6 @@ from birdenv.runs.em_esm._pairs import (
 __all__ = [
     "METRIC_WORDS",
     "SOURCES",
-    "Evaluation",
     "NewestRun",
     "ScoredPair",
     "evaluate_pairs",

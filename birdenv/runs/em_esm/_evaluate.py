@@ -1,7 +1,8 @@
-"""EM and ESM of all pairs of a run, and what went wrong.
+"""Compute EM and ESM of all pairs of a run, and show what went wrong.
 
-Written are `eval/details.jsonl`, `eval/eval_summary.json`, and in `eval/canon/` what EM compares and what
-ran. The console gets a block of figures, and examples of each bucket from `birdenv inspect`.
+The files `eval/details.jsonl` and `eval/eval_summary.json` are written, and in `eval/canon/` the texts that
+EM compares and the queries that ran. The console shows a block of figures, and `birdenv inspect` shows
+examples of each bucket.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from birdenv.databases import DatabaseSource, Limits, NoAnswerError, QueryError, Result
 from birdenv.errors import InputError
@@ -27,10 +28,10 @@ _LONGEST_SQL = 300
 
 
 def read_details(folder: Path) -> list[dict[str, Any]]:
-    """Return the records of an evaluated run; a torn last line is dropped, even with empty lines behind it;
-    unknown fields are kept.
+    """Return the records of an evaluated run. An incomplete last line is ignored; unknown fields are kept.
 
-    Raises `InputError` if the run was not evaluated, or naming the first other line that is no record.
+    Raises:
+        InputError: the run was not evaluated, or another line is not a record; the message names the line.
     """
     path = folder / "eval" / "details.jsonl"
     if not exists(path):
@@ -57,7 +58,7 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
 
 
 def inspection_text(details: Sequence[Mapping[str, Any]], max_examples: int) -> str:
-    """Count and percent of each bucket, then up to `max_examples` pairs of each that is not `ok`."""
+    """Return the counts of each bucket, and up to `max_examples` pairs of each bucket except `ok`."""
     names = [*BUCKETS, *sorted({record["bucket"] for record in details} - set(BUCKETS))]
     members = {name: [record for record in details if record["bucket"] == name] for name in names}
     lines = ["=== ESM issue breakdown ==="]
@@ -86,7 +87,7 @@ def _example(record: Mapping[str, Any]) -> list[str]:
 
 
 def _on_a_line(text: Any) -> str:
-    """At most 300 characters; what is no visible character (line breaks, terminal escapes) is a space."""
+    """Return at most 300 characters, with spaces for line breaks and control characters."""
     cut = str(text or "")[:_LONGEST_SQL]
     return "".join(character if character.isprintable() else " " for character in cut)
 
@@ -96,23 +97,16 @@ METRIC_WORDS: Final[Mapping[str, str]] = {
     "em": "exact match, the text of two queries",
     "esm": "execution match, the rows that two queries return",
 }
-"""The metrics of pairs in words, for every output that shows them."""
+"""The meaning of the metrics, for every output that shows them."""
 
 _MODES = ("multiset", "ordered", "bird")
-
-
-class Evaluation(NamedTuple):
-    """`summary`: what `eval_summary.json` holds. `text`: the block for the console."""
-
-    summary: dict[str, Any]
-    text: str
 
 
 def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
     """Return a function that runs a query on a freshly opened database of a source.
 
-    A database that cannot be opened gives no answer. A query that a limit ended runs once more, alone and
-    with twice the limit. A query raises `InfrastructureError` where a server is lost.
+    The function returns a `NoAnswerError` for a database that cannot be opened. It runs a query that exceeds
+    a limit again, alone and with twice the limit. It raises an `InfrastructureError` if a server is lost.
     """
     second = f"the second run, alone and with twice the limit of {limits.seconds:g} s"
 
@@ -140,12 +134,20 @@ def evaluate_pairs(
     versions: Mapping[str, str],
     progress: Callable[[], None] = lambda: None,
     parallel: int = 1,
-) -> Evaluation:
-    """Grade all pairs and write the files below `folder`; each is written as a whole or not at all.
+) -> str:
+    """Grade all pairs, write the files in `folder`, each of them atomically, and return the figures as text.
 
-    `config` and `versions` are recorded in the summary. `progress` is called after each pair, of which
-    `parallel` are graded at the same time. Raises `InputError` before any work if the files cannot be
-    written, and what the grader's queries raise.
+    Args:
+        folder: the folder of the pairs.
+        pairs: the pairs.
+        grader: grades a pair.
+        config: recorded in the summary.
+        versions: further versions to record in the summary.
+        progress: called after each pair.
+        parallel: number of pairs graded at the same time.
+
+    Raises:
+        InputError: the files cannot be written; raised before any work.
     """
     out = folder / "eval"
     check_writable(out / "details.jsonl")
@@ -159,24 +161,18 @@ def evaluate_pairs(
         verdicts = list(pool.map(judge, pairs))
     golds, preds = [v.gold.sql for v in verdicts], [v.pred.sql for v in verdicts]
     summary = _summary(verdicts, sum(grader.is_none(verdict.gold) for verdict in verdicts))
-    summary |= {"config": dict(config), "versions": _versions() | dict(versions)}
+    own = {"birdenv": __version__, "grader": GRADER_VERSION}
+    summary |= {"config": dict(config), "versions": own | dict(versions)}
     keys = [v.keys[0] for v in verdicts], [v.keys[1] for v in verdicts]
     write_lines(out / "canon", *keys, grader.dialect)
     write_lines(out / "canon", golds, preds, grader.dialect, prefix="ran_")
     write_records(out / "details.jsonl", map(_detail, pairs, verdicts))
     write_text(out / "eval_summary.json", json.dumps(summary, indent=2, ensure_ascii=False) + "\n")
-    text = _text(summary, {metric: getattr(grader.rules, metric) for metric in METRICS})
-    return Evaluation(summary, text)
-
-
-def _versions() -> dict[str, str]:
-    return {"birdenv": __version__, "grader": GRADER_VERSION}
+    return _text(summary, {metric: getattr(grader.rules, metric) for metric in METRICS})
 
 
 def _detail(pair: ScoredPair, verdict: PairVerdict) -> dict[str, Any]:
-    """Return one line of `details.jsonl`; the first seven fields are the reference's, whose `etm` is
-    empty.
-    """
+    """Return a line of `details.jsonl`. The first seven fields are the reference's; `etm` is always empty."""
     return {
         "idx": pair.idx,
         "pred_sql": verdict.pred.sql,

@@ -1,7 +1,7 @@
-"""Pairs of gold and predicted SQL as files, and the newest folder that holds some.
+"""Read and write files with pairs of gold and predicted SQL, and find the newest folder of pairs.
 
-`gold.txt` and `preds.txt` have a line for each pair; `pairs.jsonl` also holds what a line cannot (line breaks
-in quotes), and the database of each pair. Its fields are those of `birdenv score`.
+`gold.txt` and `preds.txt` have a line for each pair. `pairs.jsonl` also keeps line breaks in quotes, and the
+database of each pair. Its fields are those of `birdenv score`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
 
 
 class NewestRun(NamedTuple):
-    """The folder, and those that looked newer but were passed over, each with the reason."""
+    """The newest complete folder, and the newer folders that were skipped, each with the reason."""
 
     folder: Path
     skipped: list[str]
@@ -33,21 +33,23 @@ class NewestRun(NamedTuple):
 def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
     """Return the newest complete folder `run_*` in `root`.
 
-    Folders named `run_YYYYMMDD_HHMMSS` with a real date come first, the latest name first; then the others,
-    by the time of their last change and then by name. Links out of `root` do not count. Raises
-    `InputError` if there is none.
+    Folders named `run_YYYYMMDD_HHMMSS` with a valid date come first, from the latest; then the others by the
+    time of their last change, and by name. Links that lead out of `root` are skipped.
+
+    Raises:
+        InputError: there is no complete folder.
     """
     skipped: list[str] = []
     for folder in _candidates(root):
         if not folder.resolve().is_relative_to(root.resolve()):
             skipped.append(f"{folder}: a link that leads out of {root}")
         elif not is_complete(folder):
-            skipped.append(f"{folder}: not complete (the run may be going on)")
+            skipped.append(f"{folder}: not complete (the run may still be in progress)")
         else:
             return NewestRun(folder, skipped)
-    why = f"; passed over: {'; '.join(skipped)}" if skipped else ""
+    why = f"; skipped: {'; '.join(skipped)}" if skipped else ""
     raise InputError(
-        f"no run found: --run-dir is not given, and --runs-root {root} holds no complete folder run_*{why}"
+        f"no run found: --run-dir is not given, and --runs-root {root} contains no complete folder run_*{why}"
     )
 
 
@@ -78,18 +80,27 @@ _NAMES = ("db_id", "instance_id", "difficulty")
 _USAGE = ("prompt_tokens", "completion_tokens", "cost_usd")
 _LFS = b"version https://git-lfs"
 UNANSWERED: Final = "None"
-"""What is exported for an answer that never came: the reference's text for "no answer in SQL"."""
+"""The exported text for a missing answer, as in the reference."""
 
 Source = Literal["auto", "pairs", "lines"]
 SOURCES: Final[tuple[Source, ...]] = get_args(Source)
-"""Where pairs are read: `pairs.jsonl`, the two text files, or the first where the others agree with it."""
+"""Which files are read: `pairs.jsonl`, the two text files, or, with `auto`, the first that exists, as long as
+they agree."""
 
 
 @dataclass(frozen=True, slots=True)
 class ScoredPair:
-    """`idx` counts from 0. An empty `db_id`, `instance_id` or `difficulty` is not known.
+    """A pair of gold and predicted SQL.
 
-    `golds` are all golds, of which `gold` is the first; `record` is what the file says of the pair.
+    Attributes:
+        idx: the number of the pair, from 0.
+        gold: the first gold query.
+        pred: the predicted query.
+        db_id: the database; empty if it is not known.
+        instance_id: the task; empty if it is not known.
+        difficulty: the difficulty of the task; empty if it is not known.
+        golds: all gold queries.
+        record: the record of the pair in its file.
     """
 
     idx: int
@@ -103,14 +114,12 @@ class ScoredPair:
 
 
 def holds_pairs(folder: Path) -> bool:
-    """Return whether a folder has files of pairs."""
+    """Return True if a folder contains files of pairs."""
     return exists(folder / _PAIRS) or (exists(folder / _GOLD) and exists(folder / _PREDS))
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return the folder of pairs that a path names: itself, or a run of BIRD's (of a folder of runs, the
-    latest).
-    """
+    """Return the folder of pairs that a path names: the path itself, or a run folder of BIRD in it."""
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
@@ -120,17 +129,23 @@ def pairs_folder(path: Path) -> Path:
 
 
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
-    """Return the pairs of a folder: of `pairs.jsonl` if it is there, else line by line of the two text files;
-    of the folder of a run of BIRD, what its episodes submitted.
+    """Return the pairs of a folder, or the submissions of a run folder of BIRD.
 
-    By default it is an `InputError` if `pairs.jsonl` and the text files beside it say different things;
-    `source` `pairs` or `lines` chooses. Only a line feed ends a line, so other separators may stand in a
-    query; a carriage return before it and a byte order mark are not part of the text. `allow_truncate`: of
-    files of different lengths, the longer one is cut; else they are an `InputError`, as is a missing, empty
-    or unreadable file.
+    In the text files, only a line feed ends a line, so other separators may occur in a query. A carriage
+    return before it and a byte order mark are removed.
+
+    Args:
+        folder: the folder.
+        allow_truncate: True to cut the longer of two text files of different lengths.
+        source: `pairs` for `pairs.jsonl`, `lines` for the text files, `auto` for `pairs.jsonl` if it exists,
+            and else the text files.
+
+    Raises:
+        InputError: a file is missing, empty or cannot be read, the text files have different lengths, or with
+            `auto` the files disagree.
     """
     if not is_directory(folder):
-        raise InputError(f"{folder}: no such directory; --run-dir takes a folder with {_GOLD} and {_PREDS}")
+        raise InputError(f"{folder}: no such directory; give a folder with {_GOLD} and {_PREDS}")
     if source != "lines" and exists(folder / _PAIRS):
         pairs = read_pair_records(folder / _PAIRS)
         if several := next((pair for pair in pairs if len(pair.golds) > 1), None):
@@ -144,15 +159,15 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
     if source == "auto" and exists(folder / "config.json") and not exists(folder / _PREDS):
         return _from_run(RunDirectory(folder))
     if source == "pairs":
-        raise InputError(f"{folder} holds no {_PAIRS}, which --source pairs asks for")
+        raise InputError(f"{folder} contains no {_PAIRS}, which --source pairs requires")
     missing = [name for name in (_PREDS, _GOLD) if not exists(folder / name)]
     if missing:
-        raise InputError(f"{folder} holds no {' and no '.join(missing)}; is the run still going on?")
+        raise InputError(f"{folder} contains no {' and no '.join(missing)}; is the run still in progress?")
     golds, preds = _lines(folder / _GOLD), _lines(folder / _PREDS)
     if len(golds) != len(preds) and not allow_truncate:
         raise InputError(
             f"{folder}: {_GOLD} has {len(golds)} lines and {_PREDS} has {len(preds)}, so they do not pair up "
-            "(an empty query needs a line, too); mend them, or leave the surplus out with --allow-truncate"
+            "(an empty query needs a line, too); fix them, or ignore the extra lines with --allow-truncate"
         )
     if not golds or not preds:
         raise InputError(f"{folder}: {_GOLD if not golds else _PREDS} is empty")
@@ -160,11 +175,11 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
 
 
 def check_holds_pairs(directory: RunDirectory) -> None:
-    """Raise `InputError` for a run of another game than BIRD; it says where its figures are."""
+    """Raise an `InputError` for a run of another game than BIRD; the message says where its figures are."""
     game = directory.read_config(hint="").get("game")
     if game != "bird":
         raise InputError(
-            f"{directory.path} is a run of {game}: only runs of bird hold pairs. Its figures: "
+            f"{directory.path} is a run of {game}, but only runs of bird have pairs. For its figures, use "
             f"`birdenv summary {directory.path}`"
         )
 
@@ -178,20 +193,20 @@ def _from_run(directory: RunDirectory) -> list[ScoredPair]:
 
 
 def _check_agreement(folder: Path, pairs: Sequence[ScoredPair]) -> None:
-    """Raise `InputError` naming the first pair that a text file spells differently."""
+    """Raise an `InputError` that names the first pair in which a text file differs."""
     for name, queries in ((_GOLD, [p.gold for p in pairs]), (_PREDS, [p.pred for p in pairs])):
         if not exists(folder / name):
             continue
         lines = _lines(folder / name)
         for number, (sql, line) in enumerate(zip_longest(queries, lines)):
             if sql is None or line is None:
-                what = f"pair {number} is in one of them only"
+                what = f"only one of them has pair {number}"
             elif line in (sql, *(one_line(sql, dialect) for dialect in ("sqlite", "postgres"))):
                 continue
             else:
                 what = f"the first difference is pair {number}: {_start(sql)} and {_start(line)}"
             raise InputError(
-                f"{folder}: {_PAIRS} and {name} disagree, {what}; score one of them: --source pairs or "
+                f"{folder}: {_PAIRS} and {name} disagree, {what}; choose one with --source pairs or "
                 "--source lines"
             )
 
@@ -201,7 +216,7 @@ def _start(sql: str) -> str:
 
 
 def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
-    """Write all three files; `dialect` (`sqlite`, `postgres`) says how queries are brought on one line."""
+    """Write all three files. `dialect` (`sqlite`, `postgres`) decides how a query is put on one line."""
     write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
 
@@ -209,16 +224,16 @@ def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None
 def write_lines(
     folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
 ) -> None:
-    """Write `gold.txt` and `preds.txt`, with a prefix to their names."""
+    """Write `gold.txt` and `preds.txt`, with a prefix before their names."""
     for name, queries in ((_GOLD, golds), (_PREDS, preds)):
         write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
 
 
 def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
-    """Write the pairs of a run of BIRD, in `sqlite` or `postgres`, into a folder; how many there are.
+    """Write the pairs of a run of BIRD into a folder, and return their number.
 
-    `summary.jsonl` beside them has a line for each pair: `latency_s` (seconds of the episode), and tokens and
-    cost where the agent reports them.
+    `summary.jsonl` in the folder has a line for each pair with `latency_s` (the seconds of the episode), and
+    with tokens and cost if the agent reports them.
     """
     runs, timings = directory.read("runs"), directory.read("timings")
     pairs = pairs_of_run(runs, directory.read("private"))
@@ -242,7 +257,7 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 
 def export_folder(place: Path) -> Path:
-    """Return the folder that pairs are exported to: `place` if its name is `run_...`, else a new
+    """Return the folder for exported pairs: `place` if its name is `run_...`, else a new
     `run_YYYYMMDD_HHMMSS` in it."""
     if place.name.startswith("run_"):
         return place
@@ -255,11 +270,11 @@ def export_folder(place: Path) -> Path:
 def pairs_of_run(
     runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
 ) -> list[ScoredPair]:
-    """Return a pair for each episode with gold, in the order of `runs`; both by `instance_id`.
+    """Return a pair for each episode with gold, in the order of `runs`. Both arguments are by `instance_id`.
 
-    Of several golds it is the one that matched, else the first. Without a submission the prediction is
-    `None`, so that it counts as an answer that is wrong.
-    Tasks without gold, and episodes that could not be played, have no pair.
+    Of several golds, the pair has the one that matched, or else the first. Without a submission the
+    prediction is `None`, which counts as a wrong answer. Tasks without gold and episodes that could not be
+    played have no pair.
     """
     pairs: list[ScoredPair] = []
     for name, run in runs.items():
@@ -297,10 +312,10 @@ def _record(pair: ScoredPair) -> dict[str, Any]:
 
 
 def read_pair_records(path: Path) -> list[ScoredPair]:
-    """Return the pairs of a file, as `write_pairs` or `birdenv score --out` writes it.
+    """Return the pairs of a file that `write_pairs` or `birdenv score --out` wrote.
 
     Raises:
-        InputError: the file cannot be read, or a record is no pair.
+        InputError: the file cannot be read, or a record is not a pair.
     """
     pairs = []
     for idx, record in enumerate(read_records(path, "pairs")):

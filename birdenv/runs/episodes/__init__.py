@@ -1,4 +1,4 @@
-"""Single episodes of recorded runs, ready to be shown: `birdenv show` and the pages of `birdenv.report`."""
+"""Prepare single episodes of recorded runs for `birdenv show` and the pages of `birdenv.report`."""
 
 from birdenv.runs.episodes._result_difference import DifferentRow, ResultDifference
 from birdenv.runs.episodes._run_episodes import RunEpisodes

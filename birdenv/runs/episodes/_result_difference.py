@@ -1,6 +1,6 @@
-"""How the result of a submission differs from the gold's: rows that are missing or extra, and wrong cells.
+"""Describe how the result of a submission differs from the gold's: missing and extra rows, and wrong cells.
 
-It explains a verdict and makes none: that is the grader's, whose rules may forgive an order or a type.
+The difference only explains a verdict. The grader's rules are other ones, which may ignore order or types.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from birdenv.grading.compare import canonical_row
 
 _LONGEST_CELL: Final = 200
 _MOST_PAIRED: Final = 200
-"""Rows of each side that are looked at for a partner with a few wrong cells."""
+"""Maximum number of rows of each side for which a partner with some wrong cells is searched."""
 
 _MOST_SHOWN: Final = 50
 _TOLERANCE: Final = 1e-9
@@ -25,7 +25,7 @@ _TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DifferentRow:
-    """The cells of the gold and of the submission in a row that differs; empty if one has no such row."""
+    """A row that differs: the cells of the gold and of the submission; empty if a side lacks the row."""
 
     expected: tuple[str | None, ...]
     returned: tuple[str | None, ...]
@@ -33,15 +33,15 @@ class DifferentRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultDifference:
-    """The result of a submission against that of the gold.
+    """The difference between the results of a submission and of the gold.
 
     Attributes:
-        why: the difference in words that hold counts, and no value; empty if the rows agree.
-        missing: rows of the gold that the submission has not.
-        extra: rows that only the submission has.
-        wrong: cells that differ in rows that agree otherwise.
+        why: the difference in words, with counts but without values; empty if the rows agree.
+        missing: number of rows that the submission lacks.
+        extra: number of rows that only the submission has.
+        wrong: number of cells that differ in rows that agree otherwise.
         columns: the gold's columns; private.
-        rows: rows that differ, some at most; private.
+        rows: the first rows that differ; private.
     """
 
     why: str = ""
@@ -52,12 +52,12 @@ class ResultDifference:
     rows: tuple[DifferentRow, ...] = ()
 
     def public(self) -> ResultDifference:
-        """Return the difference without anything of the gold's rows."""
+        """Return the difference without values of the gold."""
         return replace(self, columns=(), rows=())
 
 
 def cell_text(cell: Any) -> str | None:
-    """Return a cell as text, long ones cut; None for NULL."""
+    """Return a cell as text, cut to a maximum length, or None for NULL."""
     if cell is None:
         return None
     text = f"x'{cell.hex()}'" if isinstance(cell, bytes) else str(cell)
@@ -67,8 +67,8 @@ def cell_text(cell: Any) -> str | None:
 def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDifference:
     """Return how a result differs from the gold's, as multisets of rows.
 
-    Rows without an equal partner are paired where most of their cells agree, or half of them with the first,
-    which is often a key: their other cells are wrong. What is left is missing or extra.
+    Rows without an equal partner are paired if most of their cells agree, or half of the cells including the
+    first, which is often a key; their other cells are wrong. Rows without a pair are missing or extra.
     """
     if len(gold.columns) != len(returned.columns):
         why = f"{_count(len(gold.columns), 'column')} expected, {len(returned.columns)} returned"
@@ -109,7 +109,7 @@ def _left(rows: Sequence[Row], open_rows: Counter[Any]) -> list[Row]:
 
 
 def _paired(missing: list[Row], extra: list[Row]) -> tuple[list[tuple[Row, Row]], list[Row], list[Row]]:
-    """Return the rows in pairs of which most cells agree, and those that are left."""
+    """Return pairs of rows whose cells mostly agree, the other missing rows, and the other extra rows."""
     scored = [
         (-agreed, place, other)
         for place, one in enumerate(missing[:_MOST_PAIRED])

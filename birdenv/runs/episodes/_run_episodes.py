@@ -1,4 +1,4 @@
-"""The episodes of a run, read from its records; submissions run again where the databases are there."""
+"""Read the episodes of a run from its records, and run submissions again if the databases are available."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from birdenv.dialogue.measures import DIALOGUE_ONLY, JudgedSubmission, Phase
 from birdenv.dialogue.move import HOUSE
 from birdenv.errors import BirdenvError, InputError
 from birdenv.grading import ExGrader
-from birdenv.runs._run_folder import episode_name
+from birdenv.runs._run_folder import name_of
 from birdenv.runs.blame import has_user_to_blame, open_terms
 from birdenv.runs.episodes._result_difference import ResultDifference, result_difference
 from birdenv.runs.episodes._shown_episode import OpenTerm, ResultTable, ShownEpisode, ShownEvent, result_table
@@ -31,26 +31,23 @@ class RunEpisodes:
     """The episodes of a run, by name, in task order.
 
     Args:
-        run: the run's folder, or a run that was read already.
-        private: also show what is private: golds, what was meant, and the rows that differ.
+        run: the run's folder, or a run that is already read.
+        private: True to include private parts: gold SQL, the clear request, and the rows that differ.
 
     Attributes:
         run: the run.
-        private: as given.
-        notes: what cannot be shown, and why.
+        private: True if private parts are included.
+        notes: notes on what cannot be shown, and why.
 
     Raises:
-        InputError: the folder is no run, or no episode is finished yet.
+        InputError: the folder is not a run, or no episode is finished yet.
     """
 
     def __init__(self, run: Path | RecordedRun, *, private: bool = False) -> None:
         self.run = read_run(run) if isinstance(run, Path) else run
         self.private = private
         self.notes: list[str] = []
-        self._places = {
-            episode_name(record["instance_id"], record.get("repeat")): place
-            for place, record in enumerate(self.run.records)
-        }
+        self._places = {name_of(record): place for place, record in enumerate(self.run.records)}
         self._game: Game | None = find_game(self.run.game) if self.run.game in game_names() else None
         self._display = DIALOGUE_ONLY if self._game is None else self._game.display
         self._results: dict[JudgedSubmission, tuple[ResultTable | None, str, ResultDifference | None]] = {}
@@ -66,14 +63,14 @@ class RunEpisodes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Return the names of the episodes."""
+        """The names of the episodes."""
         return tuple(self._places)
 
     def named(self, instance: str) -> list[str]:
-        """Return the episode of a name, or all episodes of a task.
+        """Return the names of the episodes that a name means: an episode, or all episodes of a task.
 
         Raises:
-            InputError: there is none.
+            InputError: there is no such episode or task.
         """
         if instance in self._places:
             return [instance]
@@ -84,12 +81,12 @@ class RunEpisodes:
         return found
 
     def request(self, name: str) -> str:
-        """Return what an episode began with; empty for one that never did."""
+        """Return the request at the start of an episode; empty if the episode never began."""
         record = self.run.records[self._places[name]]
         return self._display.request(record) if "example" in record else ""
 
     def phases(self, name: str) -> Sequence[Phase]:
-        """Return the steps on which an episode was judged."""
+        """Return the judged steps of an episode."""
         record = self.run.records[self._places[name]]
         return self._display.phases(record) if "example" in record else ()
 
@@ -101,10 +98,10 @@ class RunEpisodes:
         return str(verdict), float(record.get("reward") or 0)
 
     def shown(self, name: str) -> ShownEpisode:
-        """Return an episode.
+        """Return an episode with everything to show.
 
         Raises:
-            InputError: its record is damaged.
+            InputError: the record of the episode is damaged.
         """
         place = self._places[name]
         record, private = self.run.records[place], self.run.private[place]
@@ -194,9 +191,7 @@ class RunEpisodes:
     def _result(
         self, submission: JudgedSubmission
     ) -> tuple[ResultTable | None, str, ResultDifference | None]:
-        """Return the first rows of a submission, or why there are none, and how they differ from the
-        gold's.
-        """
+        """Return the first rows of a submission's result, its error, and the difference from the gold's."""
         submission = submission._replace(place=0)
         if submission not in self._results:
             self._results[submission] = self._executed(submission)
@@ -212,7 +207,7 @@ class RunEpisodes:
         try:
             verdict = self._grader.grade(submission.database, submission.golds, submission.sql)
         except BirdenvError as error:
-            return None, f"It could not be run again: {error}", None
+            return None, f"The statement could not be run again: {error}", None
         table = None if verdict.pred_result is None else result_table(verdict.pred_result)
         if verdict.status == "gold_error":
             return table, "The gold SQL fails.", None
@@ -229,24 +224,24 @@ class RunEpisodes:
         if "db_dir" not in config:
             return None
         if not any(self.run.private):
-            self.notes.append("private.jsonl is not there: results cannot be held against the gold's.")
+            self.notes.append("private.jsonl is missing: results cannot be compared with the gold's.")
             return None
         try:
             source = source_of(config, place_of(config, "db_dir", "the same place as before", None))
         except BirdenvError:
-            self.notes.append("The databases are not there: results cannot be held against the gold's.")
+            self.notes.append("The databases are missing: results cannot be compared with the gold's.")
             return None
         self._stack.callback(source.close)
         return ExGrader(source, limits_of(config))
 
     def _make_arena(self) -> Arena | None:
-        """Return the game with its tasks, which know the open terms; None where there are none."""
-        if self._game is None or self._display.notes is DIALOGUE_ONLY.notes:  # nobody answers questions
+        """Return the game with its tasks, which know the ambiguous terms, or None if it has no such terms."""
+        if self._game is None or self._display.notes is DIALOGUE_ONLY.notes:  # the game has no user
             return None
         try:
             arena = self._stack.enter_context(arena_of(self.run.config))
         except BirdenvError:
-            self.notes.append("The tasks are not there: the open terms of the requests are not known.")
+            self.notes.append("The tasks are missing: the open terms of the requests are not known.")
             return None
         return arena if has_user_to_blame(arena) else None
 

@@ -1,4 +1,4 @@
-"""What people are shown of one episode. Plain values, which `dataclasses.asdict` makes JSON."""
+"""The values that people are shown of an episode. `dataclasses.asdict` converts them for JSON."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from birdenv.dialogue.measures import Phase, Section
 from birdenv.runs.episodes._result_difference import ResultDifference, cell_text
 
 FIRST_ROWS = 8
-"""Rows of a result that are shown."""
+"""Maximum number of rows to show of a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,8 @@ class ResultTable:
     Attributes:
         columns: the names of the columns.
         rows: the first rows.
-        count: how many rows there are, or at least are if `is_cut`.
-        is_cut: the grader stopped fetching before the last row.
+        count: the number of fetched rows.
+        is_cut: True if the grader stopped fetching before the last row, so that there are more.
     """
 
     columns: tuple[str, ...]
@@ -44,15 +44,15 @@ class ShownEvent:
         seat: the seat's name; `house` for the house.
         action: the action's name.
         text: the words or the SQL; other data as JSON.
-        is_sql: `text` is SQL.
-        reply: what the house said to it.
-        refused: the move changed nothing.
-        subject: what an answer was about, in its own words.
-        verdict: how a submission was judged.
+        is_sql: True if `text` is SQL.
+        reply: the reply of the house.
+        refused: True if the move was refused.
+        subject: the subject of an answer, in its own words.
+        verdict: the verdict on a submission.
         table: the first rows of a submission's result.
         error: why a submission has no result.
-        difference: the submission's result against the gold's.
-        note: a private remark; empty where private parts are not shown.
+        difference: how the submission's result differs from the gold's.
+        note: a private remark; empty if private parts are not shown.
     """
 
     seat: str
@@ -70,9 +70,9 @@ class ShownEvent:
 
 
 class OpenTerm(NamedTuple):
-    """An ambiguous term of the request: whether the agent asked, was answered, and used it in its SQL.
+    """An ambiguous term of the request, and whether the agent asked, was answered, and used it in its SQL.
 
-    It used the term if the text of its SQL shows that, or if the result is right.
+    The term counts as used if the text of the SQL shows it, or if the result is right.
     """
 
     term: str
@@ -86,20 +86,20 @@ class ShownEpisode:
     """One episode.
 
     Attributes:
-        name: its name in the run.
+        name: the name of the episode in the run.
         task: the task's id.
-        status: how it ended.
-        outcome: the last verdict of one that was completed, else the status.
-        reward: what the evaluated seat earned.
-        error: why it broke off.
-        request: what it began with.
-        players: who played, by the name of the seat.
-        facts: further fields of the record for people, such as the database and the difficulty.
-        phases: the steps on which it was judged.
+        status: how the episode ended.
+        outcome: the last verdict of a completed episode, else the status.
+        reward: the reward of the evaluated seat.
+        error: why the episode broke off.
+        request: the request at the start of the episode.
+        players: the players by the name of the seat.
+        facts: further public fields of the record, such as the database and the difficulty.
+        phases: the judged steps.
         turns: the dialogue.
         sections: further public parts.
-        culprit: whose fault a failure was; empty if nobody said.
-        terms: the open terms of the request; private.
+        culprit: who caused a failure; empty if this is not known.
+        terms: the ambiguous terms of the request; private.
         secrets: private parts.
     """
 

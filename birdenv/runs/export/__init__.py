@@ -3,6 +3,7 @@
 from birdenv.runs.export._dialogues import (
     DIALOGUE_FORMATS,
     DialogueFolder,
+    DialogueFormat,
     dialogue_folder,
     dialogue_rows,
     played_game,
@@ -24,6 +25,7 @@ __all__ = [
     "EXPORT_FORMATS",
     "VIEWER_FORMATS",
     "DialogueFolder",
+    "DialogueFormat",
     "ExportFormat",
     "ExportedEpisode",
     "arena_of",

@@ -1,4 +1,4 @@
-"""Whole dialogues of a folder, of a run or of another kind, as CoCoA, OpenAI and Potato take them."""
+"""Export whole dialogues of a run, or of another kind of folder, for CoCoA, OpenAI and Potato."""
 
 from __future__ import annotations
 
@@ -17,12 +17,13 @@ from birdenv.runs.export._episodes import exported_episodes, played_settings
 from birdenv.runs.summaries.recorded_run import read_run
 
 FOLDERS: Final = "birdenv.dialogue_folders"
-"""Entry points to a `DialogueFolder`; each is named like the file by which its folders are known."""
+"""The group of entry points to a `DialogueFolder`. The name of an entry point is the file that identifies
+folders of this kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class DialogueFolder:
-    """A kind of folder that holds dialogues and is no run.
+    """A kind of folder that holds dialogues and is not a run.
 
     Attributes:
         rows: returns the finished dialogues of a folder, like `dialogue_rows`.
@@ -34,7 +35,7 @@ class DialogueFolder:
 
 
 def dialogue_folder(path: Path) -> DialogueFolder | None:
-    """Return the kind of a folder; None for a run, and for what is no folder of dialogues at all.
+    """Return the kind of a folder, or None if it is a run or not a folder of dialogues.
 
     Raises:
         InputError: the package of this kind cannot be imported.
@@ -71,7 +72,7 @@ def played_game(folder: Path) -> tuple[str, dict[str, Any]]:
 
 DialogueFormat: TypeAlias = Literal["cocoa", "openai", "potato"]
 DIALOGUE_FORMATS: Final[tuple[DialogueFormat, ...]] = ("openai", "potato")
-"""Those that `birdenv export` writes itself."""
+"""The formats that `birdenv export` writes itself."""
 
 
 def dialogue_rows(
@@ -81,9 +82,9 @@ def dialogue_rows(
 
     Args:
         folder: the run's folder.
-        form: `cocoa`: the dialogue as it was recorded, with the keys of CoCoA's `examples.json`; `openai`:
-            the messages and tools of the evaluated seat, as fine-tuning takes them; `potato`: an item to
-            annotate, with both seats' words.
+        form: `cocoa` for the dialogue as it was recorded, with the keys of CoCoA's `examples.json`; `openai`
+            for the messages and tools of the evaluated seat in the format of fine-tuning; `potato` for an
+            item to annotate, with the words of both seats.
         min_reward: leaves out dialogues in which the evaluated seat earned less.
 
     Raises:

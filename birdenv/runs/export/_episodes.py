@@ -1,4 +1,4 @@
-"""The episodes of a stored run as chat messages with tool calls, and rows of training data made of them."""
+"""Convert the episodes of a stored run to chat messages with tool calls, and to rows of training data."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ def export_rows(
     """Yield the rows of one format, in the order of the tasks.
 
     Args:
-        episodes: of one run or of several.
-        form: `sft`: whole dialogues that earned something; `preference`: pairs of episodes of one task, of
-            which the first earned more, from where they differ; `rl`: all episodes, with the reward of every
-            turn.
-        min_reward: leaves out episodes that earned less; of pairs, those whose better one did.
+        episodes: episodes of one run or several.
+        form: `sft` for whole dialogues with a reward above 0; `preference` for pairs of episodes of one task,
+            from where they differ, of which the first earned more; `rl` for all episodes, with the reward of
+            every turn.
+        min_reward: leaves out episodes that earned less; for pairs, this concerns the better episode.
     """
     if form == "preference":
         yield from _pairs(list(episodes), -inf if min_reward is None else min_reward)
@@ -87,10 +87,9 @@ def _pairs(episodes: list[ExportedEpisode], min_reward: float) -> Iterator[dict[
 
 
 def _parting(one: ExportedEpisode, other: ExportedEpisode) -> int | None:
-    """Return the place of the first message of the agent that is another one; None if the prompts are no more
-    equal.
+    """Return the index of the first agent message that differs, or None if the prompts differ before it.
 
-    What both share before it says nothing about which is better. Ids of calls are new in every episode.
+    Ids of calls are ignored, because they are new in every episode.
     """
     pairs = zip(map(_said, one.messages), map(_said, other.messages), strict=False)
     differs = next((place for place, (ours, theirs) in enumerate(pairs) if ours != theirs), None)
@@ -111,7 +110,7 @@ def _about(episode: ExportedEpisode) -> dict[str, Any]:
 
 
 def _uniform(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return the messages with the same keys everywhere, which tables of Arrow need."""
+    """Return the messages with the same keys everywhere, as Arrow tables need them."""
     return [
         {
             "role": message["role"],
@@ -129,13 +128,13 @@ class ExportedEpisode:
 
     Attributes:
         task: the task's id.
-        repeat: which of several episodes of the task.
-        messages: from the instruction to the agent's last message.
+        repeat: the number of the episode among those of its task, from 0.
+        messages: the messages from the instruction to the agent's last message.
         tools: schemas of the tools.
-        turn_rewards: for each message, what was earned by it.
-        reward: all that was earned.
+        turn_rewards: the reward that each message earned.
+        reward: the total reward.
         status: how the episode ended.
-        usage: what the agent's model took, as far as it is known.
+        usage: the usage of the agent's model, as far as it is known.
     """
 
     task: str
@@ -149,15 +148,15 @@ class ExportedEpisode:
 
     @property
     def first(self) -> int:
-        """Return the place of the agent's first message."""
+        """The index of the agent's first message."""
         return next(n for n, message in enumerate(self.messages) if message["role"] == "assistant")
 
 
 def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
-    """Yield the episodes of a run that say something about the agent.
+    """Yield the rated episodes of a run.
 
-    Messages of a model with tools are those that it was sent and wrote. Those of other agents are made of
-    the transcript.
+    For a model with tools, the messages are those that it received and wrote. For other agents, they are
+    derived from the transcript.
 
     Raises:
         InputError: the run or its data cannot be read.
@@ -183,10 +182,10 @@ def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
 
 
 def arena_of(config: Mapping[str, Any]) -> Arena:
-    """Return the game of a run's `config.json`, under the settings that decide what its seats were told.
+    """Return the game of a run's `config.json`, with the settings that decide what its seats were told.
 
     Raises:
-        InputError: the run's data are not there any more.
+        InputError: the run's data no longer exist.
     """
     return make_game(str(config.get("game")), **played_settings(config))
 
@@ -195,12 +194,10 @@ def played_settings(config: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a run's `config.json` that decide what its seats were told.
 
     Raises:
-        InputError: the run's data are not there any more.
+        InputError: the run's data no longer exist.
     """
     fields = find_game(str(config.get("game"))).settings.model_fields
-    if (
-        "db_dir" not in fields and "data_dir" not in fields
-    ):  # all stand there under their names, but for files
+    if "db_dir" not in fields and "data_dir" not in fields:
         stored = {name: config[name] for name in fields if config.get(name) is not None}
         return stored | ({"scenarios": config.get("data_file")} if "scenarios" in fields else {})
     data = str(place_of(config, "data_file", "the same place as before", None))
@@ -226,9 +223,7 @@ def _of_transcript(arena: Arena, task: str, record: Mapping[str, Any]) -> Record
 
 
 def _turn_rewards(messages: list[dict[str, Any]], record: Mapping[str, Any]) -> list[float]:
-    """Return what each message earned: the rewards of the attempts by their submissions, the rest by the
-    last.
-    """
+    """Return the reward of each message. What no attempt earned goes to the last message."""
     rewards = [0.0] * len(messages)
     earned = [attempt["reward"] for attempt in record.get("attempts", ()) if attempt["status"] != "malformed"]
     submitted = [n for n, message in enumerate(messages) if _submits(message)]

@@ -1,4 +1,4 @@
-"""Episodes in formats that viewers of others open: logs of Inspect, and trajectories (ATIF)."""
+"""Export episodes for viewers of other tools: logs of Inspect, and trajectories (ATIF)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from birdenv.runs.summaries.recorded_run import RecordedRun, read_run
 from birdenv.version import __version__
 
 VIEWER_FORMATS: Final = ("inspect", "atif")
-"""Formats of viewers; their outputs are no JSONL files."""
+"""The formats for viewers, which are not JSONL files."""
 
 ATIF_VERSION: Final = "ATIF-v1.7"
 _INSPECT_VERSION: Final = 2
@@ -27,12 +27,12 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def write_viewer_log(form: str, run: Path, output: Path, min_reward: float | None = None) -> str:
-    """Write a run in a format of a viewer; return what was written, in words.
+    """Write a run in the format of a viewer, and return a line that says what was written.
 
     Args:
-        form: `inspect`: one JSON file; `atif`: a folder with a JSON file for each episode.
+        form: `inspect` for one JSON file, `atif` for a folder with a JSON file for each episode.
         run: the run's folder.
-        output: the file or the folder.
+        output: the file or the folder to write.
         min_reward: leaves out episodes that earned less.
 
     Raises:
@@ -48,7 +48,7 @@ def write_viewer_log(form: str, run: Path, output: Path, min_reward: float | Non
         write_text(output, json.dumps(inspect_log(recorded, kept), ensure_ascii=False, indent=1) + "\n")
         return f"{len(kept)} samples: {output} (inspect view start --log-dir {output.absolute().parent})"
     if output.exists() and not is_directory(output):
-        raise InputError(f"{output} is a file: --format atif writes a folder of files")
+        raise InputError(f"{output} is a file, but --format atif writes a folder of files")
     for number, trajectory in enumerate(atif_trajectories(recorded, kept)):
         name = _UNSAFE.sub("-", trajectory["trajectory_id"])[-100:]
         text = json.dumps(trajectory, ensure_ascii=False, indent=1) + "\n"
@@ -92,7 +92,7 @@ def atif_trajectories(run: RecordedRun, episodes: Iterable[ExportedEpisode]) -> 
 
 
 def _steps(messages: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Yield the messages as steps, numbered from 1; results of tools belong to the step that called them."""
+    """Yield the messages as steps, numbered from 1. Tool results belong to the step that called the tool."""
     made: list[dict[str, Any]] = []
     for message in messages:
         text = message.get("content") or ""
@@ -116,7 +116,7 @@ def _steps(messages: Iterable[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
 
 
 def _arguments(text: Any) -> dict[str, Any]:
-    """Return arguments of a call as an object; what a model wrote that is none stands under one name."""
+    """Return the arguments of a call as an object. Other text is wrapped in an object."""
     try:
         found = json.loads(text) if isinstance(text, str) else text
     except ValueError:
@@ -178,7 +178,7 @@ def inspect_log(run: RecordedRun, episodes: Iterable[ExportedEpisode]) -> dict[s
 
 
 def _created(folder: Path) -> str:
-    """Return when the first episode began; a run without times has the oldest date there is."""
+    """Return when the first episode began, or the epoch for a run without times."""
     times = [
         record.get("time", {}).get("timestamp", 0) for record in RunDirectory(folder).read("timings").values()
     ]

@@ -1,1 +1,1 @@
-"""The original pipeline's files: writing them, reading them, and the published score."""
+"""Files of the original pipeline: write them, read them, and compute the published score."""

@@ -1,7 +1,7 @@
-"""A stored c-Interact episode as turns of the published pipeline: one growing prompt, answers in its markup.
+"""Convert a stored c-Interact episode to turns of the published pipeline, with its prompts and its markup.
 
-The pipeline (BIRD-Interact `bird_interact_conv`) sends the whole conversation as one text a turn and reads
-questions from `<s>..</s>`, SQL from a fenced block in `<t>..</t>`.
+The pipeline (BIRD-Interact `bird_interact_conv`) sends the whole conversation as one text at each turn. It
+reads questions from `<s>..</s>` and SQL from a fenced block in `<t>..</t>`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,14 @@ from birdenv.tasks.c_interact import USED_UP
 from birdenv.users import STAGES
 
 MARKER = "### Turn "
-"""What stands before each turn in the pipeline's prompts, which cuts an answer off there."""
+"""The heading of each turn in the pipeline's prompts. The pipeline cuts an answer off at this text."""
 
-_BETWEEN = "\n\n"  # two messages
+_BETWEEN = "\n\n"
 _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 class StageExchange(NamedTuple):
-    """The prompt that one stage of the user was sent, and its answer."""
+    """The prompt for one stage of the user, and the answer."""
 
     prompt: str
     response: str
@@ -33,11 +33,14 @@ class StageExchange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SystemTurn:
-    """One move of the system. `prompt` is all that it had been sent by then.
+    """One move of the system.
 
-    Where the move is a question that the user answered, `user` is what its two stages were sent and said, and
-    `call` is what it took the question for: `labeled("term")`, `unlabeled("segment")`, `unanswerable()`, or
-    (ours alone) `unclear()`.
+    Attributes:
+        prompt: everything that the system had been sent by then.
+        prediction: the move in the pipeline's markup.
+        user: the exchanges of the user's two stages, if the move is a question that the user answered.
+        call: how the user classified the question: `labeled("term")`, `unlabeled("segment")`,
+            `unanswerable()`, or birdenv's `unclear()`.
     """
 
     prompt: str
@@ -48,9 +51,13 @@ class SystemTurn:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """One attempt: the turn (from 1) at which it was made, its SQL (None if it was none), its verdict.
+    """One attempt.
 
-    `reason` is private: it may quote the gold.
+    Attributes:
+        turn: the number of the turn, from 1.
+        sql: the submitted SQL; None for an attempt without a submission.
+        status: the verdict.
+        reason: why the attempt failed; private, because it may quote the gold.
     """
 
     turn: int
@@ -61,7 +68,7 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class PipelineDialogue:
-    """All turns of an episode, and its attempts by (phase, `first` or `debug`)."""
+    """All turns of an episode, and its attempts by phase and attempt (`first` or `debug`)."""
 
     turns: tuple[SystemTurn, ...]
     attempts: Mapping[tuple[int, str], Handed]
@@ -79,14 +86,14 @@ def read_dialogue(
 
     Args:
         run: the public record.
-        log: of the private record.
-        instructions: the texts that the episode began with, the system's and the user's.
-        fence: opens a block of SQL (`sqlite`, `postgresql`).
-        where: is named in errors.
-        calls: the run's recorded calls, which hold what a user with a language model was sent.
+        log: the log of the private record.
+        instructions: the first texts of the episode, for the system and for the user.
+        fence: the language of a fenced SQL block (`sqlite`, `postgresql`).
+        where: the place to name in errors.
+        calls: the run's recorded calls, which contain the prompts of a user with a language model.
 
     Raises:
-        InputError: the records do not belong together.
+        InputError: the records do not fit together.
     """
     try:
         events = run["example"]["events"] if "example" in run else []
@@ -128,10 +135,9 @@ def read_dialogue(
 def _exchanges(
     entry: Mapping[str, Any], calls: CallFile | None, seat: str, said: tuple[str, str]
 ) -> tuple[StageExchange, ...]:
-    """Return both stages of an answer: as a model was asked, else in the pipeline's markup and with the
-    seat's text.
+    """Return both stages of an answer: recorded model calls, or else the seat's text and the words in markup.
 
-    A user with a language model has no prompt for a stage in which no model was asked.
+    For a user with a language model, the prompt of a stage that called no model is empty.
     """
     made = [StageExchange(seat, f"<s>{words}</s>") for words in said]
     if calls is not None and "calls" in entry:
@@ -152,9 +158,9 @@ def _used_an_attempt_up(move: Mapping[str, Any]) -> bool:
 
 
 def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, Any]]) -> list[int]:
-    """Return the index of the move that each attempt was.
+    """Return the index of the move of each attempt.
 
-    A refused move is an attempt (`malformed`) only where the reply to it says so.
+    A refused move is an attempt (`malformed`) only if the reply to it says so.
     """
     found: list[int] = []
     for index in range(len(moves) - 1, -1, -1):
@@ -162,7 +168,7 @@ def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, 
         is_malformed = left > 0 and attempts[left - 1]["status"] == "malformed"
         if _is_submission(moves[index]):
             if left == 0 or is_malformed:
-                raise ValueError("a submission that is no attempt")
+                raise ValueError("a submission without an attempt")
             found.append(index)
         elif is_malformed and _used_an_attempt_up(moves[index]):
             found.append(index)
@@ -172,7 +178,7 @@ def _places(moves: Sequence[Mapping[str, Any]], attempts: Sequence[Mapping[str, 
 
 
 def _in_markup(move: Mapping[str, Any], fence: str) -> str:
-    """Return the move as the pipeline's model would have written it; a refused one as its raw text."""
+    """Return a move as the pipeline's model would write it, or the raw text of a refused move."""
     data = move["data"] if isinstance(move["data"], str) else ""
     if _is_submission(move):
         return f"<t>```{fence}\n{data}\n```</t>"

@@ -1,4 +1,4 @@
-"""Lines of the published pipeline's files, read with care: of each only what figures need is kept."""
+"""Read lines of the published pipeline's files, keeping only what the figures need."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CALLS: Final = {
     "unanswerable": "unanswerable",
     "unclear": "unclear",
 }
-"""The words of the user's first stage, and ours; `unclear` is ours alone."""
+"""The calls of the user's first stage in the pipeline and in birdenv. Only birdenv has `unclear`."""
 
 _TURN: Final = "prediction_turn_"
 _CALL: Final = "birdenv_call_turn_"
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class PublishedNotes:
-    """Notes that a reader should know about the files that were read."""
+    """Notes for the reader about the files that were read."""
 
     lines: list[str] = field(default_factory=list)
 
@@ -36,7 +36,7 @@ class PublishedNotes:
         self.lines.append(line)
 
     def about(self, names: Iterable[str], what: str) -> None:
-        """Say `what` of the tasks, if there are any."""
+        """Add a note that says `what` about the named tasks, if there are any."""
         told = list(names)
         if told:
             more = f" and {len(told) - 3} more" if len(told) > 3 else ""
@@ -45,9 +45,16 @@ class PublishedNotes:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One task in a result file. `status` is birdenv's of the episode, if it says it; `allowed` likewise.
+    """One task in a result file.
 
-    `questions` are the numbers of the turns at which the user was asked; `free` of them cost nothing.
+    Attributes:
+        passed: True if the verdict is a success.
+        message: the error message.
+        status: birdenv's status of the episode, if the file has it.
+        groups: the groups that the task belongs to.
+        questions: the numbers of the turns at which the user was asked.
+        allowed: the number of allowed questions, if it is known.
+        free: the number of questions that cost nothing.
     """
 
     passed: bool
@@ -60,27 +67,29 @@ class ResultRow:
 
     @property
     def is_fault(self) -> bool:
-        """Of the machine or the database, which the pipeline counts as the model's."""
+        """True for a fault of the machine or the database, which the pipeline counts as the model's."""
         return not self.passed and self.message.startswith(_FAULTS)
 
 
 def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | None:
-    """Return a file with verdicts, by `instance_id`; None if it is not there."""
+    """Return the rows of a file with verdicts by `instance_id`, or None if there is no such file."""
     return read_rows(path, notes, _result)
 
 
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
-    """Return what stage 1 of the user took each turn's question for, in our words ("" for anything else)."""
+    """Return the user's call at each turn in birdenv's words, or "" for an unknown call."""
     return read_rows(path, notes, _calls)
 
 
 def read_rows(
     path: Path, notes: PublishedNotes, keep: Callable[[Mapping[str, Any]], _T]
 ) -> dict[str, _T] | None:
-    """Return what `keep` makes of each line, by `instance_id`; None if there is no such file.
+    """Return the result of `keep` for each line by `instance_id`, or None if there is no such file.
 
-    A torn last line is left out, of a task that comes twice the last line counts; both are noted. Raises
-    `InputError` naming the first other line that is no record, or that `keep` objects to (`ValueError`).
+    An incomplete last line is ignored, and of several lines for a task the last counts; both are noted.
+
+    Raises:
+        InputError: another line is not a record, or `keep` raises a `ValueError`; the message names the line.
     """
     if not exists(path):
         return None
@@ -93,7 +102,7 @@ def read_rows(
             record = parse_json(line.decode("utf-8-sig", "replace"), str(path), line=number)
         except InputError:
             if not line.endswith(b"\n"):
-                notes.add(f"{path.name}: the last line is torn and was left out")
+                notes.add(f"{path.name}: the last line is incomplete and was left out")
                 continue
             raise
         name = record.get("instance_id") if isinstance(record, dict) else None
@@ -110,7 +119,7 @@ def read_rows(
 
 
 def record_groups(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the groups that a task is in, from its record; where it says nothing, from its id."""
+    """Return the groups that a task belongs to, from its record or, if that lacks a field, from its id."""
     name = str(record.get("instance_id", ""))
     by_id = "Management" if "_M_" in name else "Query"
     high_level = record.get("high_level")
@@ -150,7 +159,7 @@ def _result(record: Mapping[str, Any]) -> ResultRow:
 
 
 def _allowed(record: Mapping[str, Any]) -> int | None:
-    """Return how many questions were: the pipeline's first submission takes the last turn."""
+    """Return the number of allowed questions. The pipeline's first submission takes the last turn."""
     ours, max_turn = record.get("birdenv_max_questions"), record.get("max_turn")
     if isinstance(ours, int):
         return ours
@@ -166,7 +175,7 @@ def _turns(record: Mapping[str, Any], field: str = _TURN) -> dict[int, str]:
 
 
 def _is_question(text: str) -> bool:
-    """As the pipeline sees it: a closing tag before anything that looks like the next turn."""
+    """Return True if the pipeline takes the text for a question: it closes a tag before the next turn."""
     return "</s>" in text.partition(MARKER)[0]
 
 

@@ -1,11 +1,11 @@
-"""Reading results of the published c-Interact pipeline: its folder, and the file of its service (ADK).
+"""Read results of the published c-Interact pipeline: its folder, and the file of its service (ADK).
 
-Rows are matched by `instance_id`: the files are not aligned. `sql_results_debug` may hold all tasks or only
-those that failed at first, the follow-up files only some. What can be counted in spite of a fault is counted
-and noted.
+Rows are matched by `instance_id`, because the files are not aligned. `sql_results_debug` may hold all tasks
+or only those that failed at first; the follow-up files hold only some tasks. Faulty files are counted as far
+as possible, with a note.
 
-`eval_<mode>.json` of the tool-calling service does not say whether a phase was passed at once or after debug;
-the reward does, where it is one of the sums of the schedule.
+`eval_<mode>.json` of the tool-calling service does not say whether a phase was passed at once or after debug.
+The reward tells, if it is one of the sums of the schedule.
 """
 
 from __future__ import annotations
@@ -43,20 +43,23 @@ _ATTEMPTS: Final = {
     (True, True, 0.7): (_ADK_DEBUG, _ADK_DEBUG),
     (False, False, 0.0): ("", ""),
 }
-"""By phase 1, phase 2 and the reward: at which attempt each was passed."""
+"""The attempts at which the phases were passed, by phase 1 passed, phase 2 passed and the reward."""
 
 
 def read_adk_file(path: Path) -> OfficialResults:
-    """Return the results of the file. Raises `InputError` naming the first result that cannot be read.
+    """Return the results of the file.
 
-    A reward that fits no way of passing (a known fault of the service gives one phase's reward twice) is
-    replaced by what the two flags earn at least: at once for a whole phase that was rewarded twice, else
-    after debug.
+    A reward that does not fit the two flags (a known fault of the service gives one phase's reward twice) is
+    replaced by the lowest reward that the flags can earn: a first attempt if a whole phase was rewarded
+    twice, else a debug attempt.
+
+    Raises:
+        InputError: a result cannot be read; the message names it.
     """
     value = read_json(path)
     results = value.get("results") if isinstance(value, dict) else None
     if not isinstance(results, list):
-        raise InputError(f"{path}: expected a JSON object with a list `results`, as the service writes it")
+        raise InputError(f"{path}: expected a JSON object with a list `results`, as written by the service")
     notes = PublishedNotes()
     standings: dict[str, EpisodeScore] = {}
     twice: list[str] = []
@@ -81,7 +84,7 @@ def read_adk_file(path: Path) -> OfficialResults:
         standings[name] = EpisodeScore(name, "completed", passes, followed, _groups(name, result))
     notes.about(twice, "several results for one task, of which the last counts")
     notes.about(crashed, "crashed, counted as failed in N")
-    notes.about(odd, "the reward fits no way of passing the two phases; replaced by the least that they earn")
+    notes.about(odd, "the reward does not fit the phases passed; replaced by the lowest that they can earn")
     return OfficialResults(tuple(standings.values()), tuple(notes.lines))
 
 
@@ -118,8 +121,14 @@ _SUBMITTED = "sql_results.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class OfficialResults:
-    """The contents of result files. The means, and the user's `answers` by call, are None if they are
-    missing.
+    """The contents of result files.
+
+    Attributes:
+        standings: the score of each task.
+        notes: notes for the reader about the files.
+        questions_asked: the mean number of questions; None if it is not known.
+        questions_allowed: the mean number of allowed questions; None if it is not known.
+        answers: the number of the user's answers by call; None if it is not known.
     """
 
     standings: tuple[EpisodeScore, ...]
@@ -131,7 +140,7 @@ class OfficialResults:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A task's rows by stage, as far as it got: a follow-up counts only behind a phase 1 that was passed."""
+    """A task's rows by stage. A follow-up counts only if phase 1 was passed."""
 
     first: ResultRow | None
     debug: ResultRow | None
@@ -155,7 +164,7 @@ class _Task:
 
     @property
     def status(self) -> str:
-        """Return birdenv's own word for the episode, else a fault where the last verdict was one."""
+        """The episode's status in birdenv if the file has it, or else `infra_error` or `completed`."""
         if not self.rows:
             return "infra_error"
         last = self.rows[-1]
@@ -167,12 +176,12 @@ def _passed(row: ResultRow | None) -> bool:
 
 
 def is_stage_folder(folder: Path) -> bool:
-    """Return whether a result file of the pipeline is there."""
+    """Return True if the folder contains a result file of the pipeline."""
     return any(exists(folder / name) for name in (*_FILES, _SUBMITTED))
 
 
 def official_folder(path: Path) -> Path:
-    """Return the folder of result files that a folder names: itself, a run's, or those of the latest run."""
+    """Return the folder of result files for a path: the path itself, or the official folder of a run."""
     is_of_runs = exists(path / "latest") or next(path.glob("run-*/config.json"), None) is not None
     folder = (run_folder(path) if is_of_runs else path) / OFFICIAL_FOLDER
     return folder if exists(folder) else folder.parent
@@ -181,19 +190,20 @@ def official_folder(path: Path) -> Path:
 def read_stage_folder(folder: Path) -> OfficialResults:
     """Return the results of a folder `results/patience_<p>/<model>`, or of a run's `private_official`.
 
-    Raises `InputError` where the first stage was not evaluated, and naming a line that is damaged (other than
-    a torn last one) or has no verdict.
+    Raises:
+        InputError: the first stage was not evaluated, or a line is damaged (other than an incomplete last
+            line) or has no verdict.
     """
     notes = PublishedNotes()
     found = {name: read_results(folder / name, notes) for name in _FILES}
     first = found[_FIRST]
     if first is None:
         raise InputError(
-            f"{folder / _FIRST}: no such file; let the pipeline evaluate {_SUBMITTED}, or name another folder"
+            f"{folder / _FIRST}: no such file; let the pipeline evaluate {_SUBMITTED}, or give another folder"
         )
     for name, rows in found.items():
         if rows is None:
-            notes.add(f"{name} is not there: nothing counts as passed at that stage")
+            notes.add(f"{name} is missing: no task counts as passed at that stage")
     submitted = read_rows(folder / _SUBMITTED, notes, record_groups) or {}
     stages = [rows or {} for rows in found.values()]
     names = list(dict.fromkeys([*first, *submitted]))
@@ -211,8 +221,8 @@ def read_stage_folder(folder: Path) -> OfficialResults:
     _note(notes, tasks, stages)
     if "_fu" in str(folder.resolve()) and not any(row.status for row in first.values()):
         notes.add(
-            "the path has `_fu` in it: the pipeline's evaluator takes every file of such a folder for "
-            "follow-ups"
+            "the path contains `_fu`: the pipeline's evaluator takes every file in such a folder for a "
+            "follow-up"
         )
     answers = _answers(folder, tasks, notes)
     asked, allowed = _questions(list(tasks.values()))
@@ -222,7 +232,7 @@ def read_stage_folder(folder: Path) -> OfficialResults:
 def _note(
     notes: PublishedNotes, tasks: Mapping[str, _Task], stages: Sequence[Mapping[str, ResultRow]]
 ) -> None:
-    """Say what the counts do not show."""
+    """Add notes about what the counts do not show."""
     first, debug, follow_up, follow_up_debug = stages
     notes.about([n for n in tasks if n not in first], f"no verdict in {_FIRST}, counted as not passed there")
     strange = {**debug, **follow_up, **follow_up_debug}.keys() - tasks.keys()
@@ -237,7 +247,7 @@ def _note(
 
 
 def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
-    """Return asked and allowed, means over the tasks that were played."""
+    """Return the mean numbers of asked and allowed questions over the played tasks."""
     played = [task.rows for task in tasks if task.rows and task.status != "skipped"]
     limits = [rows[0].allowed for rows in played]
     allowed = [limit for limit in limits if limit is not None]
@@ -248,9 +258,7 @@ def _questions(tasks: Sequence[_Task]) -> tuple[float | None, float | None]:
 
 
 def _answers(folder: Path, tasks: Mapping[str, _Task], notes: PublishedNotes) -> dict[str, int] | None:
-    """Return the user's calls. The pipeline also asks its user about the SQL of the last turn: not
-    counted.
-    """
+    """Return the user's answers by call. Calls about the SQL of the last turn are not questions."""
     file = folder / "user_1_interaction.jsonl"
     calls = read_calls(file, notes)
     if calls is None:
@@ -262,5 +270,5 @@ def _answers(folder: Path, tasks: Mapping[str, _Task], notes: PublishedNotes) ->
         if name in tasks and any(number in row.questions for row in tasks[name].rows)
     )
     if count[""]:
-        notes.add(f"{file.name}: {count['']} answer(s) to questions are none of the three calls")
+        notes.add(f"{file.name}: {count['']} answer(s) to questions are not one of the three calls")
     return {call: count[call] for call in CALLS.values() if count[call] or call != "unclear"}

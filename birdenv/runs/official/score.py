@@ -1,6 +1,6 @@
 """The published score of result files: (0.7a + 0.5b + 0.3c + 0.2d) / N over all tasks (BIRD-Interact §5).
 
-Files without verdicts can be graded: every attempt is played again.
+Files without verdicts can be graded by playing every attempt again.
 """
 
 from __future__ import annotations
@@ -39,19 +39,19 @@ from birdenv.tasks.interact.official_score import (
 def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings: Any) -> OfficialScore:
     """Grade the attempts of a result folder, and score them over all tasks.
 
-    Verdicts that the files may hold are not looked at. A task without an attempt counts as failed.
+    Verdicts in the files are ignored. A task without an attempt counts as failed.
 
     Args:
         path: the folder of `sql_results*.jsonl`, one of these files, or a run with official files.
-        records: the task records, from which the groups come.
-        **settings: those of the game `c-interact`: data, databases, profile.
+        records: the task records, which define the groups.
+        **settings: settings of the game `c-interact`: data, databases, profile.
 
     Raises:
         InputError: the files, the tasks or the databases cannot be used.
     """
     path = official_folder(path) if is_directory(path) else path
     if not any((path if is_directory(path) else path.parent).glob("sql_results*.jsonl")):
-        raise InputError(f"{path}: no sql_results*.jsonl there, so there is nothing to grade")
+        raise InputError(f"{path} contains no sql_results*.jsonl, so there is nothing to grade")
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always")
         played = run_episodes("c-interact", f"predictions:{path}", **settings)
@@ -76,10 +76,10 @@ class OfficialScore:
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """Return all figures, without the path, so that the same files give the same bytes.
+        """Return all figures as a JSON object, without the path, which is the same for equal files.
 
-        `official` is `official_figures`; a run of birdenv has the same in its `overall.json`. Groups are over
-        all of their tasks, too.
+        `official` holds `official_figures`, as in the `overall.json` of a run. Figures of groups are over all
+        tasks of the group, too.
         """
         results = self.results
         groups = {f"by_{kind}": group_figures(results.standings, kind) for kind in GROUPS}
@@ -93,7 +93,7 @@ class OfficialScore:
         }
 
     def text(self) -> str:
-        """Return the figures as text for people."""
+        """Return the figures as text."""
         made = self.to_json()
         lines = [rule("="), "c-Interact, official score", rule("=")]
         lines += [*official_lines(made["official"]), *rate_lines(made["official"])]
@@ -112,10 +112,14 @@ class OfficialScore:
 def score_official(path: Path, tasks: Sequence[Mapping[str, Any]] | None = None) -> OfficialScore:
     """Read the result files of the pipeline, of the service, or of a run of birdenv.
 
-    `path` is a folder of stage files, an `eval_<mode>.json` or its folder, or a run folder with official
-    files. `tasks` are the records of all tasks that should be there: N is their number, what has no result
-    was not played (`skipped`) and counts as failed, and groups come from them. Raises `InputError` where
-    nothing is found, or too much.
+    Args:
+        path: a folder of stage files, an `eval_<mode>.json` or its folder, or a run folder with official
+            files.
+        tasks: the records of all tasks that should have a result. They define N and the groups; a task
+            without a result is `skipped` and counts as failed.
+
+    Raises:
+        InputError: no results are found, or several kinds of results.
     """
     place, results = _read(path)
     return OfficialScore(place, results if tasks is None else _among(results, tasks, place))
@@ -129,19 +133,23 @@ def _read(path: Path) -> tuple[Path, OfficialResults]:
     folder = official_folder(path)
     if is_directory(folder / "repeat_0"):
         raise InputError(
-            f"{folder} holds a folder for each repeat of a run; name one, as {folder / 'repeat_0'}"
+            f"{folder} contains a folder for each repeat of a run; give one of them, such as "
+            f"{folder / 'repeat_0'}"
         )
     of_service = sorted(folder.glob("eval_*.json"))
     if is_stage_folder(folder) and of_service:
-        raise InputError(f"{folder} holds stage files and {of_service[0].name}; name the latter to score it")
+        raise InputError(
+            f"{folder} contains stage files and {of_service[0].name}; give that file to score it"
+        )
     if len(of_service) > 1:
-        raise InputError(f"{folder} holds {' and '.join(file.name for file in of_service)}; name one of them")
+        names = " and ".join(file.name for file in of_service)
+        raise InputError(f"{folder} contains {names}; give one of these files")
     if of_service:
         return of_service[0], read_adk_file(of_service[0])
     if not is_stage_folder(folder):
         raise InputError(
-            f"{path}: no sql_results_output_with_status.jsonl and no eval_<mode>.json there; for a run of "
-            "birdenv, play it with --official-files"
+            f"{path} contains no sql_results_output_with_status.jsonl and no eval_<mode>.json; to score a "
+            "run of birdenv, play it with --official-files"
         )
     return folder, read_stage_folder(folder)
 
@@ -152,7 +160,7 @@ def _among(results: OfficialResults, tasks: Sequence[Mapping[str, Any]], where: 
     strange = sorted(found.keys() - groups.keys())
     if strange:
         raise InputError(
-            f"{where}: {strange[0]} is not among the tasks of --data; name the file it was run on"
+            f"{where}: {strange[0]} is not among the tasks of --data; give the task file of these results"
         )
     notes = PublishedNotes(list(results.notes))
     notes.about([n for n in groups if n not in found], "no result for a task of --data, counted as failed")

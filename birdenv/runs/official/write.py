@@ -1,26 +1,26 @@
-"""A run as the result folder of the published c-Interact pipeline (BIRD-Interact `bird_interact_conv`).
+"""Write a run as the result folder of the published c-Interact pipeline (BIRD-Interact `bird_interact_conv`).
 
-Nine interaction files: what the system and the two stages of the user (1: what a question is taken for, 2:
-the answer) were told and said. Eight result files: the SQL of each stage, and the same with its verdict. Each
-line is the task's record, ground truth included, with the pipeline's fields:
+There are nine interaction files, with the prompts and answers of the system and of the user's two stages (1:
+classify the question, 2: answer it), and eight result files, with the SQL of each stage, without and with the
+verdict. Each line is the task's record, including ground truth, with the pipeline's fields:
 
-* `prompt_turn_<i>`: what the seat had been sent by turn i, word for word, with an empty line between two
-  messages: its instruction, then what it said itself and what it was told;
-* `prediction_turn_<i>`: what came back, in the pipeline's markup;
+* `prompt_turn_<i>`: everything that the seat had been sent by turn i, word for word, with an empty line
+  between messages: its instruction, then its own messages and the replies;
+* `prediction_turn_<i>`: the answer in the pipeline's markup;
 * `max_turn`: the published formula, counted ambiguities + patience;
 * `final_turn`: the last turn of the stage; `error_flg`: the episode broke off; `Terminate_flg`: SQL was
   submitted;
-* `pred_sqls`, `status` (success, failed), `error_msg` in the pipeline's words where it has any;
-* in the user's files, of a user with a language model: the messages that the stage's last call sent, word for
-  word, and the raw answer; an empty prompt where no model was asked in this stage;
-* ours: `birdenv_status`, the episode's status in `runs.jsonl`, which tells a fault of the benchmark or of the
-  machine from a wrong answer; `birdenv_max_questions`, the questions that the profile allowed, and
-  `birdenv_free_questions`, those that cost none of them, because the user asked back;
-  `birdenv_call_turn_<i>`, what the user took a question for, where the raw answer says it in other words.
+* `pred_sqls`, `status` (success, failed), and `error_msg` in the pipeline's words if it has any;
+* in the files of a user with a language model: the messages of the stage's last call, word for word, and the
+  raw answer; the prompt is empty if the stage called no model;
+* birdenv's own fields: `birdenv_status`, the episode's status in `runs.jsonl`, which distinguishes a fault of
+  the benchmark or the machine from a wrong answer; `birdenv_max_questions`, the number of questions that the
+  profile allowed; `birdenv_free_questions`, the number of questions that cost nothing because the user asked
+  back; `birdenv_call_turn_<i>`, the user's call, if the raw answer says it in other words.
 
-`sql_results` and `sql_results_debug` hold all tasks, `sql_results_fu` those that reached their follow-up,
-`sql_results_fu_debug` those of them that failed it at first. A user without a language model is one player,
-so that both of its stages have the prompts that this player was sent.
+`sql_results` and `sql_results_debug` hold all tasks, `sql_results_fu` the tasks that reached their follow-up,
+and `sql_results_fu_debug` those that failed its first attempt. A user without a language model is one player,
+so both of its stages have the prompts of this player.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from birdenv.tasks.interact.measures import passed
 from birdenv.tasks.sql.markup_reading import fence_of
 
 OFFICIAL_FOLDER = "private_official"
-"""In the run folder; private like `private.jsonl`, for its files hold the gold."""
+"""The folder of the official files in a run folder. It is private, because the files hold the gold."""
 
 STAGES: Mapping[str, tuple[int, str]] = {
     "sql_results": (1, "first"),
@@ -50,11 +50,11 @@ STAGES: Mapping[str, tuple[int, str]] = {
     "sql_results_fu": (2, "first"),
     "sql_results_fu_debug": (2, "debug"),
 }
-"""The pipeline's names of the result files, and the attempts that they are about."""
+"""The pipeline's names of the result files, with the phase and attempt of each."""
 
 _EXECUTION_ERROR = "[exec_err_flg] - Execution_Error: "
 _RESET_ERROR = "DB reset error: "
-_NO_SQL = "ERROR!"  # what the pipeline takes for the SQL of an answer that has none
+_NO_SQL = "ERROR!"  # the pipeline's placeholder for an answer without SQL
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,15 +71,16 @@ _Rows = Iterator[dict[str, Any]]
 def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1) -> Path:
     """Write the seventeen files of a finished run, and return their folder.
 
-    They come from the stored records and the task file alone, the same bytes each time. Where every task was
-    played several times, each repeat has a folder of its own in there. Raises `InputError` if an episode is
-    missing, or if the run allowed `execute_sql`, for which the pipeline has no place.
+    The files depend only on the stored records and the task file. If every task was played several times,
+    each repeat has a folder of its own.
+
+    Raises:
+        InputError: an episode is missing, or the run allowed `execute_sql`, which the pipeline cannot record.
     """
     tasks_played = cast(InteractTasks, arena._tasks)
     if getattr(arena.settings, "execute_sql", False):
         raise InputError(
-            "the official files have no place for SQL that was only tried: leave out --execute-sql or "
-            "--official-files"
+            "official files cannot hold exploratory SQL: leave out --execute-sql or --official-files"
         )
     tasks = {record["instance_id"]: record for record in read_records(tasks_played.data_file)}
     runs, private = directory.read("runs"), directory.read("private")
@@ -90,7 +91,7 @@ def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1
         for instance_id in arena.ids:
             name = episode_name(instance_id, repeat)
             if name not in runs or name not in private:
-                raise InputError(f"{directory.path}: {name} is not finished; finish it with --resume first")
+                raise InputError(f"{directory.path}: {name} is not finished; finish the run with --resume")
             run, where = runs[name], f"{directory.path}: {name}"
             dialogue = read_dialogue(
                 run,
@@ -138,7 +139,7 @@ def _system(episode: _Episode) -> _Rows:
 
 
 def _last_of_system(part: str) -> Callable[[_Episode], _Rows]:
-    """Return the last turn of each task, on its way to the model (`prompt`) or back (`response`)."""
+    """Return a function that yields the last turn of a task with its `prompt` or its `response`."""
 
     def rows(episode: _Episode) -> _Rows:
         turns = episode.dialogue.turns
@@ -198,8 +199,9 @@ def _results(stage: str, *, with_status: bool) -> Callable[[_Episode], _Rows]:
 
 
 def _outcome(episode: _Episode, phase: int, attempt: str) -> tuple[int, str, str, str]:
-    """Return turns until then, the SQL, success or failed, and the message. What passed at first stands in
-    debug.
+    """Return the number of turns, the SQL, success or failed, and the message of an attempt.
+
+    If the first attempt passed, the debug attempt repeats it.
     """
     made = episode.dialogue.attempts
     if attempt == "debug" and (phase, attempt) not in made and passed(episode.run, phase, "first"):

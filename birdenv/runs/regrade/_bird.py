@@ -1,4 +1,4 @@
-"""Grading the submissions of a stored BIRD run again, without playing."""
+"""Grade the submissions of a stored BIRD run again, without playing."""
 
 from __future__ import annotations
 
@@ -23,8 +23,16 @@ _NOT_RATED = UNRATED | {"gold_error"}
 
 @dataclass(frozen=True, slots=True)
 class BirdRegrade:
-    """What grading again found: records of episodes, `played` and `now`, each with `ex`, `ex_bird` and
-    `status`."""
+    """A BIRD run that was graded again.
+
+    Attributes:
+        played: the recorded `ex`, `ex_bird` and `status` of each episode.
+        now: the new values and the reason, by episode.
+        clean: True if EX was computed on cleaned SQL.
+        fail_doubtful: True if doubtful passes failed.
+        changes: descriptions of the data that have changed since the run.
+        left_out: the episodes whose task is no longer in the task file.
+    """
 
     played: Mapping[str, Mapping[str, Any]]
     now: Mapping[str, Mapping[str, Any]]
@@ -35,7 +43,7 @@ class BirdRegrade:
 
     @property
     def different(self) -> list[str]:
-        """Return episodes whose EX or EX by the set rule is another now."""
+        """The episodes whose EX or EX by the set rule has changed."""
         return [
             name
             for name, now in self.now.items()
@@ -53,9 +61,10 @@ def regrade_bird(
     fail_doubtful: bool = False,
     parallel: int = 1,
 ) -> BirdRegrade:
-    """Grade a stored run again: EX (cleaned if `clean`, or if the run was played so), and EX by the set rule.
+    """Grade a stored run again by EX and by EX with the set rule.
 
-    Paths, changed data and `fail_doubtful` are treated as in `regrade_interact`.
+    EX is computed on cleaned SQL with `clean`, or if the run was played so. Paths, changed data and
+    `fail_doubtful` have the same meaning as in `regrade_interact`.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
@@ -115,7 +124,7 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
-    """Return EX as played and now, the tasks that differ, and notes. Only `reasons` are private."""
+    """Return EX as played and now, the tasks that differ, and notes. Only the reasons are private."""
     cleaned = ", cleaned" if regrade.clean else ""
     doubtful = ", with fail_doubtful" if regrade.fail_doubtful else ""
     lines = [rule("="), f"BIRD, graded again{doubtful}", rule("=")]

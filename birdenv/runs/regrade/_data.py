@@ -1,4 +1,4 @@
-"""A stored run's data (where they are, whether they are still the same), and what its agent submitted."""
+"""The data of a stored run (where they are, whether they have changed), and the agent's submissions."""
 
 from __future__ import annotations
 
@@ -14,13 +14,20 @@ from birdenv.tasks import SYSTEM
 from birdenv.tasks.a_interact import COSTS, MALFORMED_COST
 from birdenv.tasks.c_interact import AttemptName
 
-_NEVER_SUBMITTED = "malformed"  # an action that counted as an attempt, and was no submission
+_NEVER_SUBMITTED = "malformed"  # the status of an action that counted as an attempt without a submission
 
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One attempt as it was played. `sql` is empty for an action that only counted as an attempt; in
-    a-Interact, `is_last` says that the budget did not pay for it, so that it ended the episode."""
+    """One attempt as it was played.
+
+    Attributes:
+        phase: the phase of the attempt.
+        attempt: the name or number of the attempt in its phase.
+        sql: the submitted SQL; empty for an action that counted as an attempt without a submission.
+        status: the verdict as played.
+        is_last: True if the attempt exceeded the budget of a-Interact, which ended the episode.
+    """
 
     phase: int
     attempt: AttemptName
@@ -36,7 +43,8 @@ class Submission:
 def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]:
     """Return the attempts of a record of `runs.jsonl`, in order, with their SQL.
 
-    Raises `InputError`, naming `where`, if its attempts and its transcript do not belong together.
+    Raises:
+        InputError: attempts and transcript do not fit together; the message names `where`.
     """
     try:
         attempts = [(a["phase"], a["attempt"], a["status"]) for a in run["attempts"]]
@@ -50,7 +58,7 @@ def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]
     except (AttributeError, KeyError, TypeError):
         raise InputError(f"{where}: not the record of an episode of BIRD-Interact") from None
     if len(texts) != sum(status != _NEVER_SUBMITTED for *_, status in attempts):
-        raise InputError(f"{where}: {len(texts)} submissions in the transcript do not fit its attempts")
+        raise InputError(f"{where}: the {len(texts)} submissions in the transcript do not fit the attempts")
     remaining = iter(texts)
     return tuple(
         Submission(
@@ -65,26 +73,28 @@ def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]
 
 
 def _overspent(run: Mapping[str, Any]) -> bool:
-    """Return whether the calls of an a-Interact episode cost more than its budget, as only its end can."""
+    """Return True if the calls of an a-Interact episode cost more than its budget."""
     spent = sum(COSTS[kind] * count for kind, count in run["calls"].items())
     spent += MALFORMED_COST * run["malformed"]
     return bool(round(10 * spent) > 10 * run["budget"])
 
 
 def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | None) -> Path:
-    """Return the path that was given, or that the run was played with; `InputError` where there is
-    nothing.
+    """Return the given path, or else the path in the run's configuration.
+
+    Raises:
+        InputError: no path is given, and the configured path no longer exists.
     """
     if given is not None:
         return given
     path = Path(str(config.get(key, "")))
     if key not in config or not exists(path):
-        raise InputError(f"the run's {key} ({path}) no longer exists; say where it is with {option}")
+        raise InputError(f"the run's {key} ({path}) no longer exists; give its new place with {option}")
     return path
 
 
 def limits_of(config: Mapping[str, Any]) -> Limits:
-    """Return the limits that the run was graded under."""
+    """Return the limits under which the run was graded."""
     seconds = config.get("sql_timeout_s")
     return Limits(seconds=float(seconds)) if isinstance(seconds, int | float) else Limits()
 
@@ -97,12 +107,16 @@ def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
 def check_unchanged(
     config: Mapping[str, Any], data_file: Path, source: DatabaseSource, names: Iterable[str], allowed: bool
 ) -> list[str]:
-    """Return what has changed since the run, in words; `InputError` that says so unless that is `allowed`."""
+    """Return descriptions of the data that have changed since the run.
+
+    Raises:
+        InputError: data have changed, and this is not `allowed`.
+    """
     changes = changes_since(config, data_file, source, names)
     if changes and not allowed:
         raise InputError(
             f"the data have changed since the run: {'; '.join(changes)}. The verdicts would be about other "
-            "data: name the old ones (see --help), or accept that with --allow-changed"
+            "data: give the old data (see --help), or accept the changes with --allow-changed"
         )
     return changes
 
@@ -110,7 +124,7 @@ def check_unchanged(
 def changes_since(
     config: Mapping[str, Any], data_file: Path, source: DatabaseSource, names: Iterable[str]
 ) -> list[str]:
-    """By the digests in `config.json`."""
+    """Return descriptions of the data whose digests differ from those in `config.json`."""
     changes = []
     if file_digest(data_file) != config.get("data_sha256"):
         changes.append(f"the task file {data_file}")
@@ -127,6 +141,6 @@ def changes_since(
 
 
 def data_notes(changes: Sequence[str], left_out: Sequence[str]) -> list[str]:
-    """Return the last lines of a report: what has changed since the run, and what is no longer there."""
+    """Return the last lines of a report: data that have changed since the run, and tasks that are missing."""
     lines = [f"Changed since the run: {'; '.join(changes)}"] if changes else []
-    return lines + ([f"Not in the task file any more, left out: {', '.join(left_out)}"] if left_out else [])
+    return lines + ([f"Left out, no longer in the task file: {', '.join(left_out)}"] if left_out else [])

@@ -1,8 +1,8 @@
-"""Grading the submissions of a stored run of BIRD-Interact again, under several profiles, without playing.
+"""Grade the submissions of a stored run of BIRD-Interact again, under several profiles, without playing.
 
-What was submitted is judged; what the agent would have done after another verdict nobody knows. Where a
-profile's verdict leads to something that was never played (a debug attempt, phase 2), that counts as not
-passed, and the episode as cut short: the profile's figures are then lower bounds.
+Only recorded submissions are judged. What the agent would have done after another verdict is unknown. If a
+profile's verdict leads to a step that was never played (a debug attempt, phase 2), that step counts as not
+passed and the episode as cut short; the profile's figures are then lower bounds.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A column of the table: passes by phase, first and after debug, over the tasks that count.
+    """A column of the table: the passes by phase, at the first attempt and in all, over the rated tasks.
 
-    Phase 2 is over the tasks less those whose follow-up has no gold. `cut_short`: episodes whose end under
-    this profile was never played. In a-Interact, where every attempt is worth the same, all count as first.
+    Phase 2 counts over the `followed` tasks, whose follow-up has a gold. `cut_short` is the number of
+    episodes whose end under this profile was never played. In a-Interact all attempts are worth the same and
+    count as first attempts.
     """
 
     tasks: int
@@ -63,8 +64,8 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A submission that is judged differently; verdicts by profile, `AS_PLAYED` among them. A profile that
-    does not get to this submission has none."""
+    """A submission with different verdicts, by profile and `AS_PLAYED`. Profiles that do not reach the
+    submission are left out."""
 
     episode: str
     phase: int
@@ -74,24 +75,34 @@ class Disagreement:
 
 @dataclass(frozen=True, slots=True)
 class Regrade:
-    """The result of grading again."""
+    """A run of BIRD-Interact that was graded again.
+
+    Attributes:
+        figures: the figures by profile, and `AS_PLAYED`.
+        disagreements: the submissions with different verdicts.
+        cut_short: why episodes are cut short, by profile and episode.
+        changes: descriptions of the data that have changed since the run.
+        game: the name of the game.
+        played_profile: the profile of the run.
+        fail_doubtful: True if doubtful passes failed.
+        submissions: the number of submissions.
+        left_out: the episodes whose task is no longer in the task file.
+    """
 
     figures: Mapping[str, Figures]
     disagreements: tuple[Disagreement, ...]
     cut_short: Mapping[str, Mapping[str, str]]
-    """Why, by profile and episode."""
     changes: tuple[str, ...]
     game: str
     played_profile: str
     fail_doubtful: bool
     submissions: int
     left_out: tuple[str, ...]
-    """Episodes whose task is not in the task file any more."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Replay:
-    """An episode as a profile judges it. `passes` are (phase, attempt)."""
+    """An episode as a profile judges it. `passes` holds pairs of phase and attempt."""
 
     passes: frozenset[_Place]
     verdicts: Mapping[_Place, Verdict]
@@ -119,9 +130,17 @@ def regrade_interact(
 ) -> Regrade:
     """Grade a stored run of c-Interact or a-Interact again.
 
-    `folder` and `task_file` replace those of the run. Doubtful passes fail under the profile `strict` if
-    `fail_doubtful` is given, or if the run had it. Raises `InputError` if data are missing or, unless
-    `allow_changed`, have changed.
+    Args:
+        directory: the run.
+        profiles: the profiles under which to grade.
+        folder: the folder of the databases, if it has moved.
+        task_file: the task file, if it has moved.
+        allow_changed: True to grade although data have changed since the run.
+        fail_doubtful: True to fail doubtful passes under the profile `strict`; also true if the run had it.
+        parallel: number of episodes graded at the same time.
+
+    Raises:
+        InputError: data are missing, or have changed and `allow_changed` is false.
     """
     config = directory.read_config(hint="")
     fail_doubtful = fail_doubtful or bool(config.get("fail_doubtful"))
@@ -180,7 +199,7 @@ def regrade_interact(
 
 
 def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission], judge: _Judge) -> _Replay:
-    """Return the episode's way under one profile, as far as it was played."""
+    """Return an episode under a profile, as far as it was played."""
     verdicts: dict[_Place, Verdict] = {}
     passes: dict[_Place, None] = {}
     accepted: str | None = None
@@ -211,9 +230,7 @@ def _replay(task: CInteractTask, profile: Profile, played: Sequence[Submission],
 
 
 def _missing(phase: int, submitted: Sequence[Submission], played: Sequence[Submission]) -> str:
-    """Return what the run never played because its own verdicts were others; empty if the agent had its
-    chance.
-    """
+    """Return which step was never played because the run's own verdict differed, or an empty text."""
     last = submitted[-1] if submitted else None
     if last is not None and last.passed and last.attempt == "first":
         return f"its first attempt in phase {phase} fails, and the debug attempt was never made"
@@ -255,9 +272,7 @@ def _figures(episodes: Iterable[tuple[Mapping[str, Any], _Replay]]) -> Figures:
 def _disagreements(
     played: Mapping[str, Sequence[Submission]], by_profile: Mapping[str, Mapping[str, _Replay]]
 ) -> Iterable[Disagreement]:
-    """Return submissions that some pass and others do not, and those that pass only by a hole of the
-    rules.
-    """
+    """Yield the submissions whose verdicts differ, and those that exploit a gap in a profile's rules."""
     for name, submissions in played.items():
         for submission in submissions:
             place = (submission.phase, submission.attempt)

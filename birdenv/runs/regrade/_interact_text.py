@@ -1,4 +1,4 @@
-"""What regrading c-Interact or a-Interact found, for people and for machines."""
+"""The text and the JSON record of regrading c-Interact or a-Interact."""
 
 from __future__ import annotations
 
@@ -21,16 +21,14 @@ _ROWS: Final = {
     "a-interact": (("Phase 1", "phase_1", "tasks"), ("Phase 2", "phase_2", "followed")),
 }
 _CUT_SHORT: Final = (
-    "Cut short: under that profile the episode goes on where it was never played (another attempt, or\n"
-    "phase 2, after another verdict). Nobody knows what the agent would have done: it counts as not passed,\n"
-    "so the profile's figures are lower bounds."
+    "Cut short: under that profile the episode would continue beyond the recorded dialogue (with another\n"
+    "attempt or phase 2, after another verdict). What the agent would have done is unknown and counts as\n"
+    "not passed, so the profile's figures are lower bounds."
 )
 
 
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """Return the table, the submissions that are judged differently, and notes. Only `reasons` are
-    private.
-    """
+    """Return the table, the submissions with different verdicts, and notes. Only the reasons are private."""
     columns = list(regrade.figures)
     title = f"{regrade.game}, graded again (played under {regrade.played_profile})"
     lines = [rule("="), title, *(["strict with fail_doubtful"] if regrade.fail_doubtful else []), rule("=")]
@@ -72,9 +70,7 @@ def regrade_record(regrade: Regrade) -> dict[str, Any]:
 
 
 def _figures(regrade: Regrade, column: str) -> dict[str, Any]:
-    """Return the figures of a profile; in a-Interact without first attempts, which earn no more than
-    others.
-    """
+    """Return the figures of a profile. In a-Interact, first attempts have no figures of their own."""
     found = asdict(regrade.figures[column])
     if regrade.game == "a-interact":
         del found["phase_1_first"], found["phase_2_first"]

@@ -1,4 +1,4 @@
-"""Summaries of runs: their figures, repeats, comparisons of runs."""
+"""Summaries of runs: figures, repeats, and comparisons of runs."""
 
 from birdenv.runs.summaries._comparison import RunComparison, compare, run_letter
 from birdenv.runs.summaries._comparison_text import comparison_text

@@ -1,7 +1,7 @@
-"""Runs side by side on the same tasks: what differs, by how much, and whether chance explains it.
+"""Compare runs on the same tasks: what differs, by how much, and whether chance explains it.
 
-Every figure is worked out on the tasks that all runs rate, and every later run is held against the first,
-task by task. With repeats a task counts with its mean.
+Every figure is computed on the tasks that all runs rate, and every later run is compared with the first, task
+by task. With repeats, the mean over a task's episodes counts.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from birdenv.statistics import Interval, bootstrap_test, mcnemar, paired_differe
 from birdenv.users.identity import changed_facts
 
 MCNEMAR = "McNemar's test, exact"
-"""The test of a rate of tasks that both runs played once: a task is solved by one, both or neither."""
+"""The test for rates if both runs played each task once."""
 
 _SETTINGS = (
     "agent_options",
@@ -36,15 +36,24 @@ _SETTINGS = (
     "sql_timeout_s",
     "user",
 )
-"""Settings of any game that may differ, for that may be what is compared; the comparison says so."""
+"""Settings that may differ, because they may be the subject of the comparison. The notes mention them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """One measure of run `run` (by number, from 1) less that of run 0, over the same tasks.
+    """The difference between a later run and the first run in one measure, over the same tasks.
 
-    `better` and `worse` name the tasks on which the later run did better and worse. `test` is how
-    `p_over_tasks` was made; `p_over_databases` is of the bootstrap. None where nothing varies.
+    Attributes:
+        measure: the measure.
+        run: the number of the later run, from 1.
+        value: the mean of the later run minus the mean of the first.
+        over_tasks: the interval over tasks; None if the values do not vary.
+        over_databases: the bootstrap interval over databases; None if the values do not vary.
+        p_over_tasks: the p value over tasks, by `test`.
+        p_over_databases: the p value of the bootstrap over databases.
+        test: the name of the test over tasks.
+        better: the tasks on which the later run did better.
+        worse: the tasks on which the later run did worse.
     """
 
     measure: Measure
@@ -76,7 +85,16 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """`figures[i]` are the estimates of `runs[i]` over the compared tasks; `notes` say what differs."""
+    """A comparison of runs.
+
+    Attributes:
+        runs: the compared runs.
+        tasks: the tasks that all runs rate.
+        databases: the number of databases of these tasks.
+        notes: sentences about settings and data that differ.
+        figures: the estimates of each run over these tasks.
+        differences: the differences of each later run from the first, by measure.
+    """
 
     runs: tuple[RecordedRun, ...]
     tasks: tuple[str, ...]
@@ -119,10 +137,16 @@ def run_letter(number: int) -> str:
 
 
 def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> RunComparison:
-    """Hold every later run against the first.
+    """Compare every later run with the first.
 
-    Raises `InputError` if the games differ, if no task is rated in all runs, and, unless `allow_different`,
-    if the data, the grader or the tasks differ or a run is not finished; with it the common tasks count.
+    Args:
+        runs: at least two runs.
+        allow_different: True to compare the common tasks even if data, grader or tasks differ or a run is
+            not finished.
+
+    Raises:
+        InputError: the games differ, no task is rated in all runs, or the runs differ in a way that
+            `allow_different` would allow.
     """
     first, *others = runs
     letters = [run_letter(number) for number in range(len(runs))]
@@ -138,8 +162,8 @@ def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> Ru
     ]
     if notes and not allow_different:
         raise InputError(
-            f"these runs cannot be compared: {'; '.join(notes)}. To compare the tasks that they share all "
-            "the same: --allow-different"
+            f"these runs cannot be compared: {'; '.join(notes)}. To compare the tasks that they share "
+            "anyway, use --allow-different"
         )
     for letter, other in zip(letters[1:], others, strict=True):
         notes += [f"A and {letter} differ in the setting {what}" for what in _settings(first, other)]
@@ -150,9 +174,7 @@ def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> Ru
 
 
 def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
-    """Return what makes two runs of one game answers to different questions: data, databases, grader,
-    tasks.
-    """
+    """Return the differences in data, databases, grader or tasks that make two runs incomparable."""
     differences = []
     if a.config.get("data_sha256") != b.config.get("data_sha256"):
         differences.append("the task file (data_sha256)")
@@ -170,7 +192,7 @@ def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
 
 
 def _changed(a: Any, b: Any) -> list[str]:
-    """Return databases that both name, with other digests."""
+    """Return the databases that have different digests in the two runs."""
     if not isinstance(a, dict) or not isinstance(b, dict):
         return [] if a == b else ["all databases"]
     return sorted(name for name in a.keys() & b.keys() if a[name] != b[name])
@@ -186,7 +208,7 @@ def _settings(a: RecordedRun, b: RecordedRun) -> list[str]:
 
 
 def _different_users(a: RecordedRun, b: RecordedRun, letter: str) -> list[str]:
-    """Return a line for each run that had another user than the first, which makes scores incomparable."""
+    """Return a line if a run had another user than the first, which makes their scores incomparable."""
     one, other = a.config.get("user_facts"), b.config.get("user_facts")
     if one == other:
         return []
@@ -197,7 +219,7 @@ def _different_users(a: RecordedRun, b: RecordedRun, letter: str) -> list[str]:
 
 
 def _common_tasks(runs: Sequence[RecordedRun]) -> tuple[tuple[str, ...], list[str]]:
-    """Return tasks of the first run that every run rates, and what that leaves out."""
+    """Return the tasks that every run rates, in the order of the first run, and a note on excluded tasks."""
     rated = [{o.instance_id for o in run.outcomes if o.rated} for run in runs]
     everywhere = set[str].intersection(*(set(run.tasks) for run in runs))
     common = set[str].intersection(*rated)
@@ -239,9 +261,7 @@ def _difference(
     tasks: Sequence[str],
     database: Mapping[str, str | None],
 ) -> Difference:
-    """Return rates of tasks played once: Newcombe's interval and McNemar's test; everything else: the
-    bootstrap.
-    """
+    """Return the difference by Newcombe and McNemar for rates of tasks played once, else by bootstrap."""
     values_a, values_b = _by_task(a, measure), _by_task(b, measure)
     names = [name for name in tasks if name in values_a and name in values_b]
     gaps = [values_b[name] - values_a[name] for name in names]

@@ -1,4 +1,4 @@
-"""`birdenv compare` for people: figures, differences, tests and tasks as text."""
+"""The text of `birdenv compare`: figures, differences, tests and tasks."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from birdenv.statistics import Interval, between, in_digits, percent, rule
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False, everything: bool = False) -> str:
-    """Return a table of each later run against the first, by measure.
+    """Return a table that compares each later run with the first, by measure.
 
     Args:
-        comparison: the runs.
-        tasks: name the tasks on which the runs differ, for each measure.
-        everything: further blocks with both intervals, both tests and how all is made.
+        comparison: the compared runs.
+        tasks: True to list the tasks on which the runs differ, for each measure.
+        everything: True to add both intervals, both tests and a description of the methods.
     """
     lines = _head(comparison)
     for number in range(1, len(comparison.runs)):
@@ -43,7 +43,7 @@ def _head(comparison: RunComparison) -> list[str]:
 
 
 def _table(comparison: RunComparison, number: int) -> list[str]:
-    """Hold run `number` against the first: both figures, the difference, its interval over tasks, its p."""
+    """Compare run `number` with the first: both figures, the difference, its interval over tasks, and p."""
     letter = run_letter(number)
     gap = f"{letter} - A"
     lines = ["", f"{'':<26}{'A':>8}{letter:>10}{gap:>10}   {'95 % interval':<18}       p"]
@@ -68,18 +68,18 @@ def _plain(value: float | None, share: bool) -> str:
 
 def _end(comparison: RunComparison) -> list[str]:
     count = len(comparison.differences)
-    many = [f"Of {count} tests; the p values are not corrected for that."] if count > 1 else []
+    many = [f"These are {count} tests; the p values are not corrected for that."] if count > 1 else []
     return [
         "",
-        "The interval is of the difference: how far other tasks could move it. p: the chance of a difference",
-        "at least this large if the runs were equally good.",
+        "The interval belongs to the difference: how much it could change with other tasks. p: the chance of",
+        "a difference at least this large if the runs were equally good.",
         *many,
         "Next: --all for intervals and tests over databases, --tasks for the tasks on which the runs differ.",
     ]
 
 
 def _blocks(comparison: RunComparison, tasks: bool) -> list[str]:
-    """Return figures, differences and tests, a block for each measure."""
+    """Return a block for each measure with figures, differences and tests."""
     lines = ["", interval_heads(comparison.databases)]
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
@@ -137,10 +137,10 @@ def _signed_between(interval: Interval | None, share: bool) -> str:
 
 
 def _foot(comparison: RunComparison) -> list[str]:
-    """Return how the numbers are made."""
+    """Return a description of the methods."""
     lines = [
         *method_notes(comparison.databases),
-        "Differences over tasks: of rates of tasks played once Newcombe's interval, else paired bootstrap.",
+        "Differences over tasks: Newcombe's interval for rates of tasks played once, else paired bootstrap.",
         "p: the chance of a difference at least this large if the runs were equally good.",
     ]
     if 1 < comparison.databases < FEW_DATABASES:
@@ -148,5 +148,6 @@ def _foot(comparison: RunComparison) -> list[str]:
             f"p over {comparison.databases} databases is never below {0.5 ** (comparison.databases - 1):.4f}."
         )
     if len(comparison.differences) > 1:
-        lines.append(f"Of {len(comparison.differences)} tests; the p values are not corrected for that.")
+        count = len(comparison.differences)
+        lines.append(f"These are {count} tests; the p values are not corrected for that.")
     return lines

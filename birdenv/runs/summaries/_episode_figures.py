@@ -1,4 +1,4 @@
-"""The figures and groups of one episode, and what the records say of language models."""
+"""The figures and groups of an episode, and the usage and faults of language models."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ USAGE_TITLES: Final[Mapping[str, str]] = {
     "completion_tokens": "Completion tokens",
     "cost_usd": "Cost (USD)",
 }
-"""The fields of `birdenv.dialogue.Usage`, by their names in tables (BIRD-Interact §5.2).
+"""The fields of `birdenv.dialogue.Usage`, with their titles in tables (BIRD-Interact §5.2).
 
-A player that knows what an episode took has a method `usage`. Nothing is made up for one that has none. An
-episode that is played again because its server was lost counts with its last trial."""
+A player reports its usage by a method `usage`; players without that method have no usage. If an episode is
+played again because its server was lost, only its last trial counts."""
 
 
 def model_figures(records: Sequence[Record]) -> dict[str, Any]:
-    """Return `model_faults` by seat and kind, and `usage_of_others` by seat; nothing where no model played.
+    """Return `model_faults` by seat and kind, and `usage_of_others` by seat, if any model played.
 
-    A figure that not every episode reports is left out of `usage_of_others`.
+    A figure that some episodes do not report is left out of `usage_of_others`.
     """
     faults: dict[str, Counter[str]] = {}
     used: dict[str, list[Record]] = {}
@@ -51,7 +51,7 @@ def model_figures(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def model_lines(figures: dict[str, Any]) -> list[str]:
-    """Return what models cost as lines of text."""
+    """Return the usage and the faults of models as lines of text."""
     lines = [
         f"Usage of the {seat}: " + ", ".join(f"{USAGE_TITLES[name].lower()} {n}" for name, n in used.items())
         for seat, used in figures.get("usage_of_others", {}).items()
@@ -65,10 +65,15 @@ def model_lines(figures: dict[str, Any]) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of an episode for the agent: its figures by name of the measure, if it is rated at all.
+    """The outcome of an episode for the agent.
 
-    `groups` holds the names of the groups that its task is in, by kind: none, one or several of each.
-    `database` is the group whose tasks resemble each other; None in games that have no such groups.
+    Attributes:
+        instance_id: the task.
+        repeat: the number of the episode among those of its task, from 0.
+        status: how the episode ended.
+        database: the database of the task, by which tasks are clustered; None in games without databases.
+        groups: the names of the groups that the task belongs to, by kind of group.
+        values: the figures by name of the measure; None if the episode does not have the figure.
     """
 
     instance_id: str
@@ -105,13 +110,14 @@ USAGE: Final[Mapping[str, Measure]] = {
     )
     for name, title in USAGE_TITLES.items()
 }
-"""What agents report. All episodes count, also those that are left out of the rates: they were paid for."""
+"""Measures of the usage that agents report. All episodes count, even those that the rates leave out, because
+they cost money, too."""
 
 
 def measures_of(game: GameMeasures, records: Sequence[Record]) -> tuple[Measure, ...]:
-    """Give the game's measures, those that only some runs have, and those of what the agent reports.
+    """Return the game's measures, its optional measures, and the measures of usage.
 
-    Measures of the last two kinds are given if any of the records has them.
+    Measures of the last two kinds are returned if any of the records has them.
     """
     reported = {name for record in records if isinstance(of := record.get("usage"), Mapping) for name in of}
     usage = (measure for name, measure in USAGE.items() if name in reported)
@@ -119,10 +125,10 @@ def measures_of(game: GameMeasures, records: Sequence[Record]) -> tuple[Measure,
 
 
 def outcome(game: GameMeasures, record: Record, private: Record, measures: Iterable[Measure]) -> Outcome:
-    """Read a record of `runs.jsonl` and its private one.
+    """Return the outcome of an episode, from its record in `runs.jsonl` and its private record.
 
     Raises:
-        ValueError: A needed field is missing or wrong.
+        ValueError: a needed field is missing or wrong.
     """
     measures = tuple(measures)
     try:

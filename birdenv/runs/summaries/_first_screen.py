@@ -1,4 +1,4 @@
-"""The first screen of a summary: a run in at most 15 lines, and its breakdown by kinds of groups."""
+"""The first screen of a summary, which has at most 15 lines, and the breakdown of figures by groups."""
 
 from __future__ import annotations
 
@@ -47,10 +47,10 @@ def first_screen(report: RunReport) -> str:
 
 
 def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
-    """Return a table for each of the kinds of groups (`difficulty`) and each measure that is drawn.
+    """Return a table for each kind of group, such as `difficulty`, and for each measure that is drawn.
 
     Raises:
-        InputError: The game has no such groups.
+        InputError: the game has no such groups.
     """
     known = report.run.measured.group_titles
     for kind in kinds:
@@ -67,10 +67,10 @@ def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
 
 
 def reference_block(report: RunReport) -> str:
-    """Return the figures in the words of the reference implementation.
+    """Return the figures in the format of the reference implementation.
 
     Raises:
-        InputError: The game has no reference implementation that prints figures.
+        InputError: the game has no reference implementation that prints figures.
     """
     if not report.details.reference:
         raise InputError(f"--reference: no reference implementation prints figures of {report.run.game}")
@@ -112,7 +112,7 @@ def _counted(count: int, noun: str) -> str:
 
 
 def _episodes(run: RecordedRun) -> str:
-    """Return how many episodes there are, and the statuses that are not `completed`."""
+    """Return the number of finished episodes, and the counts of the statuses other than `completed`."""
     finished, rated = len(run.outcomes), sum(o.rated for o in run.outcomes)
     times = f" ({run.repeats} of each task)" if run.repeats > 1 else ""
     text = f"{finished:,} of {run.expected:,} finished{times}"
@@ -126,7 +126,7 @@ def _episodes(run: RecordedRun) -> str:
 
 
 def _costs(report: RunReport) -> dict[str, str]:
-    """Return what the models of each seat took; the agent's is what it reports."""
+    """Return the cost of each seat's models. The agent reports its own."""
     used = {of.measure.name: of.total for of in report.figures if of.measure in USAGE.values()}
     others = model_figures(report.run.records).get("usage_of_others", {})
     return {seat: _cost(of) for seat, of in {"agent": used, **others}.items() if of}
@@ -141,7 +141,7 @@ def _cost(used: dict[str, float]) -> str:
 
 
 def _repeats(report: RunReport) -> str:
-    """Return pass^k and pass@k of the first rate, for the largest k; empty if nothing was rated."""
+    """Return pass^k and pass@k of the first rate for the largest k, or an empty text."""
     return next((f"{of.title}: {rates[-1].text()}" for of, rates in report.repeats.items() if rates), "")
 
 
@@ -156,7 +156,7 @@ def _short(text: str) -> str:
 
 
 def _next_commands(report: RunReport) -> dict[str, str]:
-    """Return the commands that a reader may want next, by what they are for."""
+    """Return the commands that a reader may want next, by their purpose."""
     run = report.run
     by = [f" (or --by {kind})" for kind in run.measured.group_titles][:1]
     commands = {"all figures": f"birdenv summary {run.path} --all{''.join(by)}"}

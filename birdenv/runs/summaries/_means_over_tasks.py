@@ -1,7 +1,8 @@
-"""A figure over many episodes with its intervals, pass^k of repeated tasks, and both as lines of text.
+"""Figures over many episodes with their intervals, pass^k of repeated tasks, and both as lines of text.
 
-Two intervals answer two questions. *Over tasks*: what if other tasks had been asked about these databases?
-*Over databases*: what if the databases had been others, too? The second is wider where databases differ.
+Two intervals answer two questions. *Over tasks*: how would the figure change with other tasks on these
+databases? *Over databases*: how would it change with other databases, too? The second interval is wider if
+the databases differ.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ def figure_line(
 ) -> str:
     """Return `EX    40/52   76.9 %    63.9 ..  86.3`: the figure, its interval over tasks, and a last column.
 
-    `width` is that of the name's column.
+    `width` is the width of the first column.
     """
     title = estimate.measure.title if name is None else name
     share = estimate.measure.is_rate
@@ -47,7 +48,7 @@ def figure_line(
 
 
 def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
-    """Return what the agent reports: mean, total and the interval of the mean over tasks."""
+    """Return a table of the agent's usage: mean, total, and the interval of the mean over tasks."""
     lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
     for of in used:
         money = of.measure.name == "cost_usd"
@@ -61,9 +62,9 @@ def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PassRates:
-    """For one k: that all of k attempts at a task succeed (`hat`, pass^k), and that one does (`at`, pass@k).
+    """The chances that all of k attempts at a task succeed (`hat`, pass^k), or at least one (`at`, pass@k).
 
-    Means over the `tasks` that have at least k rated episodes, with bootstrap intervals over tasks.
+    They are means over the `tasks` with at least k rated episodes, with bootstrap intervals over tasks.
     """
 
     k: int
@@ -95,7 +96,7 @@ class PassRates:
 
 
 def pass_rates(outcomes: Sequence[Outcome], measure: Measure, repeats: int) -> list[PassRates]:
-    """Return one for each k from 1 to `repeats` for which a task has enough rated episodes."""
+    """Return the rates for each k from 1 to `repeats` for which a task has enough rated episodes."""
     episodes: dict[str, list[float]] = defaultdict(list)
     for o, value in values_of(outcomes, measure):
         episodes[o.instance_id].append(value)
@@ -117,7 +118,7 @@ def _mean(
 
 
 def repeats_lines(rates: Mapping[str, Sequence[PassRates]]) -> list[str]:
-    """Return a table for people; `rates` by title of the measure."""
+    """Return a table of pass^k and pass@k; `rates` are given by title of the measure."""
     lines = [f"{'':<24}{'':>13}pass^k (all)             pass@k (any)"]
     for title, of_measure in rates.items():
         for number, rate in enumerate(of_measure):
@@ -138,9 +139,16 @@ METHODS = {
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """`value` is the mean over `count` episodes, None without any; so is an interval if nothing varies.
+    """An estimate of a measure over episodes.
 
-    `total` is their sum: of a rate, how many episodes succeeded.
+    Attributes:
+        measure: the measure.
+        count: the number of episodes.
+        total: the sum of the values; for a rate, the number of episodes that succeeded.
+        value: the mean; None without episodes.
+        over_tasks: the interval over tasks; None if the values do not vary.
+        over_databases: the interval over databases; None if the values do not vary.
+        method: how `over_tasks` was computed, a key of `METHODS`.
     """
 
     measure: Measure
@@ -153,7 +161,7 @@ class Estimate:
 
     @property
     def passed(self) -> int:
-        """Return episodes that succeeded (of a rate)."""
+        """The number of episodes that succeeded, for a rate."""
         return int(self.total)
 
     def to_json(self) -> dict[str, Any]:
@@ -176,10 +184,10 @@ def values_of(outcomes: Sequence[Outcome], measure: Measure) -> list[tuple[Outco
 
 
 def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
-    """Return the mean of a measure over the outcomes that count for it.
+    """Return the mean of a measure over the outcomes that count for it, with intervals.
 
-    Over tasks: Wilson for a rate of tasks played once, else the bootstrap with a cluster for each task. Over
-    databases: the bootstrap with a cluster for each database.
+    The interval over tasks is Wilson's for a rate of tasks played once, and else a bootstrap with a cluster
+    for each task. The interval over databases is a bootstrap with a cluster for each database.
     """
     counted = values_of(outcomes, measure)
     values = [value for _, value in counted]

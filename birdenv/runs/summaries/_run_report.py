@@ -27,14 +27,14 @@ from birdenv.runs.summaries.recorded_run import RecordedRun, exclusions
 from birdenv.statistics import between, rounded, rule, strip, strip_scale
 
 FEW_DATABASES = 10
-"""With fewer, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
+"""With fewer databases, intervals over databases are too narrow (Cameron, Gelbach & Miller 2008)."""
 
 _FEW_TASKS: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A run's figures: `overall` for machines, `text` for people, and of that the `first_screen`."""
+    """A run's figures: `overall` for `overall.json`, the whole `text`, and the short `first_screen`."""
 
     overall: dict[str, Any]
     text: str
@@ -43,7 +43,14 @@ class Summary:
 
 @dataclass(frozen=True)
 class RunReport:
-    """All figures of a run. `details` are the game's own figures that are not means over episodes."""
+    """All figures of a run.
+
+    Attributes:
+        run: the run.
+        figures: the estimate of each measure.
+        repeats: pass^k and pass@k for each rate, if tasks were played several times.
+        details: figures of the game that are not means over episodes.
+    """
 
     run: RecordedRun
     figures: tuple[Estimate, ...]
@@ -52,10 +59,9 @@ class RunReport:
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
-        """Return estimates by kind and name of group, such as each difficulty, of the measures that are so
-        shown.
+        """The estimates by kind and name of group, such as each difficulty.
 
-        They take longer than all else, and the first screen has none.
+        They are computed on first use, because they take longest and the first screen needs none of them.
         """
         run = self.run
         by_group = [measure for measure in run.measures if measure.by_group]
@@ -68,9 +74,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report for machines; without paths and dates, so that the same run gives the same
-        bytes.
-        """
+        """Return the report as a JSON object without paths and dates, which is the same for equal runs."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -107,7 +111,7 @@ class RunReport:
         }
 
     def text(self) -> str:
-        """Return the report as text for people."""
+        """Return the report as text."""
         run = self.run
         rated = [o for o in run.outcomes if o.rated]
         databases = len({o.database for o in rated} - {None})
@@ -150,14 +154,14 @@ class RunReport:
         return "\n".join(lines) + "\n"
 
     def _breakdowns(self) -> list[str]:
-        """Return a table for each kind of group and measure that is drawn; none of a few tasks."""
+        """Return a table for each kind of group and each drawn measure, unless there are few tasks."""
         if len(self.run.tasks) < _FEW_TASKS:
             return ["", f"Breakdowns of fewer than {_FEW_TASKS} tasks are in overall.json only (`by`)."]
         tables = (group_lines(heading, groups) for heading, groups in self.drawn_groups(self.groups))
         return [line for table in tables for line in table]
 
     def _users(self) -> list[str]:
-        """Return who answers the questions, in a game where somebody does, and how well."""
+        """Return who answers the agent's questions, if the game has a user, and how well."""
         user = self.run.config.get("user")
         if not isinstance(user, str) or "patience" not in self.run.config:
             return []
@@ -170,7 +174,7 @@ class RunReport:
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Return a title and a figure for each group of each kind, for each measure that is drawn."""
+        """Yield a title and the estimates by group, for each kind and each measure that is drawn."""
         titles = self.run.measured.group_titles
         for kind in kinds:
             groups = self.groups[kind]
@@ -199,10 +203,10 @@ class RunReport:
 
 
 def report(run: RecordedRun) -> RunReport:
-    """Work out all figures of a run, from its records alone.
+    """Compute all figures of a run from its records.
 
     Raises:
-        InputError: A record has not the fields that the game's figures need.
+        InputError: a record lacks a field that the game's figures need.
     """
     measures, measured = run.measures, run.measured
     rates = [m for m in measures if m.is_rate and m.compared] if run.repeats > 1 else []
@@ -226,7 +230,7 @@ def _estimates(
 
 
 def _names(run: RecordedRun, kind: str) -> list[str]:
-    """Return the groups in their own order (BIRD's difficulties from easy to hard), the rest by name."""
+    """Return the groups in the game's order (such as difficulties from easy to hard), the others by name."""
     names = {name for o in run.outcomes if o.rated for name in o.groups[kind]}
     known = [name for name in run.measured.group_order if name in names]
     return [*known, *sorted(names - set(known))]
@@ -242,7 +246,7 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 
 def group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
-    """Return a table of one figure by group, with intervals that are drawn; an empty line before it."""
+    """Return an empty line and a table of one figure by group, with its intervals as a chart."""
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""
@@ -257,7 +261,7 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 
 
 def on_databases(count: int) -> str:
-    """`, on 3 database(s)`; empty for a game without databases."""
+    """Return `, on 3 database(s)`, or an empty text for a game without databases."""
     return f", on {count} database(s)" if count else ""
 
 
@@ -272,7 +276,7 @@ def over_databases(of: Estimate) -> str:
 
 
 def method_notes(databases: int) -> list[str]:
-    """Return how the intervals are made, for the foot of a table."""
+    """Return how the intervals are computed, for the foot of a table."""
     lines = ["Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap."]
     if databases:
         resamples = METHODS["databases"].split(", ")[1]
@@ -285,7 +289,7 @@ def method_notes(databases: int) -> list[str]:
 
 
 def _status_notes(status: Mapping[str, int]) -> list[str]:
-    """Return what the rates leave out, and why; `status` counts episodes."""
+    """Return what the rates leave out, and why. `status` holds the number of episodes by status."""
     notes = {
         "ungraded": "task(s) without gold were played, not graded or counted.",
         "skipped": "task(s) without gold were skipped.",

@@ -1,6 +1,6 @@
-"""A run on disk, finished or not, read for its figures: records, R-VES, culprits, and exclusions.
+"""Read a run from disk, finished or not, for its figures: records, R-VES, culprits, and exclusions.
 
-R-VES is in a file of its own, because no two measurements are the same.
+R-VES has a file of its own, because each measurement gives other values.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from birdenv.errors import InputError
 from birdenv.files import exists, read_json, read_records, write_records
 from birdenv.grading import SpeedMeasurement, time_ratio
 from birdenv.run_settings import in_shard
-from birdenv.runs._run_folder import RunDirectory, episode_name, run_folder
+from birdenv.runs._run_folder import RunDirectory, episode_name, name_of, run_folder
 from birdenv.runs.summaries._episode_figures import Outcome, measures_of, outcome
 
 _FAULTS: Final = ("infra_error", PARTNER_ERROR, "test_error")
@@ -27,7 +27,13 @@ _LONGEST_REASON: Final = 200  # characters
 
 @dataclass(frozen=True, slots=True)
 class Exclusions:
-    """So many episodes of a run are left out; `first` is the name of the first, `reason` what it says."""
+    """The episodes that figures of a run exclude.
+
+    Attributes:
+        episodes: the number of excluded episodes.
+        first: the name of the first.
+        reason: why the first is excluded.
+    """
 
     episodes: int
     first: str
@@ -42,13 +48,13 @@ class Exclusions:
 
 
 def exclusions(run: RecordedRun) -> Exclusions | None:
-    """Count the excluded episodes of a run, with the first reason. Return None if there are none."""
+    """Return the excluded episodes of a run, or None if no episode is excluded."""
     found = [record for record in run.records if record["status"] in _FAULTS]
     if not found:
         return None
     first = found[0]
     reason = " ".join(str(first.get("error") or _NOT_PUBLIC).split())[:_LONGEST_REASON]
-    return Exclusions(len(found), episode_name(first["instance_id"], first.get("repeat")), reason)
+    return Exclusions(len(found), name_of(first), reason)
 
 
 _FILE = "r_ves.jsonl"
@@ -56,10 +62,14 @@ _NAME = ("instance_id", "repeat")
 
 
 def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
-    """Return what is kept of one rated episode; `measured` is None where its results do not agree, so that it
-    has 0.
+    """Return the record of a rated episode in `r_ves.jsonl`.
 
-    `time_ratio`: how many times longer the gold takes. `runs`: of each query.
+    It holds `time_ratio`, the time of the gold divided by the time of the prediction, and `runs`, the number
+    of runs of each query.
+
+    Args:
+        run: the public record of the episode.
+        measured: the measurement; None if the results do not agree, which scores 0.
     """
     record: dict[str, Any] = {name: run[name] for name in _NAME if name in run}
     if measured is None:
@@ -71,12 +81,12 @@ def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> d
 
 
 def write_speeds(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
-    """Write the file of a run folder."""
+    """Write the speed records of a run into its folder."""
     write_records(folder / _FILE, records)
 
 
 def read_speeds(folder: Path) -> dict[str, float]:
-    """Return R-VES by `episode_name`; empty if it was not measured.
+    """Return the R-VES of each episode by `episode_name`, or nothing if it was not measured.
 
     Raises:
         InputError: the file is damaged.
@@ -94,15 +104,25 @@ def read_speeds(folder: Path) -> dict[str, float]:
 
 
 BLAME: Final = "private_blame.json"
-"""The file of a run folder that says whose fault each failure was. Private: it names annotated terms."""
+"""The file of a run folder that attributes each failure. It is private, because it names annotated terms."""
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedRun:
-    """The settings of a run and its episodes, in task order; `path` is the run folder.
+    """A run read from disk.
 
-    `measured` is how the game is measured, `measures` are the figures that this run has. `records` and
-    `private` are of the same episodes as `outcomes`; an episode without a private record has an empty one.
+    Attributes:
+        path: the run folder.
+        config: the content of `config.json`.
+        game: the name of the game.
+        agent: the name of the agent.
+        tasks: the ids of all tasks of the run.
+        repeats: how often each task is played.
+        measured: how the game is measured.
+        measures: the measures that this run has.
+        outcomes: the outcomes of the finished episodes, in task order.
+        records: the public records of the same episodes.
+        private: the private records of the same episodes; empty if an episode has none.
     """
 
     path: Path
@@ -119,9 +139,7 @@ class RecordedRun:
 
     @property
     def expected(self) -> int:
-        """Return the number of episodes of the whole run: of each task as often as asked, or as many as asked
-        (`selfplay -n`). Of a run that is a shard, it is the shard's part of those.
-        """
+        """The number of episodes that the run, or its shard, has when it is finished."""
         every = len(self.tasks) * self.repeats
         asked = self.config.get("episodes")
         every = min(every, asked) if isinstance(asked, int) else every
@@ -134,10 +152,10 @@ class RecordedRun:
 
 
 def read_run(path: Path) -> RecordedRun:
-    """Read a run folder, or the `latest` run of a folder of runs; a torn last line is left out.
+    """Read a run folder, or the `latest` run in a folder of runs. An incomplete last line is ignored.
 
     Raises:
-        InputError: It is neither, a file is damaged, or no episode is finished yet.
+        InputError: the path is not a run, a file is damaged, or no episode is finished yet.
     """
     run = recorded_run(RunDirectory(run_folder(path)))
     if not run.outcomes:
@@ -146,10 +164,10 @@ def read_run(path: Path) -> RecordedRun:
 
 
 def recorded_run(directory: RunDirectory) -> RecordedRun:
-    """Read a run folder, also one without a finished episode.
+    """Read a run folder, even if no episode is finished.
 
     Raises:
-        InputError: It is no run folder, or a file is damaged.
+        InputError: the path is not a run folder, or a file is damaged.
     """
     config = directory.read_config("; this is not the config.json of a run")
     where = directory.path / "config.json"
@@ -162,7 +180,7 @@ def recorded_run(directory: RunDirectory) -> RecordedRun:
     if not isinstance(tasks, list) or not all(isinstance(name, str) for name in tasks):
         raise InputError(f"{where}: the field `tasks` must be a list of texts")
     if type(repeats) is not int or repeats < 1:
-        raise InputError(f"{where}: the field `repeats` must be a number from 1")
+        raise InputError(f"{where}: the field `repeats` must be a whole number, 1 or more")
     measured = find_game(game).measures if game in game_names() else REWARD
     further, private = _further_fields(directory.path), directory.read("private")
     records = {n: {**record, **further.get(n, {})} for n, record in directory.read("runs").items()}
@@ -192,7 +210,7 @@ def recorded_run(directory: RunDirectory) -> RecordedRun:
 
 
 def _further_fields(folder: Path) -> Mapping[str, Record]:
-    """Return fields of the public records, by episode name, that other files of a run folder hold."""
+    """Return the fields that other files of a run folder add to the public records, by episode name."""
     found: dict[str, dict[str, Any]] = defaultdict(dict)
     for name, score in read_speeds(folder).items():
         found[name]["r_ves"] = score
@@ -202,21 +220,20 @@ def _further_fields(folder: Path) -> Mapping[str, Record]:
 
 
 def _culprits(folder: Path) -> dict[str, str]:
-    """Return whose fault each failed episode was; empty if a run does not say."""
+    """Return who caused each failed episode, or nothing if the run does not say."""
     if not exists(folder / BLAME):
         return {}
     try:
         episodes = read_json(folder / BLAME)["by_episode"]
         return {name: str(episode["culprit"]) for name, episode in episodes.items()}
     except (KeyError, TypeError, AttributeError):
-        raise InputError(f"{folder / BLAME}: damaged; `birdenv blame` makes it anew") from None
+        raise InputError(f"{folder / BLAME} is damaged; `birdenv blame` writes it again") from None
 
 
 def _in_order(
     file: Path, found: Mapping[tuple[str, int], tuple[str, Outcome]], order: Sequence[tuple[str, int]]
 ) -> list[tuple[str, Outcome]]:
-    """In the order of the expected tasks and repeats."""
     strange = sorted(found.keys() - set(order))
     if strange:
-        raise InputError(f"{file} holds an episode that config.json does not name: {strange[0][0]}")
+        raise InputError(f"{file} contains an episode that config.json does not name: {strange[0][0]}")
     return [found[key] for key in order if key in found]

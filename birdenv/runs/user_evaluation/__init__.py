@@ -1,13 +1,13 @@
-"""Measure a simulated user: what it answers to questions of which the right answer is known.
+"""Measure a simulated user by its answers to questions with known answers.
 
-* `UserQuestion`, `read_questions`: one question, and a file of them
-* `ask`: put a question to the user of a game
-* `judge`, `Heard`, `noted`: what came of it
-* `evaluation_text`: the figures in words, with intervals
-* `readability`, `readability_text`: how the answers read
-* `class_figures`, `leak_figures`, `keep_figures`: the figures of a user, kept for the summaries of its runs
-* `user_line`: what is known of a user
-* `fish`, `Leaks`, `leaks_text`: what is told to questions that name nothing
+* `UserQuestion`, `read_questions`: a question, and a file of questions
+* `ask`: ask the user of a game a question
+* `judge`, `HeardAnswer`, `noted`: judge the answer
+* `evaluation_text`: the figures as text, with intervals
+* `readability`, `readability_text`: how readable the answers are
+* `class_figures`, `leak_figures`, `keep_figures`: save the figures of a user for the summaries of its runs
+* `user_line`: the known figures of a user
+* `fish`, `Leaks`, `leaks_text`: what the user reveals to vague questions
 """
 
 from birdenv.runs.user_evaluation._leak_measurement import Leaks, fish, leaks_text

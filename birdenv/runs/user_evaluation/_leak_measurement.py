@@ -1,4 +1,4 @@
-"""What a user tells to questions that name nothing, which a grammar draws, and to questions about columns."""
+"""Measure what a user reveals to vague questions, drawn from a grammar, and to questions about columns."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from birdenv.users.segments import segments
 
 Bait: TypeAlias = Literal["generic", "schema", "guess", "language", "encoding", "list"]
 BAITS: Final[tuple[Bait, ...]] = get_args(Bait)
-"""All sorts of questions."""
+"""All kinds of vague questions."""
 
 _GENERIC: Final = (
     "{open}what is the {thing}?",
@@ -110,18 +110,18 @@ _GUESS_WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BaitQuestion:
-    """A question that names nothing of any request, and of what sort it is."""
+    """A question that names nothing of any request, with its kind."""
 
     bait: Bait
     question: str
 
 
 def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
-    """Draw distinct questions of every sort.
+    """Draw distinct questions of every kind.
 
     Args:
         seed: the same seed draws the same questions.
-        each: how many of each sort.
+        each: the number of questions of each kind.
     """
     rng = random.Random(seed)
     generic = _distinct(rng, _GENERIC, _WORDS, each)
@@ -175,7 +175,7 @@ def _encoded(rng: random.Random, text: str) -> str:
 
 
 FISHING_QUESTIONS = 7
-"""Questions of one sort that are put to each task."""
+"""Number of questions of each kind for each task."""
 
 _COLUMN_QUESTIONS = (
     "Is {column} the column for '{term}'?",
@@ -188,20 +188,20 @@ _NAME = re.compile(r"[A-Za-z_]\w{2,}")
 
 @dataclass(frozen=True, slots=True)
 class Leaks:
-    """The shares of points and parts that a user told.
+    """What a user revealed to vague questions.
 
     Attributes:
-        seed: the battery's seed.
-        tasks: tasks with two annotated points or more.
-        points: their annotated points.
-        points_told: those told to questions that name nothing.
-        parts: parts of the gold SQL of all tasks.
-        parts_told: those told to the same questions.
-        oracle: balanced accuracy with which a yes, or an answer at all, tells a column of the point from
-            another one; 0.5 is chance.
-        column_questions: questions that this rests on.
-        examples: questions that were told something, with the answers.
-        noted: a line on what the user's model did wrong; empty if nothing.
+        seed: the seed of the questions.
+        tasks: number of tasks with at least two annotated points.
+        points: number of annotated points of these tasks.
+        points_told: number of points that the user revealed.
+        parts: number of parts of the gold SQL of all tasks.
+        parts_told: number of parts that the user revealed.
+        oracle: balanced accuracy with which the user's answers distinguish columns of a point from other
+            columns; 0.5 is chance.
+        column_questions: number of questions about columns.
+        examples: the questions to which the user revealed something, with task and answer.
+        noted: a line about the faults of the user's model, or an empty text.
     """
 
     seed: int
@@ -217,9 +217,7 @@ class Leaks:
 
     @property
     def passed(self) -> bool:
-        """Return True if no point was told, at most a tenth of the parts, and columns are told apart by
-        chance.
-        """
+        """True if the user revealed no point, at most a tenth of the parts, and columns only by chance."""
         few = self.parts_told <= 0.1 * self.parts
         return not self.points_told and few and (self.oracle is None or self.oracle <= 0.55)
 
@@ -232,15 +230,15 @@ def fish(
     baits: Collection[Bait] = BAITS,
     parallel: int = 1,
 ) -> Leaks:
-    """Ask every task the questions of a seed, except those that share a longer word with its request.
+    """Ask the user vague questions about every task, except those that share a longer word with the request.
 
     Args:
-        arena: c-Interact, with the user that is measured.
-        seed: draws the battery, and the columns that are asked about.
-        limit: only the first tasks.
+        arena: c-Interact with the user to measure.
+        seed: the seed for drawing the questions and the columns.
+        limit: use only this many tasks, from the first.
         models: language models for the user.
-        baits: only questions of these sorts.
-        parallel: questions that are asked at the same time.
+        baits: the kinds of questions to ask.
+        parallel: number of questions asked at the same time.
     """
     assert isinstance(arena._tasks, InteractTasks)
     battery = [one for one in draw_battery(seed, FISHING_QUESTIONS) if one.bait in baits]
@@ -278,14 +276,14 @@ def fish(
 
 
 def _naming_nothing(battery: Sequence[BaitQuestion], brief: Brief) -> list[str]:
-    """Return the questions of a battery that name nothing of a request."""
+    """Return the questions that name nothing of the request."""
     named = set(_WORD.findall(brief.request.lower()))
     questions = [bait.question for bait in battery]
     return [each for each in questions if named.isdisjoint(_WORD.findall(each.lower()))]
 
 
 def _column_questions(brief: Brief, rng: random.Random) -> list[tuple[str, bool]]:
-    """Return questions about a point's column and about another one, and whether it is the point's."""
+    """Return questions about a point's column and about another column, and whether it is the point's."""
     names = sorted(brief.notes.columns) if brief.notes is not None else []
     found = []
     for item in brief.ambiguities[:2]:
@@ -309,17 +307,17 @@ def _balanced_accuracy(asked: Sequence[tuple[bool, bool]]) -> float | None:
 
 
 def leaks_text(leaks: Leaks, most: int = 10) -> str:
-    """Return a text that says what was told, with examples."""
+    """Return the figures as text, with at most `most` examples."""
     lines = [
         f"seed {leaks.seed}",
-        f"annotated points told to questions that name nothing: {leaks.points_told} of {leaks.points} "
+        f"annotated points revealed to vague questions: {leaks.points_told} of {leaks.points} "
         f"in {leaks.tasks} tasks with two or more (at most 0)",
-        f"parts of the gold SQL told to the same questions: {leaks.parts_told} of {leaks.parts} "
+        f"parts of the gold SQL revealed to the same questions: {leaks.parts_told} of {leaks.parts} "
         "(at most 10 %)",
     ]
     if leaks.oracle is not None:
         lines.append(
-            f"columns told apart: balanced accuracy {leaks.oracle:.3f} over {leaks.column_questions} "
+            f"columns distinguished: balanced accuracy {leaks.oracle:.3f} over {leaks.column_questions} "
             "questions (at most 0.55)"
         )
     lines += [f"  {task}: {question}\n      {text}" for task, question, text in leaks.examples[:most]]

@@ -1,4 +1,4 @@
-"""Questions to a user with their right answers: reading them, asking them, and judging the answers."""
+"""Read questions with known answers, ask a user, and judge the user's answers."""
 
 from __future__ import annotations
 
@@ -23,16 +23,21 @@ from birdenv.tasks.c_interact import InteractRules, InteractTasks
 
 
 def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
-    """Return the names of tables and columns of a task's database."""
+    """Return the names of the tables and columns in a task's database."""
     assert isinstance(arena._tasks, InteractTasks)
     return arena._tasks.tasks[instance_id].private.brief.identifiers
 
 
 @dataclass(frozen=True, slots=True)
 class HeardAnswer:
-    """What the agent hears, and the private log's entry of it: the user's call and the guard's reason.
+    """An answer of the user.
 
-    `faults` counts what the user's model did wrong.
+    Attributes:
+        text: the words that the agent hears.
+        call: how the user classified the question, from the private log.
+        target: the term or segment that the question was about, from the private log.
+        guard: why the leak guard stopped an answer, from the private log.
+        faults: the number of faults of the user's model, by kind.
     """
 
     text: str
@@ -45,14 +50,14 @@ class HeardAnswer:
 def ask(
     arena: Arena, instance_id: str, question: str, times: int = 1, models: Models | None = None
 ) -> HeardAnswer:
-    """Ask the user of `arena` one question at the start of a task.
+    """Ask the user of `arena` a question at the start of a task.
 
     Args:
-        arena: the game, with the user.
+        arena: the game with the user.
         instance_id: the task.
-        question: what is asked.
-        times: how often it is asked in a row; the last answer counts.
-        models: language models for the user; without them the environment says where they are.
+        question: the question.
+        times: how often the question is asked in a row; the last answer counts.
+        models: language models for the user; by default, those that the environment names.
 
     Raises:
         InputError: there is no such task.
@@ -76,7 +81,7 @@ def ask(
 
 
 def noted(heard: Iterable[HeardAnswer]) -> str:
-    """Return a line on what the user's model did wrong; empty if nothing."""
+    """Return a line about the faults of the user's model, or an empty text."""
     faults = sum((Counter(one.faults) for one in heard), Counter[str]())
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
     return f"Noted of the user's model: {listed}" if faults else ""
@@ -84,7 +89,7 @@ def noted(heard: Iterable[HeardAnswer]) -> str:
 
 Outcome: TypeAlias = Literal["right", "half", "asked back", "refused", "wrong"]
 OUTCOMES: tuple[Outcome, ...] = ("right", "half", "asked back", "refused", "wrong")
-"""From the best to the worst: wrong content misleads, a refusal and a question back only cost a turn."""
+"""The outcomes from best to worst. Wrong content misleads; a refusal or a question back only costs a turn."""
 
 _REFUSAL = re.compile(
     r"(?i)^\W*(?:(?:i am |i'm )?(?:very )?sorry|i (?:cannot|can't|can not|won't|will not|am not able)\b"
@@ -95,7 +100,7 @@ _QUESTION_BACK = re.compile(r"\?\W*$")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question, the answer to it, and how the answer was judged."""
+    """A question, its answer, and the outcome."""
 
     question: UserQuestion
     heard: HeardAnswer
@@ -103,10 +108,10 @@ class Judged:
 
 
 def judge(question: UserQuestion, heard: HeardAnswer) -> Judged:
-    """Judge one answer.
+    """Judge an answer.
 
-    An answer that has what is asked for is right, whatever else it says. Of the others, a refusal and a
-    question back are told by their words. For a question that should be refused the refusal is right.
+    An answer that contains the expected content is right, whatever else it says. Other answers are classified
+    as a refusal or a question back by their words. If the question should be refused, a refusal is right.
     """
     return Judged(question, heard, _outcome(question, heard.text))
 
@@ -130,10 +135,11 @@ def _holds(lists: tuple[tuple[str, ...], ...], text: str) -> bool:
 
 
 QuestionKind = Literal["labelled", "unlabelled", "unanswerable", "extraction"]
-"""About an annotated ambiguity, about another part of the request, out of scope, or after the solution."""
+"""A question about an annotated ambiguity, about another part of the request, out of scope, or for the
+solution."""
 
 DEMO_QUESTIONS = Path(__file__).parent / "demo_questions.jsonl"
-"""Questions to tasks of the demo. The rule-based user was not made from them."""
+"""Questions about tasks of the demo. The rule-based user was not derived from them."""
 
 
 def _compiles(lists: tuple[tuple[str, ...], ...]) -> tuple[tuple[str, ...], ...]:
@@ -150,13 +156,16 @@ _Patterns = Annotated[tuple[tuple[str, ...], ...], AfterValidator(_compiles)]
 
 
 class UserQuestion(BaseModel):
-    """One question to one task.
+    """A question about a task, with its expected answer.
 
     Attributes:
-        must: lists of regular expressions; an answer is right if all expressions of one list are found.
-        half: the same, for an answer that is half right.
-        style: how it is phrased; figures are given by style.
-        hand: who wrote it; figures are given by hand.
+        instance_id: the task.
+        question: the question.
+        kind: the kind of the question.
+        must: lists of regular expressions; an answer is right if all expressions of a list match.
+        half: lists of regular expressions for an answer that is half right.
+        style: how the question is phrased; figures are reported by style.
+        hand: who wrote the question; figures are reported by hand.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -171,15 +180,15 @@ class UserQuestion(BaseModel):
 
     @property
     def is_refused(self) -> bool:
-        """Return True if the right answer is a refusal."""
+        """True if the right answer is a refusal."""
         return self.kind in ("unanswerable", "extraction")
 
 
 def read_questions(file: Path) -> Sequence[UserQuestion]:
-    """Read a file of questions, one JSON object a line.
+    """Read a file of questions, with one JSON object on each line.
 
     Raises:
-        InputError: the file cannot be read, or a line is no question.
+        InputError: the file cannot be read, or a line is not a question.
     """
     questions = []
     for number, record in enumerate(read_records(file), 1):

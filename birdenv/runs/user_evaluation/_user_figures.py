@@ -1,6 +1,6 @@
-"""The figures of a user as text, how its answers read, and what is known of it for the summaries of runs.
+"""The figures of a user as text, the readability of its answers, and the known figures for summaries of runs.
 
-The package has the figures of its own users. Those of others are kept in `results/users`, a file a user.
+The package ships the figures of its own users. Figures of other users are saved in `results/users`.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _SIGNS = re.compile(r"[<>=]=?|\|\||::|!=| [*/+] ")
 
 @dataclass(frozen=True, slots=True)
 class Readability:
-    """Counts over answers, without text in quotation marks.
+    """Counts of answers by readability. Text in quotation marks is ignored.
 
     Attributes:
-        answers: the answers that tell something.
-        identifiers: those with a name of the schema as it is spelt there: run together, with an underscore, a
-            digit or a capital inside.
-        paths: those with a path into JSON, as SQL writes it.
-        signs: those with signs of SQL, such as `>=`.
-        non_words: those with a part of a schema's name that is no word, such as "powratew".
-        casts: those that say a type, such as "as a decimal number".
-        long: those with more than 60 words.
+        answers: number of answers with content.
+        identifiers: answers with an identifier of the schema: words run together, or an underscore, a digit
+            or a capital inside.
+        paths: answers with a JSON path of SQL.
+        signs: answers with operators of SQL, such as `>=`.
+        non_words: answers with a part of an identifier that is not a word, such as "powratew".
+        casts: answers that name a type, such as "as a decimal number".
+        long: answers with more than 60 words.
         words: the median number of words.
-        most_words: the most words.
+        most_words: the maximum number of words.
     """
 
     answers: int
@@ -61,7 +61,7 @@ class Readability:
 
 
 def readability(answers: Sequence[tuple[str, frozenset[str]]]) -> Readability:
-    """Measure answers, each with the names of its schema.
+    """Measure the readability of answers, each given with the names of its schema.
 
     >>> readability([("By anomscore.", frozenset({"anomscore"}))]).identifiers
     1
@@ -87,20 +87,20 @@ def _names_one(text: str, names: frozenset[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def _pieces_of(names: frozenset[str]) -> frozenset[str]:
-    """Return the pieces of names as they are split, and the names that are not."""
+    """Return the parts into which the names are split."""
     return frozenset(part for name in names for part in split_words(name).split() if len(part) > 2)
 
 
 def readability_text(found: Readability) -> str:
-    """Say the figures in words."""
+    """Return the figures as text."""
     if not found.answers:
-        return "no answer tells anything"
-    lines = [f"readability of {found.answers} answers that tell something"]
+        return "no answer has content"
+    lines = [f"readability of {found.answers} answers with content"]
     for name, count in (
-        ("with a name as the schema spells it", found.identifiers),
+        ("with an identifier of the schema", found.identifiers),
         ("with a path into JSON", found.paths),
-        ("with signs of SQL", found.signs),
-        ("with a piece of a name that is no word", found.non_words),
+        ("with operators of SQL", found.signs),
+        ("with a part of a name, not a word", found.non_words),
         ("with a type (as a decimal number)", found.casts),
         (f"with more than {_MOST_WORDS} words", found.long),
     ):
@@ -119,13 +119,13 @@ _SHOWN = 12
 
 
 def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
-    """Return a text on how the questions of each class, style and hand were answered.
+    """Return tables of the outcomes by class, style and hand of the questions.
 
-    The intervals are Wilson's 95 % intervals; questions count as independent.
+    The intervals are Wilson's 95 % intervals, with questions taken as independent.
 
     Args:
         judged: the judged questions.
-        worst: how many of the answers with wrong content are printed.
+        worst: the number of answers with wrong content to print.
     """
     parts = [_table("class", judged, lambda one: _CLASSES[one.question.kind]), _confusion(judged)]
     for head in ("style", "hand"):
@@ -159,7 +159,7 @@ def _table(head: str, judged: Iterable[Judged], group: Callable[[Judged], str]) 
 
 
 def _confusion(judged: Sequence[Judged]) -> str:
-    """Return what the questions of a class were taken for, in percent, and what was told or stopped."""
+    """Return how the user classified the questions of each class, and how often it told or was stopped."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         counts.setdefault(_CLASSES[one.question.kind], Counter())[one.heard.call or "not said"] += 1
@@ -194,7 +194,7 @@ _SAME = {"rule:cooperative": "rule"}
 
 
 def class_figures(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return the number of questions of each class, and of those answered right and with wrong content."""
+    """Return the number of questions in each class, and of their right, half right and wrong answers."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         name = "refusals" if one.question.is_refused else one.question.kind
@@ -212,12 +212,12 @@ def _known() -> dict[str, Any]:
 
 
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
-    """Write the figures of a user to a file, in addition to those of other users.
+    """Write the figures of a user to the user's file, and return the file.
 
-    Returns the file; None for a user of the package, whose figures are known.
+    Returns None for a user of the package, whose figures are shipped.
 
     Args:
-        user: its spec, with its model.
+        user: the user's spec, with its model.
         figures: `questions` and `classes`, or `leaks`.
 
     Raises:
@@ -236,13 +236,13 @@ def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
 
 
 def leak_figures(leaks: Leaks) -> dict[str, int]:
-    """Return what a user told to questions that name nothing, and how much there was to tell."""
+    """Return how many points and parts a user revealed to vague questions, and how many there are."""
     names = ("points", "points_told", "parts", "parts_told")
     return {name: getattr(leaks, name) for name in names}
 
 
 def user_line(user: str) -> str:
-    """Return a line on who the user of a run was, and how well it answers.
+    """Return a line that names the user of a run and says how well it answers.
 
     Args:
         user: the user's spec with its model, such as `rule` or `llm:MODEL`.
@@ -269,9 +269,7 @@ def _not_measured(user: str) -> str:
 
 
 def _kept(user: str) -> dict[str, Any]:
-    """Return what was measured of a user; nothing if the file cannot be read: a summary does not fail for
-    it.
-    """
+    """Return the saved figures of a user, or nothing if the file is missing or damaged."""
     path = _file_of(user)
     try:
         found = read_json(path) if exists(path) else {}

@@ -1,4 +1,4 @@
-"""The commands of this room, declared for the list of commands; each has a module."""
+"""Declare the commands of this package for the list of commands, without importing their modules."""
 
 from typing import Final
 
@@ -12,6 +12,6 @@ WEB: Final = Command(
 )
 RATINGS: Final = Command(
     "birdenv.studies.commands.ratings:ratings",
-    "Show how far raters agree, and how they rank the players.",
+    "Show how well raters agree, and how they rank the players.",
     group="People",
 )

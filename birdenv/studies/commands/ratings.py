@@ -1,4 +1,4 @@
-"""`birdenv ratings`: agreement of raters, mean answers, and a ranking of players by comparisons."""
+"""`birdenv ratings`: the agreement of raters, mean answers, and a ranking of players from comparisons."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def ratings(
     ],
     level: Annotated[
         str | None,
-        typer.Option("--level", help="Scale of the answers for alpha: nominal, ordinal or interval."),
+        typer.Option("--level", help="Level of measurement for alpha: nominal, ordinal or interval."),
     ] = None,
     added: Annotated[
         list[Path] | None,
@@ -42,14 +42,14 @@ def ratings(
         Path | None, typer.Option("--plot", help="Also draw means and ranking into this PNG file.")
     ] = None,
 ) -> None:
-    """Show how far raters agree, and how they rank the players.
+    """Show how well raters agree, and how they rank the players.
 
-    Ratings have the columns dialogue, rater, question and value; further ones are seat, system and
-    justification. Comparisons have left, right, winner (left, right, tie or both_bad) and rater; further ones
-    are justification and task. In a study, the answers of its survey count, too.
+    Files of ratings have the columns dialogue, rater, question and value, and optionally seat, system and
+    justification. Files of comparisons have left, right, winner (left, right, tie or both_bad) and rater, and
+    optionally justification and task. For a study, the answers to its survey count as ratings.
 
-    Krippendorff's alpha, Fleiss' kappa, means and the model of Bradley and Terry, with 95 % intervals.
-    What is not defined says why.
+    The output has Krippendorff's alpha, Fleiss' kappa, means, and a ranking by the model of Bradley and
+    Terry, with 95 % intervals. A statistic that is not defined comes with the reason.
 
     \b
     birdenv ratings ratings.csv comparisons.csv
@@ -60,13 +60,13 @@ def ratings(
         raise InputError(f"--level {level!r} is unknown; known: {', '.join(LEVELS)}")
     if plot is not None:
         if plot.suffix.lower() != ".png":
-            raise InputError(f"--plot {plot}: give a name that ends in .png")
+            raise InputError(f"--plot {plot}: the name must end in .png")
         check_writable(plot)
     if added:
         _import(sources, added)
     found = joined(map(read_source, sources))
     if not found.ratings and not found.comparisons:
-        raise InputError(f"{sources[0]} holds no answers")
+        raise InputError(f"{sources[0]} contains no answers")
     made = rating_report(found, known)
     picture = None if plot is None else rating_plot(made)
     print(visible(json.dumps(made.to_json(), indent=2) + "\n" if as_json else made.text()), end="")
@@ -77,7 +77,7 @@ def ratings(
 
 def _import(sources: list[Path], added: list[Path]) -> None:
     if len(sources) != 1 or not is_directory(sources[0]):
-        raise InputError("--import needs one folder, of a run or of a study")
+        raise InputError("--import needs exactly one folder of a run or a study")
     found = joined(map(read_judgements, added))
     before = judged_folder(sources[0])
     both = joined([before, found])

@@ -1,4 +1,4 @@
-"""`birdenv web`: people in the seats of any game, in their browsers."""
+"""`birdenv web`: serve a study, recorded dialogues, or a round of ratings to people in browsers."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def web(
         ),
     ] = None,
     host: Annotated[str, typer.Option("--host", help="Address to serve at.")] = "127.0.0.1",
-    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="0 takes a free one.")] = 8000,
+    port: Annotated[int, typer.Option("--port", min=0, max=65535, help="Port; 0 picks a free one.")] = 8000,
     config: Annotated[
         Path | None,
         typer.Option(
-            "--config", help="The study as JSON, or CoCoA's app_params.json. Of --rate: JSON or TOML."
+            "--config", help="The study as JSON, or CoCoA's app_params.json. With --rate: JSON or TOML."
         ),
     ] = None,
     scenario_path: Annotated[
@@ -47,22 +47,25 @@ def web(
     ] = None,
     rate: Annotated[
         list[Path] | None,
-        typer.Option("--rate", help="Let people rate such dialogues instead; --config says what is asked."),
+        typer.Option("--rate", help="Let people rate such dialogues instead; --config has the questions."),
     ] = None,
     private: Annotated[
-        bool, typer.Option("--private", help="With --replay: show the private records of runs (gold), too.")
+        bool,
+        typer.Option(
+            "--private", help="With --replay: show the gold of runs and what the user's seat knew, too."
+        ),
     ] = False,
     example: Annotated[
         str | None,
-        typer.Option("--example", help="Print a complete file for --config of this game; serve nothing."),
+        typer.Option("--example", help="Print a complete file for --config for this game, and stop."),
     ] = None,
 ) -> None:
     """Serve a study with people in browsers.
 
-    Its pages: consent, instructions, waiting room, dialogue, survey, completion code.
+    People go through consent, instructions, waiting room, dialogue, survey and completion code.
 
-    A seat that is named has a player; people sit in the others, whatever the file of --config says of both.
-    Without any player, two people are paired. Settings of the game are given as --name value as well.
+    An option with the name of a seat puts a player there, and people sit in the other seat; this overrides
+    the file of --config. Without any player, two people are paired. Add settings of the game as --name value.
 
     \b
     birdenv web c-interact --user rule --execute-sql
@@ -70,27 +73,30 @@ def web(
     birdenv web c-interact --config study.json --execute-sql
     birdenv web mutual-friends --config app_params.json --scenario-path scenarios.json
 
-    --replay serves no study: it shows recorded dialogues to you, step by step, from either seat's eyes.
+    --replay serves no study. It shows recorded dialogues step by step, as each seat saw them.
 
     \b
     birdenv web --replay study-c-interact --replay results/asks-first+rule-c-interact
 
-    --rate lets people judge recorded dialogues, without seeing who talked: by questions or, side by side,
-    which of two is better. `birdenv export FOLDER --format ratings` (or pairs) writes what they said.
+    --rate lets people judge recorded dialogues without seeing who talked: they answer questions, or say which
+    of two dialogues is better. `birdenv export FOLDER --format ratings` (or pairs) writes their judgements.
 
     \b
     birdenv web --rate study-mutual-friends --config rating.toml
     """
     if private and not replay:
-        raise InputError("--private goes with --replay only")
+        raise InputError("--private can only be used with --replay")
     if example is not None:
         print(_example(example), end="")
         return
     if replay or rate:
         if game is not None or scenario_path is not None or (replay and rate):
-            raise InputError("--replay and --rate take what is recorded: leave out the game and its options")
+            raise InputError(
+                "--replay and --rate show recorded dialogues: use one of the two, and leave out the game "
+                "and its options"
+            )
         if replay and (config is not None or output is not None):
-            raise InputError("--replay only shows: leave out --config and --output")
+            raise InputError("--replay does not use --config or --output: leave them out")
         if replay:
             _serve_replay(replay, private, host, port)
         else:
@@ -108,7 +114,7 @@ def web(
     given, players = chosen.settings, chosen.players
     if scenario_path is not None:
         if "scenarios" not in found.settings.model_fields:
-            raise InputError(f"{game} reads no scenarios: leave out --scenario-path")
+            raise InputError(f"{game} does not read scenarios: leave out --scenario-path")
         given["scenarios"] = str(scenario_path)
     folder = output or Path(f"study-{found.name}")
     with warnings.catch_warnings(record=True) as notes:
@@ -139,7 +145,7 @@ def _serve_replay(paths: list[Path], private: bool, host: str, port: int) -> Non
 
 
 def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, host: str, port: int) -> None:
-    """Ratings of a study lie in its folder."""
+    """Serve a round of ratings. The ratings of a study's dialogues are kept in its folder."""
     with web_extra():
         from birdenv.studies import is_study, make_rating_app
     from birdenv.studies.rating_round import RatingConfig, Ratings, RatingStore, items_of, read_rating_config
@@ -160,7 +166,7 @@ def _serve_ratings(paths: list[Path], config: Path | None, output: Path | None, 
 
 
 def _example(name: str) -> str:
-    """Return the file of a study that has every field."""
+    """Return an example of a study's file with every field."""
     from birdenv.dialogue.games import find_game
     from birdenv.studies import example_config
 
@@ -169,9 +175,9 @@ def _example(name: str) -> str:
 
 
 def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConfig:
-    """Return the study of a file, and who plays: as the options say, else as the file does.
+    """Return the configuration of a study, in which players of options replace those of the file.
 
-    The file's number of dialogues holds for a player that it names, too.
+    If the file names the same player, its quota is kept.
     """
     from birdenv.studies import Partner, StudyConfig, read_config
 
@@ -188,7 +194,7 @@ def _config(game: Game, path: Path | None, players: dict[str, str]) -> StudyConf
     partners = partners or {spec: Partner(player=spec)}
     if config.model_fields_set & {"seat", "partners"}:
         warnings.warn(
-            f"--{next(iter(players))} {spec} takes the place of `seat` and `partners` in {path}", stacklevel=2
+            f"--{next(iter(players))} {spec} replaces `seat` and `partners` in {path}", stacklevel=2
         )
     standby = config.standby if config.standby in partners else None
     return config.model_copy(update={"seat": free[0], "partners": partners, "standby": standby})

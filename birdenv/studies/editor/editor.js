@@ -15,6 +15,7 @@ const theme = EditorView.theme({
   ".cm-cursor": { borderLeftColor: "var(--ink)" },
   ".cm-placeholder": { color: "var(--faint)" },
   ".cm-scroller": { fontFamily: "ui-monospace, monospace", maxHeight: "14em", overflow: "auto" },
+  ".cm-tooltip.cm-tooltip-autocomplete > ul": { maxHeight: "none" }, // it never scrolls: no keyboard could
   ".cm-tooltip": { background: "var(--paper)", color: "var(--ink)", border: "1px solid var(--faint)" },
   ".cm-completionDetail": { color: "var(--faint)" },
   ".cm-tooltip-autocomplete ul li[aria-selected] .cm-completionDetail": { color: "inherit" },
@@ -48,7 +49,7 @@ window.makeEditor = (host, options) => {
         history(),
         closeBrackets(),
         bracketMatching(),
-        autocompletion({ icons: false }),
+        autocompletion({ icons: false, maxRenderedOptions: 8 }),
         sql({ dialect: SQLite, schema, keywordCompletion: (label, type) => ({ label, type, boost: USUAL.test(label) ? 0 : -50 }) }),
         SQLite.language.data.of({ autocomplete: completeFromList([...columns.values(), ...others]) }),
         syntaxHighlighting(colours),

@@ -1,9 +1,10 @@
-"""Third parties rate recorded dialogues, or say which of two is better. They do not see who talked.
+"""Let third parties rate recorded dialogues, or choose the better of two, without seeing who talked.
 
-* `RatingConfig`, `read_rating_config`: questions, how many raters, what is compared.
-* `Ratings`: raters from consent to code, over a `RatingStore`, under any clock; no network.
-* `rating_rows`, `people_rows`, `write_ratings`, `write_pairs`, `write_people`: what they said and who
-  took part, as rows and as files of rows.
+* `RatingConfig` is the configuration of a round of ratings, and `read_rating_config` reads it from a file.
+* `Ratings` leads raters from consent to completion code, and keeps their ratings in a `RatingStore`. It needs
+  no network.
+* `rating_rows` and `people_rows` return ratings, comparisons and participants as rows; `write_ratings`,
+  `write_pairs` and `write_people` write them to files.
 """
 
 from birdenv.studies.rating_round._config import RatingConfig, read_rating_config

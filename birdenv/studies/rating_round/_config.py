@@ -1,4 +1,4 @@
-"""How dialogues are rated: questions, raters, comparisons; from a JSON or TOML file."""
+"""The configuration of a round of ratings, and reading it from a JSON or TOML file."""
 
 from __future__ import annotations
 
@@ -39,23 +39,23 @@ class RatingConfig(BaseModel):
 
     Attributes:
         title: the name on the pages.
-        consent: what raters agree to, as plain text.
-        instructions: told with the first page, as plain text.
-        questions: asked about each dialogue; with `compare`, not used. CoCoA's four by default.
-        compare: show two `dialogues` of different systems on one task, or only their last `answers`, and
-            ask which is better; None to rate one at a time.
+        consent: the text that raters agree to, as plain text.
+        instructions: the text on the first page of items, as plain text.
+        questions: the questions about each dialogue (default: CoCoA's four); not used with `compare`.
+        compare: show two `dialogues` of different systems on the same task, or only their last `answers`, and
+            ask which is better; None to rate one dialogue at a time.
         criterion: the question of a comparison.
-        justification: a comparison needs a reason in words.
-        seats: names of the seats that are rated; None for the evaluated one.
-        raters: how many people judge each item.
-        most: items for one rater, at most; None for all.
-        seed: decides the order of items, and of two sides.
-        hold: seconds for which an item that was begun is kept for its rater.
-        codes: completion codes: `done`, and `full` for one who found nothing left to do. An ending without
-            one has a random code for each person.
-        prefix: begins random completion codes.
-        newcomers: new people from one address in a minute, at most; None for any number.
-        hosts: names under which the pages are reached, beside the loopback ones.
+        justification: whether a comparison requires a reason in words.
+        seats: the names of the seats that are rated; None for the evaluated seat.
+        raters: the number of people who judge each item.
+        most: the largest number of items for one rater; None for all items.
+        seed: the seed for the order of the items, and of the two sides of a comparison.
+        hold: the number of seconds for which an item that was begun is reserved for its rater.
+        codes: completion codes: `done`, and `full` for raters for whom no item was left. Without one, each
+            person gets a random code.
+        prefix: the beginning of random completion codes.
+        newcomers: the largest number of new people per minute from one address; None for no limit.
+        hosts: names under which the pages are reached, in addition to the loopback names.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -87,7 +87,7 @@ class RatingConfig(BaseModel):
 
 
 def read_rating_config(path: Path) -> RatingConfig:
-    """Read a file of `RatingConfig`'s fields, as JSON or, by its ending, TOML.
+    """Read the configuration from a JSON file, or from a TOML file if the name ends in `.toml`.
 
     Raises:
         InputError: the file cannot be used.

@@ -1,4 +1,4 @@
-"""Rows to work with elsewhere: ratings by question, comparisons, and the people of a study or of a round."""
+"""Export ratings, comparisons, and the people and dialogues of a study or a round of ratings as rows."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -29,23 +30,23 @@ ROW_FORMATS: Final = {
     "answers": ("dialogue", "task", "seat", "person", "question", "value"),
     "people": ("person", "platform_id", "role", "status", "ending", "code", "since", "dialogues"),
 }
-"""The columns of the rows, by format."""
+"""The columns of each format."""
 
 
 def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
-    """Return what raters said, in the order of time; the round may still be running.
+    """Return the judgements of raters in chronological order. The round may still be running.
 
     Args:
         folder: the folder of the ratings.
-        form: `ratings`: a row for each answered question about a dialogue, `value` is a step of the scale or
-            words; `pairs`: a row for each comparison, where `left` and `right` are the systems as they were
-            shown, and `winner` is `left`, `right`, `tie` or `both_bad`.
+        form: `ratings` for a row for each answered question about a dialogue, whose `value` is a step of the
+            scale or a text; `pairs` for a row for each comparison, in which `left` and `right` are the
+            systems as they were shown, and `winner` is `left`, `right`, `tie` or `both_bad`.
 
     Raises:
         InputError: there are no ratings in the folder.
     """
     if not exists(folder / RATINGS):
-        raise InputError(f"{folder} holds no ratings; birdenv web --rate collects them")
+        raise InputError(f"{folder} contains no ratings: collect some with birdenv web --rate")
     store = RatingStore(folder, for_reading=True)
     try:
         said = store.said()
@@ -62,7 +63,7 @@ def rating_rows(folder: Path, form: str) -> list[dict[str, Any]]:
 
 
 def dialogue_rows(store: Store) -> Iterator[dict[str, Any]]:
-    """Yield the ended dialogues of a study; times are in UTC, and players and rewards stand by seat."""
+    """Yield the ended dialogues of a study, with times in UTC, and players and rewards in order of seats."""
     moves = store.move_counts()
     for each in store.finished():
         row = each._asdict() | {"dialogue": each.id, "players": " ".join(each.seats)}
@@ -73,7 +74,7 @@ def dialogue_rows(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def survey_rows(store: Store) -> Iterator[dict[str, Any]]:
-    """Yield the answers to the survey of a study, a row for each; `seat` is the seat of who answered."""
+    """Yield a row for each answer to the survey of a study; `seat` is the seat of the person who answered."""
     for each in store.finished():
         people = store.seated(each.id)
         for seat, answers in store.surveys(each.id).items():
@@ -84,16 +85,16 @@ def survey_rows(store: Store) -> Iterator[dict[str, Any]]:
 
 
 def people_rows(folder: Path) -> Iterator[dict[str, Any]]:
-    """Yield the people of a study, and those who rated: who each was on their platform, and their code.
+    """Yield the participants and the raters in a folder, with their ids on the platform and their codes.
 
-    `platform_id` is as in `prolific:ID`; `since` is when their status began (of raters: when they came), in
-    UTC; `dialogues` are those that a participant had, as `ID/SEAT`, separated by blanks.
+    `platform_id` looks like `prolific:ID`. `since` is the time in UTC when the status of a participant began,
+    or when a rater came. `dialogues` are the dialogues of a participant as `ID/SEAT`, separated by spaces.
 
     Raises:
-        InputError: the folder is of no study and no round of rating.
+        InputError: the folder belongs to neither a study nor a round of ratings.
     """
     if not any(exists(folder / name) for name in (FILE, RATINGS)):
-        raise InputError(f"{folder} is no folder of a study or of ratings: nobody took part")
+        raise InputError(f"{folder} is not the folder of a study or of ratings: nobody took part")
     if exists(folder / FILE):
         with closing(Store(folder / FILE, for_reading=True)) as store:
             for person, dialogues in store.everybody():
@@ -112,32 +113,24 @@ def _utc(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
 
 
-def write_ratings(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
-    """Write the answered questions of folders; return what was written, in words."""
-    return _write_rows(
-        output, [row for folder in folders for row in rating_rows(folder, "ratings")], "ratings"
-    )
+def _write_rows(form: str, output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
+    """Write ratings, pairs or people in folders to a file, and return a message that says what was written.
 
-
-def write_pairs(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
-    """Write the comparisons of folders; return what was written, in words."""
-    rows = [row for folder in folders for row in rating_rows(folder, "pairs")]
-    return _write_rows(output, rows, "pairs")
-
-
-def write_people(output: Path, folders: Iterable[Path], min_reward: float | None = None) -> str:
-    """Write who took part in the studies and rounds of folders; return what was written, in words."""
-    rows = [row for folder in folders for row in people_rows(folder)]
-    return _write_rows(output, rows, "people")
-
-
-def _write_rows(path: Path, rows: list[dict[str, Any]], form: str) -> str:
-    """Write JSON lines or, by the file's ending, CSV."""
-    if path.suffix.lower() == ".csv":
-        write_text(path, csv_text(rows, form))
+    The file is CSV if its name ends in `.csv`, otherwise JSON Lines. All exports get `min_reward`, which has
+    no meaning here.
+    """
+    read = people_rows if form == "people" else partial(rating_rows, form=form)
+    rows = [row for folder in folders for row in read(folder)]
+    if output.suffix.lower() == ".csv":
+        write_text(output, csv_text(rows, form))
     else:
-        write_records(path, rows)
-    return f"{len(rows)} rows: {path}"
+        write_records(output, rows)
+    return f"{len(rows)} rows: {output}"
+
+
+write_ratings = partial(_write_rows, "ratings")
+write_pairs = partial(_write_rows, "pairs")
+write_people = partial(_write_rows, "people")
 
 
 def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
@@ -150,7 +143,7 @@ def csv_text(rows: Iterable[Mapping[str, Any]], form: str) -> str:
 
 
 def _plain(cell: Any) -> Any:
-    """Return a cell that a spreadsheet shows as it is, instead of computing it."""
+    """Return a cell that a spreadsheet shows as text instead of evaluating it as a formula."""
     return f"'{cell}" if isinstance(cell, str) and cell.startswith(FORMULA_SIGNS) else cell
 
 

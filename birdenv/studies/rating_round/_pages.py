@@ -1,4 +1,4 @@
-"""The pages of raters: consent, one item after the other, the completion code."""
+"""The web application for raters: consent, one item after another, and the completion code."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ from birdenv.studies.rating_round._store import Rater
 
 
 def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> FastAPI:
-    """Return the application of a round of ratings.
+    """Return the web application of a round of ratings.
 
     Args:
         ratings: the round.
-        folder: its folder; the secret that signs tokens is there.
-        host: the address that it will be served at.
+        folder: its folder, which contains the secret that signs tokens.
+        host: the address at which it will be served.
     """
     config = ratings.config
     doors = Doors(folder, RATER)
@@ -96,7 +96,7 @@ def make_rating_app(ratings: Ratings, folder: Path, host: str = "127.0.0.1") -> 
 
 
 def _page(ratings: Ratings, rater: Rater, doors: Doors, problem: str = "") -> str:
-    """Return the page of a rater: what they judge now, or the end."""
+    """Return the page of a rater: their current item, or the end."""
     item = ratings.next(rater.id)
     if item is not None:
         own = {"form": doors.form(rater.id), "link": doors.link(rater.id)}
@@ -108,7 +108,7 @@ def _page(ratings: Ratings, rater: Rater, doors: Doors, problem: str = "") -> st
 
 
 def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
-    """Return the facts of an item's page. Who talked is not among them."""
+    """Return the facts for the page of an item, which do not reveal who talked."""
     config = ratings.config
     done, most = ratings.progress(rater.id)
     return {
@@ -126,7 +126,7 @@ def _asked(ratings: Ratings, item: Item, rater: Rater) -> dict[str, Any]:
 
 
 def _item(ratings: Ratings, rater: Rater) -> str:
-    """Return what a rater reads: what the judged seat was told, and each side from its eyes."""
+    """Return what a rater reads: what the judged seat was told, and each side as that seat saw it."""
     item = ratings.next(rater.id)
     if item is None:
         return as_json({"told": {}, "sides": []})

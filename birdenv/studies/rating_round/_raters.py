@@ -1,4 +1,4 @@
-"""What is judged, who judges it, and raters from consent to completion code. No network, any clock."""
+"""Choose the items that raters judge, and lead raters from consent to completion code, without a network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from birdenv.studies.replay import ReplayedDialogue, SeatView
 
 
 class Item(NamedTuple):
-    """One seat of a dialogue or, with `other`, of two; who sat there differs."""
+    """One seat of a dialogue, or of two dialogues, `record` and `other`, in which its players differ."""
 
     seat: int
     record: ReplayedDialogue
@@ -28,7 +28,7 @@ class Item(NamedTuple):
 
     @property
     def id(self) -> str:
-        """Return an id of the item for pages, which does not reveal who talked."""
+        """Return the id of the item on pages, which does not reveal who talked."""
         said = " ".join([*(each.id for each in self.sides), self.seat_name])
         return sha256(said.encode(errors="surrogatepass")).hexdigest()[:16]
 
@@ -39,9 +39,7 @@ class Item(NamedTuple):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return what raters are told that the seats are called: as their partners call them, if names
-        differ.
-        """
+        """Return the names of the seats for raters: those that partners use if they differ, or numbers."""
         seats = () if self.record.arena is None else self.record.arena.game.seats
         called = {voice: name for each in seats for voice, name in each.words.voices.items()}
         found = {name: called.get(name, "") for name in self.record.seats}
@@ -51,7 +49,7 @@ class Item(NamedTuple):
 
     @property
     def sides(self) -> tuple[ReplayedDialogue, ...]:
-        """Return the dialogues."""
+        """Return the dialogues of the item."""
         return (self.record,) if self.other is None else (self.record, self.other)
 
 
@@ -59,7 +57,7 @@ def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[
     """Return the items to be judged, without dialogues in which nobody said a word.
 
     Raises:
-        InputError: there is nothing, or a seat that no dialogue has is named.
+        InputError: there are no items, for example because no dialogue has the named seats.
     """
     seated = [(record, seat) for record in records if _has_words(record) for seat in _seats(record, config)]
     single = config.compare is None
@@ -73,10 +71,10 @@ def items_of(records: Iterable[ReplayedDialogue], config: RatingConfig) -> list[
 
 
 def side_of(record: ReplayedDialogue, seat: int, config: RatingConfig) -> SeatView:
-    """Return what raters see of one side: the dialogue from the seat's eyes, or its last move alone."""
+    """Return what raters see of one side: the dialogue as the seat saw it, or only the seat's last move."""
     try:
         view = record.view(seat)
-    except BirdenvError:  # of a file of others, or the data are gone
+    except BirdenvError:  # the game or its data are not available
         view = record.everything(seat)
     if config.compare != "answers":
         return view
@@ -88,7 +86,7 @@ def _has_words(record: ReplayedDialogue) -> bool:
     try:
         events = record.load()
     except BirdenvError:
-        return True  # raters are shown why
+        return True  # the page shows why
     return any(isinstance(event.data, str) and event.data.strip() for event in events if event.agent >= 0)
 
 
@@ -99,7 +97,7 @@ def _seats(record: ReplayedDialogue, config: RatingConfig) -> list[int]:
 
 
 def _pairs(seated: Iterable[tuple[ReplayedDialogue, int]]) -> Iterable[Item]:
-    """Return the first dialogue of each system with the first of each other one on the task, and so on."""
+    """Pair the first dialogues of each two systems on a task, then the second ones, and so on."""
     groups: dict[tuple[str, str, int], dict[str, list[ReplayedDialogue]]] = {}
     for record, seat in seated:
         systems = groups.setdefault((record.game, record.task, seat), {})
@@ -116,18 +114,18 @@ WINNERS: Final = {
     "tie": "Both are equally good",
     "both_bad": "Both are bad",
 }
-"""What a rater may say of two sides, with the words of the page."""
+"""The possible results of a comparison, with their labels on the page."""
 
 
 class Ratings:
-    """One round of ratings. Safe from any thread.
+    """One round of ratings, which can be used from any thread.
 
-    Nobody has an item twice. Items with the fewest raters come next, each with as many as the configuration
-    asks for. One who comes back goes on with the item that they began.
+    Nobody judges an item twice. Items with the fewest raters come first, until each has as many raters as the
+    configuration demands. A rater who comes back continues with the item that they had begun.
 
     Attributes:
-        config: the settings.
-        items: what is judged, by id.
+        config: the configuration.
+        items: the items to be judged, by id.
         store: the database.
     """
 
@@ -154,11 +152,10 @@ class Ratings:
         return UUID(int=self._rng.getrandbits(128), version=4).hex
 
     def agree(self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None) -> Rater:
-        """Admit a rater who agreed. A rater whom the platform sent before continues if it is the same
-        visit.
+        """Admit a rater who has agreed. A rater whom the platform sent before continues in the same visit.
 
         Raises:
-            InputError: somebody else rates under this id of the platform, as far as can be told.
+            InputError: this id on the platform probably belongs to another person.
         """
         platform = platform or {}
         rater = self.store.add_rater(id, external, platform, self._clock())
@@ -167,12 +164,12 @@ class Ratings:
         return rater
 
     def progress(self, rater: str) -> tuple[int, int]:
-        """Return how many items a rater has judged, and how many they judge at most."""
+        """Return the number of items that a rater has judged, and the largest number that they may judge."""
         most = len(self.items) if self.config.most is None else min(self.config.most, len(self.items))
         return sum(self.store.begun(rater).values()), most
 
     def next(self, rater: str) -> Item | None:
-        """Return the item that a rater judges now, or None when they have finished and have their code."""
+        """Return the current item of a rater, or None if they have finished and have a code."""
         with self._lock, self.store.transaction():
             found = self.store.rater(rater)
             if found is None or found.code is not None:
@@ -188,10 +185,10 @@ class Ratings:
             return item
 
     def judge(self, rater: str, id: str, fields: Mapping[str, str]) -> None:
-        """Keep what a rater says of the item that they have. A page that is sent twice counts once.
+        """Store a rater's judgement of their current item. A page that is sent twice counts once.
 
         Raises:
-            InputError: a needed answer is missing, or one is not possible.
+            InputError: a required answer is missing, or an answer is invalid.
         """
         item = self.items.get(id)
         if item is None or self.store.begun(rater).get(id) is not False:
@@ -204,7 +201,7 @@ class Ratings:
         return Random(f"{self.config.seed}/{item.id}/{rater}").random() < 0.5
 
     def sides(self, item: Item, rater: str) -> tuple[Any, ...]:
-        """Return the dialogues of an item as a rater sees them, from the left."""
+        """Return the dialogues of an item from left to right, as a rater sees them."""
         return item.sides[::-1] if self.is_turned(item, rater) else item.sides
 
     def _chosen(self, begun: Mapping[str, bool], now: float) -> Item | None:

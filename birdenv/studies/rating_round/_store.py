@@ -1,4 +1,4 @@
-"""The database of ratings: raters, what each has begun, and what they said. It lies in the study's folder."""
+"""The database of a round of ratings: raters, the items that they have begun, and their judgements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birdenv.files import file_errors
 from birdenv.studies._database import Database
 
 RATINGS: Final = "ratings.sqlite"
-"""The file in a folder."""
+"""The name of the database in the folder of a study or a round."""
 
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS rater(
@@ -25,7 +25,7 @@ CREATE INDEX IF NOT EXISTS judgement_rater ON judgement(rater);
 
 
 class Rater(NamedTuple):
-    """One rater; `code` is there when they have finished."""
+    """One rater; `code` is None until they have finished."""
 
     id: str
     platform: dict[str, str]
@@ -33,11 +33,11 @@ class Rater(NamedTuple):
 
 
 class RatingStore(Database):
-    """The ratings of one folder. Safe from any thread.
+    """The ratings in one folder, which can be used from any thread.
 
     Args:
-        folder: the folder; it is made if it is not there, but for reading.
-        for_reading: nothing is written.
+        folder: the folder; it is created if it does not exist, except for reading.
+        for_reading: open the database without writing anything.
 
     Raises:
         InputError: the folder or the file cannot be used.
@@ -50,9 +50,10 @@ class RatingStore(Database):
         super().__init__(folder / RATINGS, _TABLES, for_reading)
 
     def add_rater(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Rater:
-        """Add a rater who agreed; one whom the platform sent before is the same person.
+        """Add a rater who has agreed, or find the one whom the platform sent before.
 
-        Of one who comes again in their own browser, the platform's new parameters are kept: the way back.
+        If a rater comes again in the same browser, the new parameters of the platform replace the old ones,
+        because the way back depends on them.
         """
         self.rows(
             "INSERT OR IGNORE INTO rater VALUES (?, ?, ?, ?, NULL)",
@@ -65,7 +66,7 @@ class RatingStore(Database):
         return found[0]
 
     def rater(self, id: str) -> Rater | None:
-        """Return a rater."""
+        """Return a rater, or None if the id is unknown."""
         found = self._raters("id = ?", id)
         return found[0] if found else None
 
@@ -74,36 +75,36 @@ class RatingStore(Database):
         return [Rater(id, self.parsed(platform), code) for id, platform, code in rows]
 
     def everybody(self) -> list[tuple[str, str | None, float, str | None]]:
-        """Return id, id on the platform, time of joining and code of all raters, by their names."""
+        """Return the id, id on the platform, time of joining and code of all raters, sorted by both ids."""
         return self.rows("SELECT id, external, joined, code FROM rater ORDER BY external, id")
 
     def set_code(self, rater: str, code: str) -> None:
-        """Keep a rater's completion code."""
+        """Store a rater's completion code."""
         self.rows("UPDATE rater SET code = ? WHERE id = ?", code, rater)
 
     def begun(self, rater: str) -> dict[str, bool]:
-        """Return the items that a rater has begun, and whether each is done."""
+        """Return the ids of the items that a rater has begun, and whether each is done."""
         rows = self.rows("SELECT item, done IS NOT NULL FROM judgement WHERE rater = ?", rater)
         return {item: bool(done) for item, done in rows}
 
     def taken(self, since: float) -> Counter[str]:
-        """Return how many raters each item has: those who are done, or began later than `since`."""
+        """Return the number of raters of each item who have judged it, or have begun it after `since`."""
         sql = "SELECT item, COUNT(*) FROM judgement WHERE done IS NOT NULL OR begun > ? GROUP BY item"
         return Counter(dict(self.rows(sql, since)))
 
     def begin(self, item: str, rater: str, now: float) -> None:
-        """Note that a rater begins an item, or comes back to it."""
+        """Record that a rater has begun an item, unless that is known already."""
         self.rows("INSERT OR IGNORE INTO judgement VALUES (?, ?, ?, NULL, NULL)", item, rater, now)
 
     def finish(self, item: str, rater: str, now: float, said: Mapping[str, Any]) -> None:
-        """Keep what a rater said of an item that they began; the first word counts."""
+        """Store a rater's judgement of an item that they have begun, unless there is one already."""
         self.rows(
             "UPDATE judgement SET done = ?, said = ? WHERE item = ? AND rater = ? AND done IS NULL",
             *(now, json.dumps(dict(said)), item, rater),
         )
 
     def said(self) -> list[tuple[str, dict[str, Any]]]:
-        """Return all that was said, by rater, in the order of time."""
+        """Return all judgements in chronological order, each with its rater."""
         sql = "SELECT rater, said FROM judgement WHERE done IS NOT NULL ORDER BY done, item, rater"
         rows = self.rows(sql)
         return [(rater, self.parsed(said)) for rater, said in rows]

@@ -1,6 +1,6 @@
-"""Ratings of dialogues and comparisons of players: reading them, agreement of raters, ranking of players.
+"""Read ratings of dialogues and comparisons of players, measure the agreement of raters, and rank players.
 
-A statistic that is not defined on the data says why instead of giving a number.
+A statistic that is not defined for the data has a reason instead of a value.
 """
 
 from birdenv.studies.ratings._agreement import LEVELS, fleiss_kappa, krippendorff_alpha, mean_answer

@@ -1,6 +1,6 @@
-"""How far raters agree, and what they answered on average.
+"""Measure how well raters agree, and what they answered on average.
 
-Units are what is rated: dialogues, or one seat of each.
+The rated units are dialogues, or single seats of dialogues.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 LEVELS: Final[tuple[Level, ...]] = ("nominal", "ordinal", "interval")
 
 FEWEST: Final = 5
-"""Intervals need so many dialogues or raters: resamples of fewer show little more than the extremes."""
+"""The smallest number of dialogues or raters for an interval; resamples of fewer show only the extremes."""
 _RESAMPLES: Final = 500
-_POINT: Final = 1e-9  # a narrower interval is a point
+_POINT: Final = 1e-9  # narrower intervals count as points
 _LONGEST_NAME: Final = 40
-"""Longer answers are free words, not names of a scale."""
+"""Longer answers are free text, not names of categories."""
 _Counts: TypeAlias = npt.NDArray[np.int64]
 _Resampled: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 
@@ -32,9 +32,9 @@ _Resampled: TypeAlias = Sequence[float] | npt.NDArray[np.float64]
 def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> Figure:
     """Return Krippendorff's alpha of the answers to one question.
 
-    Any number of raters may have rated a unit; units with one rating say nothing. Answers in words are
-    nominal at any level. The interval resamples units. Source: Krippendorff 2004, Content Analysis, §11.3;
-    computed by the package `krippendorff`.
+    Units may have different numbers of ratings; those with one rating are ignored. Answers in words are
+    always treated as nominal. The interval is a bootstrap over units. Source: Krippendorff 2004, Content
+    Analysis, §11.3; computed by the package `krippendorff`.
     """
     counts, values = _counts(ratings)
     counts = counts[counts.sum(axis=1) > 1]
@@ -44,7 +44,7 @@ def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> F
     try:
         from krippendorff import alpha
     except ImportError:
-        return undefined("it needs the package krippendorff: pip install 'birdenv[ratings]'")
+        return undefined("the package krippendorff is not installed: pip install 'birdenv[ratings]'")
     in_words = any(isinstance(value, str) for value in values)
     domain = np.arange(len(values)) if in_words else np.array(values)
 
@@ -59,25 +59,25 @@ def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> F
 
 
 def _resamples(units: int) -> npt.NDArray[np.int64]:
-    """Return how often each resample has each unit: a row for each resample."""
+    """Return how often each resample (row) contains each unit (column)."""
     return np.concatenate(list(resamples(units, _RESAMPLES))).astype(np.int64)
 
 
 def _of_dialogues(value: float, resampled: _Resampled, number: int) -> Figure:
-    """Return a statistic with its interval; `resampled` are those of resamples in which it is defined."""
+    """Return a statistic with its interval; `resampled` has its values in the resamples that define it."""
     if number >= FEWEST and len(resampled) < 0.95 * _RESAMPLES:
         return Figure(value, None, "too few dialogues differ for an interval")
     return with_interval(value, resampled, number, "dialogues")
 
 
 def with_interval(value: float, resampled: _Resampled, number: int, what: str) -> Figure:
-    """Return a statistic with the percentiles of its resamples, or why there is no interval.
+    """Return a statistic with the percentile interval of its resamples, or the reason why there is none.
 
     Args:
-        value: of all the data.
-        resampled: of the resamples.
-        number: how many things were resampled.
-        what: their name.
+        value: the statistic of all data.
+        resampled: the statistics of the resamples.
+        number: the number of units that were resampled.
+        what: the name of these units in the plural.
     """
     if number < FEWEST:
         return Figure(value, None, _too_few(number, what))
@@ -90,23 +90,23 @@ def _too_few(number: int, what: str) -> str:
 
 
 def _with_ends(value: float, interval: Interval, what: str) -> Figure:
-    """Return a statistic with its interval; one of width 0 is none."""
+    """Return a statistic with its interval, or with a reason if the interval is a point."""
     if interval.high - interval.low < _POINT:
         return Figure(value, None, f"all resamples of {what} are equal: no interval")
     return Figure(value, interval)
 
 
 def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
-    """Return Fleiss' kappa of the answers to one question, taken as names without an order.
+    """Return Fleiss' kappa of the answers to one question, which are treated as nominal.
 
-    Source: Fleiss 1971, Psychological Bulletin 76:378. The interval resamples units.
+    Source: Fleiss 1971, Psychological Bulletin 76:378. The interval is a bootstrap over units.
     """
     counts, _ = _counts(ratings)
     numbers = counts.sum(axis=1)
     why = _no_agreement(ratings, counts[numbers > 1])
     if not why and numbers.min() != numbers.max():
         several = f"{numbers.min()} to {numbers.max()}"
-        why = f"it needs equally many ratings of each dialogue, not {several}; alpha takes any number"
+        why = f"it needs the same number of ratings for each dialogue, not {several}; alpha does not"
     if why:
         return undefined(why)
     raters = int(numbers[0])
@@ -118,7 +118,7 @@ def fleiss_kappa(ratings: Sequence[Rating]) -> Figure:
 
 
 def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -> npt.NDArray[np.float64]:
-    """Return kappa for each row of how often units are taken; NaN where all answers are equal."""
+    """Return kappa for each row of `times`, the counts of units; NaN if all answers are equal."""
     answered = times @ counts
     by_chance = np.square(answered / answered.sum(axis=1, keepdims=True)).sum(axis=1)
     observed = times @ agreeing / times.sum(axis=1)
@@ -127,7 +127,7 @@ def _kappa(counts: _Counts, agreeing: npt.NDArray[np.float64], times: _Counts) -
 
 
 def _counts(ratings: Sequence[Rating]) -> tuple[_Counts, list[float | str]]:
-    """Return how often each unit has each value, and the values in their order."""
+    """Return how often each unit (row) has each value (column), and the values."""
     values: list[float | str] = sorted(
         {each.value for each in ratings}, key=lambda v: (isinstance(v, str), v)
     )
@@ -144,25 +144,28 @@ def _varies(counts: _Counts) -> bool:
 
 
 def _no_agreement(ratings: Sequence[Rating], pairable: _Counts) -> str:
-    """Return why agreement is not defined; empty if it is. `pairable` are units with two ratings or more."""
+    """Return the reason why agreement is not defined, or an empty text.
+
+    `pairable` has the counts of the units with at least two ratings.
+    """
     raters = len({each.rater for each in ratings})
     if any(isinstance(each.value, str) and len(each.value) > _LONGEST_NAME for each in ratings):
-        return "answers in free words are on no scale"
+        return "answers in free text have no categories"
     if not ratings:
         return "there are no ratings"
     if raters < 2:
-        return "there is one rater only"
+        return "there is only one rater"
     if not len(pairable):
         return f"no two of the {raters} raters rated the same dialogue"
     if len(pairable) == 1:
-        return "one dialogue only has several ratings: nothing tells what chance would agree on"
+        return "only one dialogue has several ratings, so agreement by chance cannot be estimated"
     if not _varies(pairable):
-        return "all ratings that can be compared are equal: chance alone would agree, too"
+        return "all ratings that can be compared are equal, so chance alone would agree, too"
     return ""
 
 
 def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"] = "dialogue") -> Figure:
-    """Return the mean of numeric answers; whole dialogues or whole raters are resampled for its interval."""
+    """Return the mean of numeric answers, with a bootstrap interval over dialogues or over raters."""
     values = [each.value for each in ratings if isinstance(each.value, float)]
     if len(values) < len(ratings):
         return undefined("answers in words have no mean")
@@ -180,13 +183,13 @@ def mean_answer(ratings: Sequence[Rating], cluster: Literal["dialogue", "rater"]
 
 
 def answers(ratings: Sequence[Rating]) -> dict[float | str, int]:
-    """Return how often each answer was given, in the order of the answers."""
+    """Return the count of each answer, sorted by answer."""
     counts = Counter(each.value for each in ratings)
     return dict(sorted(counts.items(), key=lambda item: (isinstance(item[0], str), item[0])))
 
 
 def by_question(ratings: Sequence[Rating]) -> dict[str, list[Rating]]:
-    """Return the ratings of each question, in the order of their first answers."""
+    """Return the ratings of each question, in the order in which the questions first occur."""
     found: dict[str, list[Rating]] = defaultdict(list)
     for each in ratings:
         found[each.question].append(each)

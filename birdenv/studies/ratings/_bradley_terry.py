@@ -1,4 +1,4 @@
-"""Players ranked by comparisons of two: strengths, ranks and their intervals."""
+"""Rank players by pairwise comparisons: strengths, ranks and their intervals."""
 
 from __future__ import annotations
 
@@ -18,22 +18,22 @@ RESAMPLES: Final = 1000
 _FEW_RATERS: Final = 10
 _COLUMNS: Final = {"left": 0, "right": 1, "tie": 2, "both_bad": 2}
 
-_PRIOR: Final = 0.01  # precision of a normal prior: tables in which somebody always wins stay finite
+_PRIOR: Final = 0.01  # precision of a normal prior, which keeps strengths finite if a player always wins
 _LONGEST_STEP: Final = 2.0
 _STEPS: Final = 60
 _NEAR: Final = 1e-7
 
 
 class RankedPlayer(NamedTuple):
-    """One player in the ranking.
+    """One player in a ranking.
 
     Attributes:
-        player: the player.
-        wins: comparisons won.
-        losses: comparisons lost.
-        ties: comparisons without a winner, including those of two bad answers.
-        strength: the log-odds of beating a player of mean strength, where a tie is half a win of each.
-        rank: 1 for the strongest.
+        player: the name of the player.
+        wins: the number of comparisons won.
+        losses: the number of comparisons lost.
+        ties: the number of comparisons without a winner, including those of two bad answers.
+        strength: the log-odds of beating a player of mean strength; a tie is half a win for each player.
+        rank: the rank, which is 1 for the strongest player.
     """
 
     player: str
@@ -45,14 +45,14 @@ class RankedPlayer(NamedTuple):
 
 
 class Ranking(NamedTuple):
-    """Players, strongest first.
+    """A ranking of players, strongest first.
 
     Attributes:
-        standings: one for each player.
+        standings: the players with their strengths and ranks.
         tie: the share of ties.
-        resampled: what the intervals resample: `comparisons` or `raters`.
-        left_out: comparisons of a player with itself.
-        why: why there is no ranking; empty if there is one.
+        resampled: the units that are resampled for intervals: `comparisons` or `raters`.
+        left_out: the number of comparisons of a player with itself.
+        why: the reason why there is no ranking; empty if there is one.
     """
 
     standings: tuple[RankedPlayer, ...]
@@ -80,11 +80,11 @@ class Ranking(NamedTuple):
 
 
 def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
-    """Rank players by the model of Bradley and Terry (1952), in which a tie is half a win of each.
+    """Rank players by the model of Bradley and Terry (1952), in which a tie is half a win for each player.
 
-    Intervals are percentiles of resamples: of whole raters where there are ten or more, since one person's
-    choices resemble each other, else of comparisons. A player that always won, or never did, has a rank but
-    no strength; players that no chain of wins and ties connects have neither.
+    Intervals are percentiles of resamples. If there are at least ten raters, whole raters are resampled,
+    because the choices of one person are alike; otherwise comparisons are. A player that always or never won
+    has a rank but no strength; players that no chain of wins and ties connects have neither.
     """
     used = [each for each in comparisons if each.left != each.right]
     left_out = len(comparisons) - len(used)
@@ -104,14 +104,14 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
     drawn = len({each.rater for each in inside}) if resampled == "raters" else len(inside)
 
     def figure(values: npt.NDArray[np.float64]) -> Figure:
-        """Return the value of the whole table, with the percentiles of the others."""
+        """Return the value of the whole table, with the percentile interval of the resampled ones."""
         return with_interval(float(values[0]), values[1:], drawn, resampled)
 
     found = []
     for number, name in enumerate(players):
         above = int((reaches[:, number] & ~reaches[number]).sum())
         apart = [players[other] for other in np.flatnonzero(~(reaches[number] | reaches[:, number]))]
-        rank = undefined(f"nothing connects it with {', '.join(apart)}") if apart else None
+        rank = undefined(f"no comparisons connect it with {', '.join(apart)}") if apart else None
         if name in places:
             own = strengths[:, places[name]]
             better = (strengths > own[:, None]).sum(axis=1)
@@ -132,14 +132,14 @@ def rank_players(comparisons: Sequence[BlindChoice]) -> Ranking:
 def fit_strengths(
     pairs: npt.NDArray[np.int64], wins: npt.NDArray[np.float64], players: int
 ) -> npt.NDArray[np.float64]:
-    """Fit the model to many tables at once: i beats j with the log-odds of i's strength less j's.
+    """Fit the model to many tables at once: the log-odds that i beats j are i's strength minus j's.
 
     The likelihood is concave in the strengths, so Newton's method finds its maximum.
 
     Args:
-        pairs: two players' numbers for each row of a table, shape (pairs, 2).
-        wins: of the first and of the second, shape (tables, pairs, 2).
-        players: how many there are.
+        pairs: the indices of the two players for each row of a table, shape (pairs, 2).
+        wins: the wins of the first and of the second player, shape (tables, pairs, 2).
+        players: the number of players.
 
     Returns:
         The strengths, shape (tables, players), with the mean 0 in each table.
@@ -163,7 +163,7 @@ def fit_strengths(
 
 
 def _rank(values: npt.NDArray[np.float64], strength: Figure) -> Figure:
-    """Return a rank and its percentiles, where the strength has some: all of them may be one rank."""
+    """Return a rank, with an interval if the strength has one; all resamples may have the same rank."""
     if strength.interval is None:
         return Figure(float(values[0]), None, strength.why)
     return Figure(float(values[0]), percentiles(values[1:]))
@@ -174,20 +174,21 @@ def _is_tie(each: BlindChoice) -> bool:
 
 
 def _no_ranking(used: Sequence[BlindChoice], inside: Sequence[BlindChoice]) -> str:
-    """Return why there is no ranking; empty if there is one. `inside`: comparisons of those that get
-    strengths.
+    """Return the reason why there is no ranking, or an empty text.
+
+    `inside` has the comparisons between players that get strengths.
     """
     if not used:
         return "there are no comparisons of two players"
     if all(map(_is_tie, used)):
         return "every comparison is a tie"
     if not inside:
-        return "wins go one way only: whoever won against another never lost to it, even in a roundabout way"
+        return "wins go only one way: no player lost, even indirectly, to a player that it won against"
     return ""
 
 
 def _reaches(used: Sequence[BlindChoice], players: Sequence[str]) -> npt.NDArray[np.bool_]:
-    """Return who won against whom or tied, directly or through a chain of others."""
+    """Return a matrix of which player won against or tied with which, directly or through others."""
     numbers = {name: number for number, name in enumerate(players)}
     found = np.eye(len(players), dtype=np.bool_)
     for each in used:
@@ -202,7 +203,7 @@ def _reaches(used: Sequence[BlindChoice], players: Sequence[str]) -> npt.NDArray
 def _group(
     used: Sequence[BlindChoice], players: Sequence[str], mutual: npt.NDArray[np.bool_]
 ) -> npt.NDArray[np.intp]:
-    """Return the most players of whom each reaches each, and of whom somebody won; none if there are none."""
+    """Return the largest group of players in which each reaches all others and somebody won; may be empty."""
     numbers = {name: number for number, name in enumerate(players)}
     sizes = np.zeros(len(players), np.int64)
     for each in used:
@@ -213,19 +214,19 @@ def _group(
 
 
 def _extreme(reaches: npt.NDArray[np.bool_], number: int, group: npt.NDArray[np.intp]) -> str:
-    """Return why a player has no strength on the scale of the others."""
+    """Return the reason why a player has no strength on the scale of the others."""
     up, down = bool(reaches[number, group].any()), bool(reaches[group, number].any())
     if up:
-        return "it never lost to the others or tied with them: no comparison says how much stronger it is"
+        return "it never lost to the others or tied with them, so how much stronger it is remains unknown"
     if down:
-        return "it never won against the others or tied with them: no comparison says how much weaker it is"
-    return "nothing connects it with the others"
+        return "it never won against the others or tied with them, so how much weaker it is remains unknown"
+    return "no comparisons connect it with the others"
 
 
 def _tables(
     used: Sequence[BlindChoice], places: Mapping[str, int], by_rater: bool
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Return pairs of players, and their tables of counts: the whole one first, then the resampled ones."""
+    """Return pairs of players, and the tables of their counts: the whole one, then the resampled ones."""
     pairs = sorted({_pair(each, places) for each in used})
     rows = {pair: row for row, pair in enumerate(pairs)}
     units = [each.rater if by_rater else number for number, each in enumerate(used)]
@@ -248,7 +249,7 @@ def _pair(each: BlindChoice, places: Mapping[str, int]) -> tuple[int, int]:
 def _standings(
     used: Sequence[BlindChoice], players: Sequence[str], found: Sequence[tuple[Figure, Figure]]
 ) -> tuple[RankedPlayer, ...]:
-    """Return players by rank, those without one last."""
+    """Return the players sorted by rank, with unranked players last."""
     tallies: Counter[tuple[str, str]] = Counter()
     for each in used:
         tied = _is_tie(each)

@@ -1,4 +1,4 @@
-"""Ratings of dialogues and comparisons of players, and reading them from files."""
+"""Read ratings of dialogues and comparisons of players from files."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from birdenv.files import check_text, parse_json, read_text
 RATING_COLUMNS: Final = ("dialogue", "rater", "question", "value")
 COMPARISON_COLUMNS: Final = ("left", "right", "winner", "rater")
 FORMULA_SIGNS: Final = ("=", "+", "-", "@", "\t", "\r")
-"""How a cell begins that a spreadsheet computes. Exports quote it, and reading takes the quote away."""
+"""The first characters of formulas. Exports put a quote before such cells, and reading removes it."""
 
 _DELIMITERS: Final = ",;\t"
 
 
 def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a file, each with its place in words.
+    """Yield the rows of a file, each after a description of its position.
 
     Raises:
-        InputError: the file is torn, or is neither CSV nor JSON.
+        InputError: the file is damaged, or neither CSV nor JSON.
     """
     text = read_text(path)
     if not text.strip():
@@ -46,12 +46,12 @@ def table_rows(path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
             raise InputError(f"{place} is not a JSON object")
         check_text(row, place)
         if not {"value", "winner"} & row.keys():
-            raise InputError(f"{place}: neither `value` (a rating) nor `winner` (a comparison) is there")
+            raise InputError(f"{place}: `value` (of a rating) or `winner` (of a comparison) is missing")
         yield place, row
 
 
 def _table(text: str, path: Path) -> Iterator[tuple[str, Mapping[str, Any]]]:
-    """Yield the rows of a CSV file; its first line tells the delimiter."""
+    """Yield the rows of a CSV file, whose delimiter is inferred from the first line."""
     head = text.lstrip().split("\n", 1)[0]
     delimiter = max(_DELIMITERS, key=head.count)
     reader = csv.reader(StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -95,7 +95,7 @@ def _check_names(names: list[str], at: str) -> None:
 _MOST: Final = 1e50
 """Sums and squares of smaller numbers are finite."""
 _FURTHER: Final = ("justification", "task", "left_dialogue", "right_dialogue", "seat")
-"""What is told of a comparison beside the columns that must be there."""
+"""The optional columns of comparisons."""
 WINNERS: Final = ("left", "right", "tie", "both_bad")
 
 
@@ -103,13 +103,13 @@ class Rating(NamedTuple):
     """A person's answer to one question about one dialogue.
 
     Attributes:
-        dialogue: the dialogue's id.
-        rater: who rated.
-        question: the question's name.
+        dialogue: the id of the dialogue.
+        rater: the id of the rater.
+        question: the name of the question.
         value: a number, or a word of a nominal scale.
-        seat: the seat that is rated; empty where the whole dialogue is.
-        system: who sat there; empty where the file does not tell.
-        justification: why, in the rater's words.
+        seat: the rated seat; empty if the whole dialogue is rated.
+        system: the player in that seat; empty if the file does not name it.
+        justification: the reason in the rater's words.
     """
 
     dialogue: str
@@ -122,14 +122,12 @@ class Rating(NamedTuple):
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Return who answered what about which seat: it has one answer."""
+        """Return the rated unit, the rater and the question, for which there can be only one answer."""
         return *self.unit, self.rater, self.question
 
     @property
     def unit(self) -> tuple[str, str, str]:
-        """Return what is rated: the dialogue, or one seat of it. Runs of several systems name dialogues
-        alike.
-        """
+        """Return the dialogue, seat and system; runs of different systems use the same ids of dialogues."""
         return self.dialogue, self.seat, self.system
 
 
@@ -139,13 +137,13 @@ class BlindChoice(NamedTuple):
     Attributes:
         left: the player on the left.
         right: the player on the right.
-        winner: `left`, `right`, `tie`, or `both_bad`, a tie of two that are no good.
-        rater: who chose.
-        justification: why, in the rater's words.
-        task: what both had to do; empty where the file does not tell.
-        left_dialogue: the id of what was shown on the left; empty where the file does not tell.
-        right_dialogue: the same of the right.
-        seat: the seat that was compared; empty where the file does not tell.
+        winner: `left`, `right`, `tie`, or `both_bad`, a tie of two bad answers.
+        rater: the id of the rater.
+        justification: the reason in the rater's words.
+        task: the task of both dialogues; empty if the file does not name it.
+        left_dialogue: the id of the dialogue on the left; empty if the file does not name it.
+        right_dialogue: the id of the dialogue on the right; empty if the file does not name it.
+        seat: the seat that was compared; empty if the file does not name it.
     """
 
     left: str
@@ -160,7 +158,7 @@ class BlindChoice(NamedTuple):
 
 
 class Judgements(NamedTuple):
-    """The contents of files of ratings: ratings, comparisons, and the number of rows without an answer."""
+    """The contents of files of ratings: ratings, comparisons, and the number of unanswered questions."""
 
     ratings: tuple[Rating, ...] = ()
     comparisons: tuple[BlindChoice, ...] = ()
@@ -171,22 +169,22 @@ _Row: TypeAlias = Rating | BlindChoice
 
 
 def read_judgements(path: Path) -> Judgements:
-    """Read a file of ratings or of comparisons; the columns say which.
+    """Read a file of ratings or comparisons, which differ in their columns.
 
-    A row without a value is a question that was left out. A rating that stands there twice counts once.
-    Columns that are not known are passed over.
+    A row without a value is an unanswered question. A rating that occurs twice counts once. Unknown columns
+    are ignored.
 
     Raises:
         InputError: the file cannot be read, or a row cannot be used; the message names its line.
     """
     found = _judgements(table_rows(path), f"{path}: ")
     if found == Judgements():
-        raise InputError(f"{path} holds no ratings")
+        raise InputError(f"{path} contains no ratings")
     return found
 
 
 def listed_judgements(rows: Iterable[Mapping[str, Any]], where: str) -> Judgements:
-    """Return judgements that are JSON objects, as a round of rating exports them.
+    """Convert JSON objects, as a round of ratings exports them, to judgements.
 
     Raises:
         InputError: a row cannot be used; the message names it, after `where`.
@@ -216,13 +214,13 @@ def _judgements(rows: Iterable[tuple[str, Mapping[str, Any]]], where: str) -> Ju
 
 
 def joined(several: Iterable[Judgements]) -> Judgements:
-    """Combine the judgements of several places. A judgement that occurs in two of them counts once.
+    """Combine judgements from several sources. A judgement that occurs in two of them counts once.
 
-    A rater may choose between the same two several times: a comparison counts as often as in the one place
-    that has it most often. What was shown (the dialogues' ids) tells comparisons apart.
+    A rater may choose between the same two dialogues several times, so a comparison counts as often as in the
+    source that contains it most often. Comparisons of different dialogues are different.
 
     Raises:
-        InputError: a rater has two answers to the same question.
+        InputError: a rater gave two answers to the same question.
     """
     ratings: dict[tuple[str, ...], Rating] = {}
     comparisons: list[BlindChoice] = []
@@ -277,7 +275,7 @@ def _texts(
 
 
 def _value(value: Any, place: str) -> float | str | None:
-    """Return a number or a word; None for no answer."""
+    """Return a number or a word, or None if there is no answer."""
     if isinstance(value, str):
         text = value.strip()
         if text.lower() in ("", "null", "none", "nan", "na", "n/a"):
@@ -291,9 +289,9 @@ def _value(value: Any, place: str) -> float | str | None:
     if isinstance(value, bool):
         return "yes" if value else "no"
     if not isinstance(value, int | float):
-        raise InputError(f"{place}: `value` is {value!r}: neither a number nor a word")
-    if not abs(value) < _MOST:  # NaN is below nothing
-        raise InputError(f"{place}: `value` is not a number of a scale: it is not finite, or too large")
+        raise InputError(f"{place}: `value` is {value!r}, which is neither a number nor a word")
+    if not abs(value) < _MOST:  # also for NaN
+        raise InputError(f"{place}: `value` is not finite, or too large for a scale")
     return float(value)
 
 

@@ -1,4 +1,4 @@
-"""All statistics of ratings and comparisons, for people and for machines, and their plot."""
+"""Compute all statistics of ratings and comparisons, as text, as JSON and as a plot."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from birdenv.studies.ratings._judgements import Judgements, Rating
 
 @dataclass(frozen=True, slots=True)
 class QuestionReport:
-    """The answers to one question. `systems` are means by system, where the ratings name them."""
+    """The statistics of one question. `systems` has the means by system, if the ratings name systems."""
 
     question: str
     ratings: int
@@ -56,7 +56,7 @@ class QuestionReport:
         }
 
     def lines(self) -> list[str]:
-        """Return the statistics as lines for people."""
+        """Return the statistics as lines of text."""
         given = ", ".join(f"{_answer(value)}: {count}" for value, count in self.answers.items())
         given = given if len(self.answers) <= _MOST_ANSWERS else f"{len(self.answers)} different ones"
         rows = {
@@ -79,7 +79,7 @@ class QuestionReport:
 
 @dataclass(frozen=True, slots=True)
 class RatingReport:
-    """All statistics of some judgements. `ranking` is None if there are no comparisons."""
+    """The statistics of some judgements. `ranking` is None if there are no comparisons."""
 
     questions: tuple[QuestionReport, ...]
     ranking: Ranking | None
@@ -101,18 +101,18 @@ class RatingReport:
         if self.ranking is not None:
             lines += _ranking_lines(self.ranking)
         if self.unanswered:
-            lines += ["", f"Note: {self.unanswered} question(s) were left unanswered; they count nowhere."]
+            lines += ["", f"Note: {self.unanswered} question(s) were left unanswered; they are not counted."]
         if self.questions:
             lines += ["", "Intervals of means, alpha and kappa: bootstrap over dialogues (or raters)."]
         return "\n".join([*lines, rule("=")]) + "\n"
 
 
 def rating_report(judgements: Judgements, level: Level | None = None) -> RatingReport:
-    """Work out all statistics.
+    """Compute all statistics of some judgements.
 
     Args:
-        judgements: ratings and comparisons.
-        level: of the answers, for alpha; without it nominal for words and ordinal for numbers.
+        judgements: the ratings and comparisons.
+        level: the level of measurement for alpha (default: nominal for words, ordinal for numbers).
     """
     questions = tuple(
         _question(name, ratings, level) for name, ratings in by_question(judgements.ratings).items()
@@ -163,10 +163,10 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
 
 
 def rating_plot(report: RatingReport) -> bytes:
-    """Draw means and strengths with their intervals, as a PNG file.
+    """Return a plot of means and strengths with their intervals, as the bytes of a PNG file.
 
     Raises:
-        InputError: matplotlib is not installed, or nothing is defined.
+        InputError: matplotlib is not installed, or no statistic is defined.
     """
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
@@ -175,7 +175,7 @@ def rating_plot(report: RatingReport) -> bytes:
         raise InputError("--plot needs matplotlib: pip install 'birdenv[report]'") from None
     panels = _panels(report)
     if not panels:
-        raise InputError("--plot: there is no figure to draw")
+        raise InputError("--plot: there is no statistic to draw")
     sizes = [len(rows) + 2 for rows in panels.values()]
     canvas = Canvas(figsize=(8, 0.6 + 0.3 * sum(sizes)), layout="constrained")
     FigureCanvasAgg(canvas)

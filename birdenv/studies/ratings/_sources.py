@@ -1,4 +1,4 @@
-"""Ratings wherever they are kept: files, folders of runs and studies, rounds of rating, and surveys."""
+"""Find ratings in files, in folders of runs and studies, in rounds of ratings, and in surveys."""
 
 from __future__ import annotations
 
@@ -26,19 +26,19 @@ COMPARISONS_FILE: Final = "comparisons.jsonl"
 
 
 def read_folder(folder: Path) -> Judgements:
-    """Read the judgements that were imported into a folder. Without files there are none."""
+    """Read the judgements that were imported into a folder, if there are any."""
     files = [folder / name for name in (RATINGS_FILE, COMPARISONS_FILE)]
     return joined(read_judgements(file) for file in files if exists(file))
 
 
 def import_judgements(folder: Path, added: Judgements) -> tuple[int, int]:
-    """Add judgements to `ratings.jsonl` and `comparisons.jsonl` of a folder.
+    """Add judgements to `ratings.jsonl` and `comparisons.jsonl` in a folder.
 
     Returns:
-        How many ratings and how many comparisons the folder had not yet.
+        The numbers of ratings and of comparisons that were new.
 
     Raises:
-        InputError: the folder has another answer to the same question.
+        InputError: the folder contains a different answer to the same question.
     """
     kept = read_folder(folder)
     both = joined([kept, added])
@@ -56,18 +56,18 @@ def _written(row: Rating | BlindChoice) -> dict[str, Any]:
 
 _STUDY: Final = "study.sqlite"
 _ROUND: Final = "ratings.sqlite"
-"""What `birdenv web --rate` keeps in a folder."""
+"""The database that `birdenv web --rate` writes."""
 
 
 def rated_sources(
     dialogues: Sequence[CorpusDialogue], sources: Sequence[Path], files: Sequence[Path]
 ) -> Rated:
-    """Return what people said of dialogues, for `birdenv analyze`.
+    """Return the ratings of dialogues for `birdenv analyze`.
 
     Args:
-        dialogues: the dialogues, with the answers of their surveys.
-        sources: where they come from; folders may hold ratings.
-        files: further ratings.
+        dialogues: the dialogues, including the answers to their surveys.
+        sources: the files and folders of the dialogues; folders may contain ratings.
+        files: further files of ratings.
 
     Raises:
         InputError: ratings cannot be read, or two of them disagree.
@@ -79,7 +79,7 @@ def rated_sources(
 
 
 def rated(judgements: Judgements) -> Rated:
-    """Return judgements with their statistics, in the form that the analysis of a corpus reads."""
+    """Return judgements and their statistics in the form that the analysis of a corpus uses."""
     answers: dict[str, dict[tuple[str, str, str], list[float]]] = defaultdict(lambda: defaultdict(list))
     for each in judgements.ratings:
         if isinstance(each.value, float):
@@ -89,16 +89,16 @@ def rated(judgements: Judgements) -> Rated:
 
 
 def rating_folder(path: Path) -> Path:
-    """Return the folder of a study or a round of rating, or of a run."""
+    """Return the folder of a study, a round of ratings or a run."""
     is_own = any(exists(path / name) for name in (_STUDY, _ROUND))
     return path if is_own else run_folder(path)
 
 
 def read_source(path: Path) -> Judgements:
-    """Read a file of ratings, or those of a folder; of a study, with the answers of its own survey.
+    """Read the ratings in a file or a folder; those of a study include the answers to its survey.
 
     Raises:
-        InputError: it cannot be read, or there are none.
+        InputError: the source cannot be read, or contains no ratings.
     """
     if not is_directory(path):
         return read_judgements(path)
@@ -106,12 +106,12 @@ def read_source(path: Path) -> Judgements:
     if exists(path / _STUDY):
         found = joined([Judgements(survey_ratings(read_dialogues(path))), found])
     if not found.ratings and not found.comparisons:
-        raise InputError(f"{path} has no ratings yet: --import FILE adds some")
+        raise InputError(f"{path} has no ratings yet: add some with --import FILE")
     return found
 
 
 def judged_folder(path: Path) -> Judgements:
-    """Return the judgements in the folder of a run, a study or a round of rating; there may be none."""
+    """Return the judgements in the folder of a run, a study or a round of ratings; there may be none."""
     folder = rating_folder(path)
     found = read_folder(folder)
     if not exists(folder / _ROUND):
@@ -125,7 +125,7 @@ def judged_folder(path: Path) -> Judgements:
 
 
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
-    """Return the answers of surveys as ratings: of the seat that they are about, by who sat opposite."""
+    """Return the answers to surveys as ratings of the seat that they are about, by the person opposite."""
     made = []
     for dialogue in dialogues:
         for seat in range(len(dialogue.seats)):

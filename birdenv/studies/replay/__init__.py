@@ -1,6 +1,6 @@
-"""Recorded dialogues from either seat's eyes: those of studies, of runs, and of CoCoA's files.
+"""Show recorded dialogues of studies, runs and CoCoA's files as each seat saw them.
 
-* `Records`: the dialogues of some folders or files, each as its seats saw it.
+* `Records` has the dialogues of some folders or files, each as its seats saw it.
 """
 
 from birdenv.studies.replay._recorded_dialogues import EVERYTHING, Records, ReplayedDialogue, SeatView

@@ -1,48 +1,51 @@
-"""Pages to look at recorded dialogues: a list with filters, and one dialogue under a slider."""
+"""Pages for recorded dialogues: a list with filters, and one dialogue with a slider."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import asdict
 from typing import Any, Final, NamedTuple
 from urllib.parse import quote, urlencode
 
 from fastapi import FastAPI, HTTPException, Request
 from fastapi.responses import HTMLResponse, Response
 
+from birdenv.dialogue.people import Panel
 from birdenv.errors import BirdenvError
 from birdenv.report.access import ADMIN_COOKIE, Doors
 from birdenv.report.guarded_app import add_entrance
 from birdenv.studies._connection import as_json
 from birdenv.studies._pages import clock_time, in_minutes, render
 from birdenv.studies._requests import refused, study_app
-from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue
+from birdenv.studies.replay._recorded_dialogues import Records, ReplayedDialogue, SeatView
 
 _ROWS: Final = 200
 _COOKIE: Final = "replay"  # beside a study's, which may be open on the same host
+_PRIVATE: Final = "What this seat was told is private. `birdenv web --replay FOLDER --private` shows it."
 _FILTERS: Final = ("game", "scenario", "outcome", "earned", "player")
 
 
 class _Shown(NamedTuple):
-    """The records that pass the filters, and what filters may be set to."""
+    """The records that pass the filters, and the values that filters can have."""
 
     records: list[ReplayedDialogue]
     choices: dict[str, list[str]]
 
 
 def make_replay_app(records: Records, host: str = "127.0.0.1") -> tuple[FastAPI, str]:
-    """Return an application that shows recorded dialogues, and the token that opens it.
+    """Return a web application that shows recorded dialogues, and the token that opens it.
 
     Args:
         records: the dialogues.
-        host: the address that it will be served at.
+        host: the address at which it will be served.
     """
     app = study_app("Dialogues", host)
     doors = Doors(None)
 
     add_entrance(app, doors, _COOKIE)
-    add_replay(app, records.all, doors, "", cookie=_COOKIE)
+    add_replay(app, records.all, doors, "", cookie=_COOKIE, private=records.private)
     return app, doors.admin_token
 
 
@@ -52,15 +55,18 @@ def add_replay(
     doors: Doors,
     prefix: str,
     cookie: str = ADMIN_COOKIE,
+    *,
+    private: bool = False,
 ) -> None:
-    """Add the pages under a prefix; they open with the owner's cookie only.
+    """Add the pages to an application under a prefix. They open only with the owner's cookie.
 
     Args:
         app: the application.
         records: returns the dialogues.
         doors: checks the cookie.
-        prefix: where the pages are, such as `/admin/replay`.
+        prefix: the beginning of the paths of the pages, such as `/admin/replay`.
         cookie: the name of the owner's cookie.
+        private: show what a seat with a private brief was told, too.
     """
 
     def check(request: Request) -> None:
@@ -109,19 +115,28 @@ def add_replay(
     async def one(request: Request, id: str) -> Response:
         check(request)
         record = await find(id)
-        text = await asyncio.to_thread(lambda: as_json(as_seen(record)))
+        text = await asyncio.to_thread(lambda: as_json(as_seen(record, private=private)))
         return Response(text, media_type="application/json")
 
 
-def as_seen(record: ReplayedDialogue) -> dict[str, Any]:
-    """Return a dialogue for its page: everything, and as each seat saw it."""
+def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any]:
+    """Return a dialogue for its page: everything, and as each seat saw it.
+
+    What a seat with a private brief was told is left out, unless `private` asks for it.
+    """
     views = [record.everything()]
-    with suppress(BirdenvError):  # the data may have changed, or be gone
+    with suppress(BirdenvError):  # the data may have changed or disappeared
         views += [record.view(seat) for seat in range(len(record.seats))]
-    shown = [view._asdict() for view in views]
+    shown = [(view if private or not view.is_private else _without_told(view))._asdict() for view in views]
     points = ", ".join(f"{round(each, 2):g}" for each in record.rewards)
-    end = f"The end: {record.status or 'not told how'}{', reward ' + points if points else ''}."
+    end = f"The end: {record.status or 'not recorded'}{', reward ' + points if points else ''}."
     return {"views": shown, "count": len(views[0].lines), "private": record.private, "end": end}
+
+
+def _without_told(view: SeatView) -> SeatView:
+    """Return a view with its seat's guide, which is public, as all that it was told."""
+    panels = [asdict(Panel("What it knew", _PRIVATE))]
+    return view._replace(told={"guide": view.told["guide"], "panels": panels})
 
 
 def _row(record: ReplayedDialogue) -> dict[str, Any]:
@@ -149,7 +164,7 @@ def _filtered(records: Sequence[ReplayedDialogue], asked: Mapping[str, str]) -> 
 
 
 def _passes(record: ReplayedDialogue, asked: Mapping[str, str]) -> bool:
-    """Return True if a dialogue passes the filters; one that is not set lets everything through."""
+    """Return True if a dialogue passes all filters that are set."""
     earned = max(record.rewards, default=0.0) > 0
     held = {
         "game": record.game == asked["game"],

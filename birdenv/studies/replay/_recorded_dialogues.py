@@ -1,4 +1,4 @@
-"""Recorded dialogues, wherever they are kept, and what each seat saw of them. No SQL runs."""
+"""Read recorded dialogues of studies, runs and files, and show what each seat saw, without running SQL."""
 
 from __future__ import annotations
 
@@ -22,40 +22,42 @@ from birdenv.studies.study._shown import line, told
 from birdenv.studies.study._store import FILE, Store
 
 EVERYTHING: Final = "everything"
-"""The eyes of nobody's seat: all that is in the record."""
+"""The name of the view that contains the whole record."""
 
 
 class SeatView(NamedTuple):
-    """A dialogue from the eyes of a seat.
+    """A dialogue as a seat saw it.
 
     Attributes:
-        name: the seat's, or `everything`.
+        name: the name of the seat, or `everything`.
         told: what the seat was told before the first move.
         lines: what it saw, with `at`, the place in the log from 1.
+        is_private: whether what it was told is private (the clear request of a simulated user, for example).
     """
 
     name: str
     told: dict[str, Any]
     lines: list[dict[str, Any]]
+    is_private: bool = False
 
 
 class ReplayedDialogue(NamedTuple):
     """One finished dialogue.
 
     Attributes:
-        id: tells it from all others.
+        id: its unique id.
         dialogue: its id in its source.
-        game: the game; empty where a file does not tell.
-        task: the task's id.
-        players: who sat where: `human`, or a player's spec.
-        status: why it ended; empty where a file does not tell.
-        rewards: by seat, or of the evaluated seat alone; empty if unknown.
+        game: the name of the game; empty if it is unknown.
+        task: the id of the task.
+        players: who sat in each seat: `human`, or a player's spec.
+        status: why it ended; empty if it is unknown.
+        rewards: the rewards by seat, or only that of the evaluated seat; empty if they are unknown.
         load: returns its events.
-        arena: the game as it was played; None if it can no longer be loaded.
-        private: the private record, which holds gold; None if there is none, or if it was not asked for.
-        arena_task: the task's id in the arena, if it differs.
-        began: when it began, in seconds; None if unknown.
-        ended: when it ended, likewise.
+        arena: an arena of the game; None if the game can no longer be loaded.
+        private: the private record, which contains gold; None if there is none or it was not requested.
+        arena_task: the id of the task in the arena, if it differs from `task`.
+        began: the time when it began, in seconds; None if unknown.
+        ended: the time when it ended, in seconds; None if unknown.
     """
 
     id: str
@@ -83,23 +85,25 @@ class ReplayedDialogue(NamedTuple):
         """Return what a seat was told, and what it saw.
 
         Raises:
-            BirdenvError: the game or the task cannot be loaded any more.
+            BirdenvError: the game or the task can no longer be loaded.
         """
         if self.arena is None:
             raise InputError(f"{self.id}: the game cannot be loaded")
         rules = self.arena.start(self.arena_task or self.task).rules
         try:
             seen = seen_by(rules, seat, self.load())
-            return SeatView(self.seats[seat], told(self.arena.game, rules, seat), self._lines(seen, seat))
+            is_private = rules.private_brief(seat) is not None
+            knew = told(self.arena.game, rules, seat)
+            return SeatView(self.seats[seat], knew, self._lines(seen, seat), is_private)
         finally:
             rules.close()
 
     def everything(self, seat: int = 0) -> SeatView:
-        """Return all that is on record; the words of `seat` are on the right."""
+        """Return the whole record, in which `seat` is shown as the reader's own."""
         return SeatView(EVERYTHING, {}, self._lines(enumerate(self.load()), seat))
 
     def _lines(self, seen: Iterable[tuple[int, Event]], seat: int) -> list[dict[str, Any]]:
-        names = dict(enumerate(self.seats))  # what the house did, or a seat that there is not, has no name
+        names = dict(enumerate(self.seats))  # the environment and unknown seats have no name
         seats = () if self.arena is None else self.arena.game.seats
         return [
             {"at": place + 1, "seat": names.get(event.agent, ""), **line(event, seat, seats)}
@@ -108,13 +112,15 @@ class ReplayedDialogue(NamedTuple):
 
 
 class Records:
-    """The finished dialogues of studies, runs and files; of a running study, also those that end later.
+    """The finished dialogues of studies, runs and files. For a running study, they include later ones.
 
     Args:
         paths: folders of studies or runs, or files of dialogues (`transcripts.json`).
-        private: let the private records of runs be seen. They hold gold.
+        private: show what is private, too: the records of runs that hold gold, and what was told to a seat
+            with a private brief.
 
     Attributes:
+        private: whether what is private is shown.
         notes: lines for people.
 
     Raises:
@@ -122,10 +128,11 @@ class Records:
     """
 
     def __init__(self, paths: Sequence[Path], *, private: bool = False) -> None:
+        self.private = private
         self.notes: list[str] = []
         self._stack = ExitStack()
         try:
-            self._sources = [self._source(path, private) for path in paths]
+            self._sources = [self._source(path) for path in paths]
         except BaseException:
             self._stack.close()
             raise
@@ -137,7 +144,7 @@ class Records:
         self._stack.close()
 
     def all(self) -> list[ReplayedDialogue]:
-        """Return all dialogues, place by place, in their order there; an id that comes again has a number."""
+        """Return all dialogues, source by source. A number is added to ids that occur again."""
         seen: Counter[str] = Counter()
         made = []
         for record in (record for source in self._sources for record in source()):
@@ -146,10 +153,10 @@ class Records:
             made.append(record._replace(id=record.id + again, dialogue=record.dialogue + again))
         return made
 
-    def _source(self, path: Path, private: bool) -> Callable[[], list[ReplayedDialogue]]:
+    def _source(self, path: Path) -> Callable[[], list[ReplayedDialogue]]:
         if is_study(path):
             return self._study(path)
-        found = self._run(path, private) if path.is_dir() else self._file(path)
+        found = self._run(path) if path.is_dir() else self._file(path)
         return lambda: found
 
     def _study(self, folder: Path) -> Callable[[], list[ReplayedDialogue]]:
@@ -159,7 +166,7 @@ class Records:
         arena = self._arena(folder, lambda: make_game(game["game"], **game["settings"]))
         return lambda: study_records(store, str(game["game"]), arena)
 
-    def _run(self, folder: Path, private: bool) -> list[ReplayedDialogue]:
+    def _run(self, folder: Path) -> list[ReplayedDialogue]:
         run = read_run(folder)
         played = [pair for pair in zip(run.records, run.private, strict=True) if "example" in pair[0]]
         has_scenarios = _has_scenarios(run.game)
@@ -168,6 +175,7 @@ class Records:
         for record, secret in played:
             example = record["example"]
             repeat = f"/{record['repeat']}" if "repeat" in record else ""
+            hidden = {name: value for name, value in secret.items() if name != "instance_id"}
             made.append(
                 ReplayedDialogue(
                     f"{run.path.parent.name}/{run.path.name}/{example['uuid']}{repeat}",
@@ -179,7 +187,7 @@ class Records:
                     (float(record["reward"]),) if isinstance(record.get("reward"), int | float) else (),
                     _loader(example["events"]),
                     arena,
-                    {name: secret[name] for name in secret if name != "instance_id"} if private else None,
+                    hidden if self.private else None,
                 )
             )
         if not has_scenarios:
@@ -208,7 +216,7 @@ class Records:
         records: list[ReplayedDialogue],
         examples: Callable[[], Sequence[ExampleRecord]],
     ) -> list[ReplayedDialogue]:
-        """Return records with what their seats were told, which their dialogues bring along."""
+        """Return records with what their seats were told, according to the scenarios in the dialogues."""
         try:
             told = Transcripts(find_game(game), examples())
         except BirdenvError as error:
@@ -225,7 +233,7 @@ class Records:
             return None
 
     def _note(self, place: Path, error: BirdenvError) -> None:
-        self.notes.append(f"{place}: only the record itself can be seen, not what each seat saw: {error}")
+        self.notes.append(f"{place}: only the whole record can be shown, not what each seat saw: {error}")
 
 
 def study_records(store: Store, game: str, arena: Arena | None) -> list[ReplayedDialogue]:
@@ -261,7 +269,7 @@ def _has_scenarios(game: str) -> bool:
 
 
 def _game_of(example: ExampleRecord) -> str:
-    """Return the game whose scenario stands in a dialogue of a file; empty where there is none."""
+    """Return the game of the scenario in a dialogue of a file, or an empty text."""
     game = "" if example.scenario is None else game_of(example, example.scenario.to_json())
     return game if _has_scenarios(game) else ""
 
@@ -278,7 +286,7 @@ def _of_file(path: Path, example: ExampleRecord) -> ReplayedDialogue:
 
 
 def _with_scenario(record: ReplayedDialogue, told: Transcripts, place: int) -> ReplayedDialogue:
-    """Return a dialogue of a file with what its seats were told; the seats are in the game's order."""
+    """Return a dialogue of a file with what its seats were told, and with the seats in the game's order."""
     made = record._replace(game=told.game.name, arena=told.arena, arena_task=told.ids[place])
     with told.dialogue(place) as dialogue:
         if not told.is_turned(place, dialogue):

@@ -1,22 +1,22 @@
 "use strict";
-// The page of a person who waits or talks: the connection, what is heard, what is sent. controls.js is before it.
+// The page of a person who waits or talks: the connection, received events, and moves. It needs controls.js.
 
 const status = document.body.dataset.status;
-const pending = new Map(); // moves that the server has not shown us yet, by our number
-const MOST_SENT = 8; // of them; the others wait here, so that the server never has too many
+const pending = new Map(); // moves that the server has not confirmed yet, by our id
+const MOST_SENT = 8; // pending moves sent at once; the others wait here, so that the server never has too many
 let socket = null;
 let after = 0; // events seen
 let wait = 250; // milliseconds before the next try
-let opened = 0; // when the connection came to be
-let heard = false; // since then, what the server knows
-let leaving = false; // another page comes
+let opened = 0; // when the connection was opened
+let heard = false; // the server's news have arrived since then
+let leaving = false; // another page is being loaded
 let setup = null;
 let state = null;
 let controls = null;
 let deadline = null;
 let typingSince = null;
 let typingTold = false;
-let typingPause = 0; // the timer that ends it when no key is pressed
+let typingPause = 0; // the timer that ends typing when no key is pressed
 let turn = Promise.resolve(); // frames are read one after the other
 
 // --- the connection
@@ -35,7 +35,7 @@ function connect() {
   socket.onclose = (event) => {
     if (leaving) return;
     if (event.code >= 4400 && event.code < 4500) {
-      tell("The connection was refused. Please load this page again.");
+      tell("The connection was refused. Please reload this page.");
       return;
     }
     tell("No connection. Trying again …");
@@ -51,7 +51,7 @@ function send(frame) {
   if (socket && socket.readyState === WebSocket.OPEN) socket.send(JSON.stringify(frame));
 }
 
-// What may be sent is sent, in its order.
+// Send the pending moves in order, as far as they may be sent.
 function sendPending() {
   if (!heard) return;
   let sent = 0;
@@ -79,7 +79,7 @@ async function receive(frame) {
     }
     if (frame.seconds_left != null) deadline = Date.now() + frame.seconds_left * 1000;
   } else if (frame.type === "setup") {
-    if (setup !== null) { // a connection that came back: the page stands, and what was typed stays
+    if (setup !== null) { // after reconnecting: keep the page and what was typed
       if (setup.dialogue === frame.dialogue) return;
       leaving = true; // another tab has gone on to another partner
       location.assign("/");
@@ -146,7 +146,7 @@ function noteTyping() {
   typingPause = setTimeout(pauseTyping, 5000);
 }
 
-// The editor of code comes only where there is code; without it a plain text area does.
+// The code editor is loaded only for actions with code; if that fails, a plain text area is used.
 function loadEditor() {
   return new Promise((resolve) => {
     const script = el("script", { src: "/static/editor.js" });
@@ -160,6 +160,8 @@ async function build() {
   if (hasEditor) await loadEditor();
   const parts = panelsOf(setup);
   byId("side").replaceChildren(...parts.map(panel));
+  const others = parts.map((part) => `“${part.title}”`).join(", ");
+  byId("log").querySelector(".empty").textContent = `No messages yet. Please read first: ${others}.`;
   addOpening(setup);
   const isSplit = hasEditor && setup.actions.some((action) => action.place === "message");
   byId("chat").classList.toggle("split", isSplit); // on a phone the editor has a tab of its own
@@ -176,7 +178,8 @@ function tell(words) {
 function update() {
   byId("standing").textContent = state.left;
   controls.show(state);
-  tell(state.over ? "The conversation is over." : state.legal.length ? "" : `Please wait: it is the turn of the other (${setup.partner}).`);
+  const partner = setup.partner === "Partner" ? "your partner" : `the ${setup.partner.toLowerCase()}`;
+  tell(state.over ? "The conversation is over." : state.legal.length ? "" : `Please wait for ${partner}.`);
 }
 
 window.addEventListener("resize", () => { if (byId("log")) byId("log").scrollTop = byId("log").scrollHeight; }); // a keyboard came
@@ -188,7 +191,7 @@ document.addEventListener("visibilitychange", () => {
 setInterval(() => {
   if (deadline === null || !byId("left")) return;
   const left = Math.max(0, Math.round((deadline - Date.now()) / 1000));
-  byId("left").textContent = `You wait at most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. If nobody comes, you can finish and are paid.`;
+  byId("left").textContent = `You will wait at most ${Math.floor(left / 60)}:${String(left % 60).padStart(2, "0")} more. If nobody comes, you can finish and will be paid.`;
 }, 500);
 
 connect();

@@ -1,8 +1,8 @@
 "use strict";
-// What a person can do in a conversation, made of the actions that the game declares: the text box, the editor of
-// code, rows to choose from, and buttons. lines.js is before it.
+// The controls of a conversation, built from the actions that the game declares: the text box, the code editor,
+// rows to choose from, and buttons. It needs lines.js.
 
-/** Ask once before something that cannot be taken back. */
+/** Ask for confirmation of an action that cannot be undone. */
 function confirmed(question) {
   if (!question) return Promise.resolve(true);
   const box = byId("ask");
@@ -14,7 +14,7 @@ function confirmed(question) {
 }
 
 class Controls {
-  /** setup: what the server says of the seat. play(action, data), typing(): what is told of the person. */
+  /** setup: the server's facts about the seat. play(action, data) and typing() report what the person does. */
   constructor(setup, play, typing) {
     this.play = play;
     this.typing = typing;
@@ -63,7 +63,7 @@ class Controls {
     this.parts.push({ action, show: (legal, isTurn) => { button.disabled = !legal; form.hidden = isTurn && !legal; } });
   }
 
-  /** A button, or a form that opens. */
+  /** Build a button, or a form that can be opened. */
   buildMore(action) {
     const isBare = action.fields.length === 0;
     const boxes = action.fields.map((field) => this.input(field));
@@ -92,7 +92,7 @@ class Controls {
     });
   }
 
-  /** The panel that has the action's button, or the place below the conversation. */
+  /** Return the panel for the action's button, or the place below the conversation. */
   hostOf(action) {
     const place = this.setup.panels.findIndex((each) => each.actions.includes(action.name));
     if (place < 0) return byId("more");
@@ -114,7 +114,7 @@ class Controls {
     return el("input", { type: "number", name: field.name, min: field.low, max: field.high, step: field.kind === "integer" ? 1 : "any", required: !field.optional });
   }
 
-  /** The rows of a panel, one of which is chosen. */
+  /** Build the rows of a panel, one of which can be chosen. */
   buildChoice(action, part) {
     const rows = part.rows.map((row, place) => {
       const label = row.join(", ");
@@ -152,7 +152,7 @@ class Controls {
     const buttons = actions.map((action) => {
       const button = el("button", { type: "button", "data-action": action.name, title: action.hint }, action.label);
       button.addEventListener("click", async () => {
-        if (this.code.text().trim() === "") { tell("Write something into the editor first."); return this.code.focus(); }
+        if (this.code.text().trim() === "") { tell("Please write something in the editor first."); return this.code.focus(); }
         await this.send(action, this.code.text());
         showTab("talk");
       });
@@ -162,7 +162,7 @@ class Controls {
     byId("editor").append(host, el("div", { class: "buttons" }, buttons, el("span", { class: "about" }, `Ctrl-Enter: ${actions[0].label}`)));
   }
 
-  /** What is possible now. */
+  /** Show the actions that are possible now. */
   show(state) {
     for (const part of this.parts) {
       part.choices?.(state.choices);
@@ -177,13 +177,13 @@ function valueOf(field, box) {
   return box.value === "" ? null : Number(box.value);
 }
 
-/** One of a game's items in a line: "a, 3". */
+/** Return an item of a game as one line: "a, 3". */
 function named(item) {
   if (item == null) return "nothing";
   return typeof item === "object" ? Object.values(item).map(named).join(", ") : String(item);
 }
 
-/** The items as they are now, with the same one chosen as before if it is still there. */
+/** Show the present items, and keep the chosen one if it is still there. */
 function showChoices(list, choices) {
   const items = choices.map((item) => JSON.stringify(item));
   const known = [...list.options].map((option) => option.value);
@@ -210,7 +210,7 @@ function showTab(name) {
   byId("log").scrollTop = byId("log").scrollHeight;
 }
 
-/** A new message is there: the title and the tab say so until it has been seen. */
+/** Count an unread message in the title and the tab until it has been seen. */
 function noteUnread() {
   const isHidden = byId("log").offsetParent === null;
   if (!document.hidden && !isHidden) return;

@@ -1,17 +1,33 @@
 "use strict";
-// Lines of a conversation, and panels beside it: for every page that shows them. parts.js is before it. All text
-// goes in as text: nothing here writes HTML.
+// Lines of a conversation and the panels beside it, for all pages that show them. It needs parts.js. All text is
+// inserted as text: nothing here writes HTML.
 
 const byId = (id) => document.getElementById(id);
 
-/** A reply that is a table of text ("a | b" under a rule) is shown as a table; all else as it is. */
+/** A reply that is a table of text ("a | b" under a rule), or has a record of JSON on each line, is shown as a table. */
 function reply(text) {
   const lines = text.split("\n");
+  const records = lines.map(recordOf);
+  const count = records.indexOf(null) < 0 ? lines.length : records.indexOf(null);
+  if (count) {
+    const names = [...new Set(records.slice(0, count).flatMap(Object.keys))];
+    const rows = records.slice(0, count).map((record) => names.map((name) => record[name]));
+    return [table("", names, rows), words(lines.slice(count).join("\n"))];
+  }
   const parts = lines.map((line) => line.split(" | "));
-  if (lines.length < 2 || !/^[-+| ]{3,}$/.test(lines[1])) return words(text);
+  if (lines.length < 2 || !/^[-+| ]{3,}$/.test(lines[1])) return words(text, /\n.*\S {2,}\S/.test(text) ? "pre" : "p");
   let end = 2;
   while (end < lines.length && parts[end].length === parts[0].length && (parts[0].length > 1 || !/^\(/.test(lines[end]))) end += 1;
   return [table("Result", parts[0], parts.slice(2, end)), words(lines.slice(end).join("\n"))];
+}
+
+function recordOf(line) {
+  if (!line.startsWith("{")) return null;
+  try {
+    return JSON.parse(line);
+  } catch {
+    return null;
+  }
 }
 
 /** What was said or done: words, code, or a sentence about it. */
@@ -39,7 +55,7 @@ function addOpening(told, list = byId("events")) {
   if (told.opening) addLine("partner", told.voice, words(told.opening), list);
 }
 
-/** The panels of a seat: what it knows, and the guide first. */
+/** Return the panels of a seat: the guide, and what the seat knows. */
 function panelsOf(told) {
   const guide = { title: "What to do", text: told.guide, rows: [], tables: [], entries: [], columns: [] };
   return [...(told.guide ? [guide] : []), ...(told.panels ?? [])];
@@ -66,7 +82,7 @@ function folded(name, count, body, rows) {
   return { made, rows, name: name.toLowerCase(), text: made.textContent.toLowerCase() };
 }
 
-/** A list of folded parts; a few are open, and many can be searched. */
+/** Show a list of folded parts; a few are open at once, and many can be searched. */
 function browser(title, items) {
   const few = items.length <= 4 && items.every((item) => !item.rows.length);
   for (const { made } of items) made.open = few;
@@ -82,7 +98,7 @@ function browser(title, items) {
       for (const row of rows) row.hidden = !name.includes(asked) && !row.textContent.toLowerCase().includes(asked);
       if (!made.hidden) count += 1;
     }
-    found.textContent = asked === "" ? "" : count === 0 ? "Nothing is found." : `Found in ${count} of ${items.length}.`;
+    found.textContent = asked === "" ? "" : count === 0 ? "Nothing was found." : `Found in ${count} of ${items.length}.`;
   });
   return [search, found, items.map((item) => item.made)];
 }

@@ -1,5 +1,5 @@
 "use strict";
-// One or two recorded dialogues to judge; lines.js is before it.
+// Show one or two recorded dialogues to judge. It needs lines.js.
 
 async function load() {
   const lists = [...document.querySelectorAll("#sides .events")];

@@ -1,5 +1,5 @@
 "use strict";
-// A recorded dialogue, step by step, from the eyes of a seat; lines.js is before it.
+// Show a recorded dialogue step by step, as a seat saw it. It needs lines.js.
 
 let record = null;
 
@@ -7,14 +7,14 @@ function chosenView() {
   return record.views[Number(byId("view").value)];
 }
 
-/** The log up to the slider: every line has the place in the log (`at`) at which its seat saw it. */
+/** Draw the log up to the slider: `at` is the position in the log at which the seat saw a line. */
 function draw() {
   const at = Number(byId("slider").value);
   byId("place").textContent = `${at} of ${record.count}`;
   byId("events").replaceChildren();
   addOpening(chosenView().told);
   for (const line of chosenView().lines) if (line.at <= at) addEvent(line);
-  byId("line").textContent = at === 0 ? "Nothing has happened yet: step forward." : at === record.count ? record.end : "";
+  byId("line").textContent = at === 0 ? "Nothing has happened yet. Press Forward." : at === record.count ? record.end : "";
   byId("back").disabled = at === 0;
   byId("forth").disabled = at === record.count;
 }
@@ -22,7 +22,7 @@ function draw() {
 function drawSide() {
   const { told } = chosenView();
   const parts = panelsOf(told);
-  if (told.instruction) parts.push({ title: "What a program is told in this seat", text: told.instruction, rows: [], columns: [], tables: [], entries: [] });
+  if (told.instruction) parts.push({ title: "What a program in this seat is told", text: told.instruction, rows: [], columns: [], tables: [], entries: [] });
   byId("side").replaceChildren(...parts.map(panel));
   if (told.instruction) byId("side").lastChild.open = false;
   if (record.private !== null) byId("side").append(el("details", { class: "panel secret" }, el("summary", {}, el("h2", {}, "Private record")), el("pre", { tabindex: "0" }, JSON.stringify(record.private, null, 2))));

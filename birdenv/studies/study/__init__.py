@@ -1,4 +1,4 @@
-"""A study without network: people from consent to completion code, their dialogues, and the store of both."""
+"""A study without a network: people from consent to completion code, their dialogues, and the database."""
 
 from birdenv.studies.study._config import PAID, Partner, StudyConfig
 from birdenv.studies.study._config_files import read_config

@@ -1,4 +1,4 @@
-"""What a study is: texts, partners, limits, quotas, codes; from our own file or from `app_params.json`."""
+"""The configuration of a study: texts, partners, limits, quotas, and completion codes."""
 
 from __future__ import annotations
 
@@ -7,19 +7,20 @@ from typing import Final, Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from birdenv.dialogue import Game
 from birdenv.dialogue.games import SurveyQuestion
 from birdenv.studies._questions import check_questions
 
 HUMAN: Final = "human"
-"""The partner that is another person."""
+"""The name of the partner that is another person."""
 
 Ending: TypeAlias = Literal[
     "done", "partner_left", "nobody_came", "left", "failed_check", "too_short", "full"
 ]
-"""How a person's part came to its end."""
+"""The reasons why a person's part in a study ends."""
 
 PAID: Final[tuple[Ending, ...]] = ("done", "partner_left", "nobody_came", "full")
-"""Endings that have a completion code."""
+"""The endings for which a person gets a completion code."""
 
 
 SURVEY: Final = (
@@ -39,7 +40,13 @@ SURVEY: Final = (
     SurveyQuestion("cooperative", "How well did your partner work with you?", low="badly", high="very well"),
     SurveyQuestion("comments", "Is there anything that you would like to tell us?", "dialogue", 0, False),
 )
-"""The questions after a dialogue, where neither the study nor its game has its own."""
+"""The questions after a dialogue if neither the study nor its game has its own."""
+
+
+def default_survey(game: Game) -> tuple[SurveyQuestion, ...]:
+    """Return the questions of a game: its own, or ours, without those about a partner if it has one seat."""
+    ours = SURVEY if len(game.seats) > 1 else tuple(each for each in SURVEY if each.about != "partner")
+    return game.survey or ours
 
 
 class _Part(BaseModel):
@@ -47,7 +54,7 @@ class _Part(BaseModel):
 
 
 class Check(_Part):
-    """One question of the comprehension check; `answer` is the place of the right option, from 0."""
+    """One question of the comprehension check; `answer` is the index of the right option, from 0."""
 
     question: str
     options: tuple[str, ...] = Field(min_length=2)
@@ -56,7 +63,7 @@ class Check(_Part):
     @model_validator(mode="after")
     def _has_answer(self) -> Check:
         if self.answer >= len(self.options):
-            raise ValueError(f"answer is {self.answer}, and the last option is {len(self.options) - 1}")
+            raise ValueError(f"answer is {self.answer}, but the last option is {len(self.options) - 1}")
         return self
 
 
@@ -64,8 +71,8 @@ class Partner(_Part):
     """One kind of partner.
 
     Attributes:
-        player: a player's spec; None for another person.
-        chats: dialogues of each task with this partner, at most; None for any number.
+        player: the spec of a player; None for another person.
+        chats: the largest number of dialogues with this partner for each task; None for no limit.
     """
 
     player: str | None = None
@@ -74,7 +81,7 @@ class Partner(_Part):
     @model_validator(mode="after")
     def _is_no_terminal(self) -> Partner:
         if self.player == HUMAN:
-            raise ValueError("a partner without `player` is a person: leave out 'human'")
+            raise ValueError("for a partner who is a person, leave out `player` instead of writing 'human'")
         return self
 
 
@@ -82,12 +89,12 @@ class StudyLimits(_Part):
     """The limits of a study, in seconds unless stated otherwise. None means no limit.
 
     Attributes:
-        waiting: in the waiting room; then the stand-by player comes, or the end.
-        chat: of a dialogue.
-        idle: of one who may act and does nothing.
-        away: without a connection, before a person counts as gone.
-        steady: how long one who comes back must stay before the waiting room pairs them.
-        newcomers: how many new people may come from one address in a minute.
+        waiting: the time in the waiting room; then the stand-by player comes, or the person's part ends.
+        chat: the length of a dialogue.
+        idle: the time for which a person may do nothing while it is their turn.
+        away: the time without a connection after which a person counts as gone.
+        steady: the time for which a person who comes back must stay before they are paired.
+        newcomers: the largest number of new people per minute from one address.
     """
 
     waiting: float | None = Field(180, gt=0)
@@ -99,30 +106,30 @@ class StudyLimits(_Part):
 
 
 class StudyConfig(_Part):
-    """A study.
+    """The configuration of a study.
 
     Attributes:
-        title: its name on the pages; without it, the game's title.
-        consent: what people agree to, as plain text.
-        instructions: plain text that is shown before the dialogue, in addition to the seat's own guide.
-        check: the comprehension check; there are two tries.
-        seat: where people sit who have a player as partner; None takes turns.
-        partners: kinds of partners by name.
-        standby: the partner that comes when nobody came in time.
+        title: the name of the study on pages (default: the title of the game).
+        consent: the text that people agree to, as plain text.
+        instructions: plain text that is shown before the dialogue, in addition to the guide of the seat.
+        check: the questions of the comprehension check, for which there are two tries.
+        seat: the seat of people whose partner is a player; None for a random one.
+        partners: the kinds of partners by name.
+        standby: the name of the partner that comes if nobody else came in time.
         limits: time limits.
-        codes: completion codes by ending; an ending without one has a random code for each person.
-        survey: questions after the dialogue; None for the game's own, or five of ours.
-        typing_speed: characters a second at which players seem to type; None for at once.
-        least_words: words that a person must have written in a dialogue, or it does not count for them.
-        hosts: names under which the pages are reached, beside the loopback ones.
-        prefix: begins random completion codes.
-        contact: whom people may ask about their payment, such as an address of mail; shown as it is.
+        codes: completion codes by ending; for an ending without one, each person gets a random code.
+        survey: the questions after the dialogue; None for those of the game, or five standard questions.
+        typing_speed: the number of characters per second at which players seem to type; None to send at once.
+        least_words: the number of words that a person must write for a dialogue to count.
+        hosts: names under which the pages are reached, in addition to the loopback names.
+        prefix: the beginning of random completion codes.
+        contact: where people can ask about their payment, such as an email address; it is shown as it is.
     """
 
     title: str = ""
     consent: str = (
-        "You take part in a study of conversation. What you write is stored and analysed under a random "
-        "number. You may leave at any time. Please write nothing that tells who you are."
+        "This is a study of conversation. What you write is stored and analysed under a random number. You "
+        "may leave at any time. Please do not write anything that identifies you."
     )
     instructions: str = ""
     check: tuple[Check, ...] = ()
@@ -149,7 +156,7 @@ class StudyConfig(_Part):
             found = self.partners.get(self.standby)
             if found is None or found.player is None:
                 raise ValueError(
-                    f"standby is {self.standby!r}, which is no player among the partners: write "
+                    f"standby is {self.standby!r}, which is not a player among the partners: write "
                     f'"partners": {{"{self.standby}": {{"player": "PLAYER", "chats": 0}}, ...}}'
                 )
         return self

@@ -1,4 +1,4 @@
-"""Reading a study's file: our own, or CoCoA's `app_params.json` in any of its shapes."""
+"""Read the file of a study, in our own format or as CoCoA's `app_params.json` in any of its forms."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from birdenv.dialogue import Game
 from birdenv.dialogue.players import AGENTS, USERS, player_names
 from birdenv.errors import InputError, first_fault
 from birdenv.files import read_json, read_text
-from birdenv.studies.study._config import HUMAN, SURVEY, Check, Partner, StudyConfig
+from birdenv.studies.study._config import HUMAN, Check, Partner, StudyConfig, default_survey
 
 _TAG: Final = re.compile(r"<[^<>]*>")
 
 
 def read_config(path: Path) -> StudyConfig:
-    """Read a study's file: our own JSON, or CoCoA's `app_params.json` in any of its shapes.
+    """Read the configuration of a study from our own JSON, or from CoCoA's `app_params.json` in any form.
 
     Raises:
         InputError: the file cannot be used.
     """
     record = read_json(path)
     if not isinstance(record, dict):
-        raise InputError(f"{path}: a study is a JSON object")
+        raise InputError(f"{path}: the configuration of a study must be a JSON object")
     try:
         if record.keys() & (AppParams.model_fields.keys() - StudyConfig.model_fields.keys()):
             record = _without_nulls(record)
@@ -40,7 +40,7 @@ def read_config(path: Path) -> StudyConfig:
 
 
 def example_config(game: Game) -> StudyConfig:
-    """Return a study of a game in which every field says something, to begin with."""
+    """Return an example configuration for a game, in which every field has a value."""
     names = game.seat_names
     players = [player for _, player in sorted(game.players.items())]
     has_pairs = len(game.players) == len(names)
@@ -56,7 +56,7 @@ def example_config(game: Game) -> StudyConfig:
                 question="What happens if you close the page in the middle of the conversation?",
                 options=(
                     "It waits for me for a day.",
-                    "After a minute I count as gone, and my partner is told.",
+                    "After a minute I count as gone, and the conversation ends.",
                 ),
                 answer=1,
             ),
@@ -65,7 +65,7 @@ def example_config(game: Game) -> StudyConfig:
         partners=partners,
         standby=players[0] if has_pairs and players else None,
         codes={"done": "CODE-DONE", "partner_left": "CODE-PARTNER-LEFT", "nobody_came": "CODE-NOBODY-CAME"},
-        survey=(*(game.survey or SURVEY),),
+        survey=default_survey(game),
         typing_speed=6,
         hosts=("study.example.org",),
         contact="study@example.org",
@@ -87,10 +87,10 @@ class _AgentModel(_Params):
 
 
 class AppParams(_Params):
-    """CoCoA's `app_params.json`, as far as it has a meaning here; page templates and images have none.
+    """The fields of CoCoA's `app_params.json` that have a meaning here; page templates and images have none.
 
-    Quotas are one number, one for each partner, or missing; `models` may be missing, too (people only). What
-    is null counts as missing.
+    There is one quota, a quota for each partner, or none. Without `models`, all partners are people. Null
+    counts as missing.
     """
 
     status_params: Mapping[str, _Status] = Field(default_factory=dict)
@@ -103,7 +103,7 @@ class AppParams(_Params):
     models: Mapping[str, _AgentModel] = Field(default_factory=dict)
 
     def study(self, path: Path) -> dict[str, Any]:
-        """Return the study as our own file would say it.
+        """Return the configuration in our own format.
 
         Raises:
             InputError: a limit or a quota is missing.
@@ -122,12 +122,12 @@ class AppParams(_Params):
         return made if self.end_survey else made | {"survey": []}
 
     def _told(self, path: Path) -> str:
-        """Return the words of the file of instructions."""
+        """Return the text of the file of instructions without its tags."""
         file = path.parent / self.instructions
         if not self.instructions:
             return ""
         if not file.is_file():
-            warn(f"{path}: no file of instructions {file}: left out", stacklevel=4)
+            warn(f"{path}: the file of instructions {file} does not exist: left out", stacklevel=4)
             return ""
         return unescape(_TAG.sub(" ", read_text(file))).strip()
 
@@ -141,7 +141,7 @@ class AppParams(_Params):
             if model.type.partition(":")[0] in known:
                 if name == HUMAN:
                     raise InputError(
-                        f"{path}: no model can have the name {HUMAN!r}: that is the other person"
+                        f"{path}: a model cannot have the name {HUMAN!r}, which means another person"
                     )
                 has_file = model.checkpoint and ":" not in model.type
                 file = f":{(path.parent / model.checkpoint).absolute()}" if has_file else ""
@@ -152,7 +152,7 @@ class AppParams(_Params):
         if isinstance(self.num_chats_per_scenario, Mapping):
             for name in sorted(self.num_chats_per_scenario.keys() - players.keys() - unknown):
                 warn(
-                    f"{path}: num_chats_per_scenario names {name!r}, which is no active model: left out",
+                    f"{path}: num_chats_per_scenario names {name!r}, which is not an active model: left out",
                     stacklevel=4,
                 )
         made = {name: {"player": each, "chats": self._quota(name, path)} for name, each in players.items()}

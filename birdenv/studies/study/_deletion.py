@@ -1,4 +1,4 @@
-"""Deleting what is stored of a person who withdraws, and of the dialogues that they took part in."""
+"""Delete the data of a person who withdraws, and of the dialogues in which they took part."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from birdenv.studies.study._records import Person
 from birdenv.studies.study._store import Store
 
 DELETED: Final = "deleted"
-"""The status of a dialogue of which nothing is left but that it was held."""
+"""The status of a dialogue of which only the fact that it took place is left."""
 
 
 def delete_person(store: Store, name: str) -> int:
-    """Delete a person, and all that was said in their dialogues; others keep their own codes and endings.
+    """Delete a person and everything said in their dialogues. Partners keep their codes and endings.
 
-    The bytes in the file are overwritten. A copy of the file that somebody made stays as it is.
+    The bytes in the file are overwritten, but copies of the file are not changed.
 
     Args:
-        store: the study's database.
-        name: the person's id, ours or the platform's.
+        store: the database of the study.
+        name: the person's id in the study or on the platform.
 
     Returns:
-        the number of their dialogues.
+        The number of their dialogues.
 
     Raises:
-        InputError: nobody has this id, or they are in a dialogue now.
+        InputError: nobody has this id, or the person is in a dialogue now.
     """
     person = _who_may_go(store, name)
     store.rows("PRAGMA secure_delete = ON")
@@ -42,27 +42,27 @@ def delete_person(store: Store, name: str) -> int:
 
 
 def what_is_of(store: Store, name: str) -> list[str]:
-    """Return in words what would go with a person.
+    """Return in words what would be deleted with a person.
 
     Raises:
-        InputError: nobody has this id, or they are in a dialogue now.
+        InputError: nobody has this id, or the person is in a dialogue now.
     """
     person = _who_may_go(store, name)
     had = [row[0] for row in store.rows("SELECT dialogue FROM seated WHERE person = ?", person.id)]
     moves = store.move_counts()
     answers = sum(bool(store.surveys(each)) for each in had)
-    said = [f"the person {person.external or person.id}, who is at {person.ending or person.status!r}"]
-    said.append(
-        f"all that was said in {len(had)} dialogue(s): {sum(moves.get(each, 0) for each in had)} moves"
-    )
-    said.append(f"the surveys of {answers} dialogue(s)")
-    return [*said, f"{len(store.reports(person.id))} problem(s) that they told"]
+    return [
+        f"The person {person.external or person.id}, with their completion code",
+        f"Their dialogues: {len(had)}, with {sum(moves.get(each, 0) for each in had)} moves",
+        f"All answers to the survey about these dialogues (given for {answers})",
+        f"Problems that they reported: {len(store.reports(person.id))}",
+    ]
 
 
 def _who_may_go(store: Store, name: str) -> Person:
     person = store.person_named(name)
     if person is None:
-        raise InputError(f"nobody is known as {name}")
+        raise InputError(f"nobody has the id {name}")
     if person.status == "chat":
         raise InputError(f"{name} is in a dialogue: try again when it is over")
     return person

@@ -1,4 +1,4 @@
-"""The dialogues of a study as transcripts: as they were heard, with who sat where, and the surveys."""
+"""Export the dialogues of a study as transcripts, with the players and the surveys."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from birdenv.studies.study._store import FILE, Store
 
 
 def is_study(folder: Path) -> bool:
-    """Return True for the folder of a study."""
+    """Return True if a folder contains a study."""
     return exists(folder / FILE)
 
 
 def study_game(folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return the name of a study's game, and the settings of the game.
+    """Return the name of a study's game and the settings of the game.
 
     Raises:
         InputError: the study cannot be read, or nobody has taken part yet.
@@ -35,19 +35,19 @@ def study_game(folder: Path) -> tuple[str, dict[str, Any]]:
 
 
 def study_rows(folder: Path, form: str, min_reward: float | None = None) -> list[dict[str, Any]]:
-    """Return the finished dialogues of a study, in the order of their beginning.
+    """Return the finished dialogues of a study, in the order in which they began.
 
     Args:
-        folder: the study's folder; the study may be running.
-        form: `cocoa`: dialogues of CoCoA's `transcripts.json`; `openai`: the messages and tools of every seat
-            in which a person sat; `potato`: items to annotate, with the words of both seats.
-        min_reward: leaves out dialogues whose outcome is worth less; of rewards by seat, the least counts.
+        folder: the folder of the study, which may be running.
+        form: `cocoa` for dialogues as in CoCoA's `transcripts.json`, `openai` for the messages and tools of
+            every seat in which a person sat, or `potato` for items to annotate with the words of both seats.
+        min_reward: leave out dialogues with a smaller reward; of several rewards, the smallest counts.
 
     Raises:
-        InputError: the study cannot be read, or the format is another one.
+        InputError: the study cannot be read, or the format is unknown.
     """
     if form not in ("cocoa", "openai", "potato"):
-        raise InputError(f"a study is exported as cocoa, openai or potato, not as {form!r}")
+        raise InputError(f"a study can be exported as cocoa, openai or potato, not as {form!r}")
     store = Store(folder / FILE, for_reading=True)
     try:
         told = store.game()
@@ -68,7 +68,7 @@ def _earned(example: Example, least: float | None) -> bool:
 
 
 def examples(store: Store, arena: Arena) -> Iterator[Example]:
-    """Yield the finished dialogues. A person's answers are listed under the seat of the partner they rate."""
+    """Yield the finished dialogues. A person's answers are listed under the seat of the rated partner."""
     for stored in store.finished():
         surveys = {str(1 - seat): answers for seat, answers in store.surveys(stored.id).items()}
         yield Example(

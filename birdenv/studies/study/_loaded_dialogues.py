@@ -1,4 +1,4 @@
-"""The running dialogues that are in memory. After a restart none is: each is made again when it is needed."""
+"""The running dialogues in memory. After a restart, each is restored from the database when it is needed."""
 
 from __future__ import annotations
 
@@ -9,25 +9,25 @@ from birdenv.studies.study._running_dialogue import RunningDialogue
 
 
 class LoadedDialogues:
-    """Dialogues by id. Safe from any thread; to make one keeps up only those who ask for the same one.
+    """Dialogues by id, for use from any thread. Only callers of the same dialogue wait while it is loaded.
 
     Args:
-        make: makes a dialogue from what is stored.
+        make: restores a dialogue from the database.
     """
 
     def __init__(self, make: Callable[[str], RunningDialogue]) -> None:
         self._make = make
         self._loaded: dict[str, RunningDialogue] = {}
         self._locks: dict[str, threading.Lock] = {}
-        self._guard = threading.Lock()  # of the locks
+        self._guard = threading.Lock()  # protects the dictionaries
 
     def find(self, id: str) -> RunningDialogue | None:
-        """Return a dialogue that is in memory as it is stored; never waits."""
+        """Return a dialogue if it is in memory and agrees with the database, without waiting."""
         found = self._loaded.get(id)
         return None if found is None or found.is_lost else found
 
     def get(self, id: str) -> RunningDialogue:
-        """Return a dialogue, made if it is not there."""
+        """Return a dialogue, and restore it first if necessary."""
         found = self.find(id)
         if found is not None:
             return found
@@ -43,11 +43,11 @@ class LoadedDialogues:
             return found
 
     def all(self) -> list[RunningDialogue]:
-        """Return the dialogues that are in memory, as they are stored."""
+        """Return the dialogues in memory that agree with the database."""
         return [each for each in list(self._loaded.values()) if not each.is_lost]
 
     def drop(self, id: str) -> None:
-        """Forget a dialogue."""
+        """Remove a dialogue from memory."""
         with self._guard:
             self._loaded.pop(id, None)
             self._locks.pop(id, None)

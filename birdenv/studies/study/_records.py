@@ -1,4 +1,4 @@
-"""What a study's database tells of people, dialogues, moves and problems, as values."""
+"""The records in the database of a study: people, dialogues, moves and problem reports."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from birdenv.dialogue import Event
 
 
 class Person(NamedTuple):
-    """One person of the study, as stored.
+    """One person in the study.
 
     Attributes:
-        id: a random number; the signed cookie holds it.
-        external: the id that a platform gave, or None.
-        platform: the platform's other parameters.
-        status: `instructions`, `waiting`, `chat`, `alone`, `survey`, `finished`.
-        since: when that status began, in seconds.
-        tries: failed tries of the comprehension check.
-        dialogue: the last dialogue.
-        seat: the seat in it.
-        ending: how it ended.
-        code: the completion code.
+        id: a random id, which is in the signed cookie.
+        external: the id on a platform, or None.
+        platform: all parameters of the platform.
+        status: `instructions`, `waiting`, `chat`, `alone`, `survey` or `finished`.
+        since: the time in seconds when that status began.
+        tries: the number of failed tries of the comprehension check.
+        dialogue: the id of the last dialogue, or None.
+        seat: the index of the seat in that dialogue, or None.
+        ending: the reason why the person's part ended, or None.
+        code: the completion code, or None.
     """
 
     id: str
@@ -36,7 +36,7 @@ class Person(NamedTuple):
 
 
 class StoredDialogue(NamedTuple):
-    """One dialogue, as stored. `seats` says who sits there: `human`, or a player's spec."""
+    """One dialogue in the database. `seats` says who sits in each seat: `human`, or a player's spec."""
 
     id: str
     task: str
@@ -51,7 +51,7 @@ class StoredDialogue(NamedTuple):
 
 
 class ProblemReport(NamedTuple):
-    """A problem that a person reported to the study's owner, and the page on which they were."""
+    """A problem that a person reported to the study's team, with the person's status at that time."""
 
     person: str
     dialogue: str | None
@@ -61,7 +61,7 @@ class ProblemReport(NamedTuple):
 
 
 class StoredMove(NamedTuple):
-    """One move as it was sent, the event that was heard of it, and what the rules noted (`Rules.noted`)."""
+    """One move in the database: the event that it became, and what the rules noted (`Rules.noted`)."""
 
     seat: int
     cid: str | None

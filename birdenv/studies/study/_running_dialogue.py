@@ -1,4 +1,4 @@
-"""One running dialogue: its rules, its players, what each seat has been shown so far, and its time limits."""
+"""One running dialogue: its rules, its players, what each seat has seen so far, and its time limits."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ _log = logging.getLogger("birdenv.studies")
 
 
 def seat_factory(game: Game, seat: int, spec: str) -> tuple[Any, str]:
-    """Return the factory and the argument of a player in a seat.
+    """Return the factory of a player for a seat, and the argument of its spec.
 
     Raises:
-        InputError: there is no such player.
+        InputError: the player does not exist.
     """
     return player_factory(spec, AGENTS if seat == game.evaluated else USERS, game.name)
 
@@ -39,16 +39,16 @@ class LostDialogueError(RuntimeError):
 
 
 class RunningDialogue:
-    """A dialogue of people and players, kept in the store move by move. Safe from any thread.
+    """A dialogue of people and players, which is stored move by move and can be used from any thread.
 
-    One lock guards the dialogue while a move is played, so a slow statement holds up its own dialogue only.
+    A lock protects the dialogue while a move is played, so a slow statement delays only its own dialogue.
 
-    After a restart it is made from what is stored, and no SQL that was answered runs again.
+    After a restart, the dialogue is restored from the database without running its SQL again.
 
     Attributes:
-        stored: what the store says of its beginning.
-        ended: True when the end is stored.
-        is_lost: True if it differs from what is stored: a move could not be kept. It does nothing any more.
+        stored: the record of the dialogue when it began.
+        ended: True if the end is stored.
+        is_lost: True if a move could not be stored. The dialogue can then no longer be used.
     """
 
     def __init__(
@@ -60,16 +60,16 @@ class RunningDialogue:
         self._clock = clock
         self._lock = threading.Lock()
         self.is_lost = False
-        self._wish: str | None = None  # why the house wants it to end
-        self._thinking: float | None = None  # since when a player has been asked
-        self._thought = 0.0  # when a player was last done with that
+        self._wish: str | None = None  # the status with which it should be stopped
+        self._thinking: float | None = None  # when a player was asked who is still thinking
+        self._thought = 0.0  # when a player last answered
         self._dialogue = arena.start(stored.task)
         self._players = self._make_players(arena)
-        self._asked = dict.fromkeys(self._players, -1)  # events there were when a player was last asked
+        self._asked = dict.fromkeys(self._players, -1)  # number of events when a player was last asked
         self._reminders: list[tuple[int, View, Move]] = []  # what players saw and did before a restart
         self._numbers: dict[float, str] = {}  # the browser's number of a move, by the event's time
         self._known: set[tuple[int, str]] = set()
-        self._active = dict.fromkeys(self.people, clock())  # while no server ran nobody could act
+        self._active = dict.fromkeys(self.people, clock())  # nobody could act while no server was running
         self._resume()
         self._setups = {seat: setup(arena.game, self._dialogue.rules, seat) for seat in self.people}
         self._shown = {seat: show(self._dialogue, seat, self._numbers) for seat in self.people}
@@ -81,7 +81,7 @@ class RunningDialogue:
 
     @property
     def has_players(self) -> bool:
-        """Return True if not only people sit here."""
+        """Return True if a player sits in one of the seats."""
         return len(self.people) < len(self.stored.seats)
 
     @property
@@ -105,7 +105,7 @@ class RunningDialogue:
         return self._dialogue.rewards
 
     def setup(self, seat: int) -> dict[str, Any]:
-        """Return what a person's page is built of: texts, knowledge, and actions. It never changes."""
+        """Return the constant facts for a person's page: texts, knowledge, and actions."""
         return self._setups[seat]
 
     def shown(self, seat: int) -> Shown:
@@ -113,9 +113,9 @@ class RunningDialogue:
         return self._shown[seat]
 
     def idle_since(self, seat: int) -> float | None:
-        """Return since when a person could have acted and did not.
+        """Return the time since which a person could have acted and did not.
 
-        None while they may not act, while a move is being carried out, and while a player thinks.
+        Return None if they may not act, while a move is being played, and while a player is thinking.
         """
         if seat not in self._dialogue.open or self._lock.locked() or self._thinking is not None:
             return None
@@ -124,17 +124,17 @@ class RunningDialogue:
 
     @property
     def thinking_since(self) -> float | None:
-        """Return since when a player has been asked and has not answered."""
+        """Return the time since which a player has been thinking about a move, or None."""
         return self._thinking
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
-        """Play a person's move once, and keep it; False if it was played before or comes too late.
+        """Play and store a person's move. Return False if it was played before, or comes too late.
 
         Args:
             seat: the person's seat.
             move: the move.
-            cid: the browser's number of the move.
-            seconds: how long the person wrote.
+            cid: the browser's id of the move.
+            seconds: the time that the person took to write it.
         """
         with self._held():
             if (seat, cid) in self._known or self._dialogue.is_over:
@@ -142,22 +142,21 @@ class RunningDialogue:
             self._known.add((seat, cid))
             self._active[seat] = self._clock()
             self._apply(seat, move, cid, seconds)
-            self._active[seat] = self._clock()  # a statement may take its time
+            self._active[seat] = self._clock()  # a statement may have taken long
             return True
 
     def stop(self, status: str) -> None:
-        """End the dialogue by the house: now, or right after the move that is being carried out.
+        """End the dialogue with a status, now or right after the move that is being played.
 
-        It never waits. Of two reasons the first one counts.
+        This never waits. If it is called several times, the first status counts.
         """
         self._wish = self._wish or status
         self._stop_if_wished()
 
     def next_move(self) -> tuple[int, Move] | None:
-        """Ask the players whose turn it may be; None if no player has anything to say now.
+        """Ask the players who may act for a move, and return it with its seat; None if there is no move.
 
-        A player is asked once after something happened, and again while no person may act, as by every
-        driver.
+        As in every driver, a player is asked once after each event, and repeatedly while no person may act.
         """
         self._remind_players()
         while True:
@@ -192,7 +191,7 @@ class RunningDialogue:
             self._let_people_answer(seat)
 
     def close(self) -> None:
-        """Let go of databases and of what players hold."""
+        """Release the databases and the resources of the players."""
         with self._lock:
             self._dialogue.close()
             players, self._players = self._players, {}
@@ -203,10 +202,10 @@ class RunningDialogue:
 
     @contextmanager
     def _held(self) -> Iterator[None]:
-        """Hold the dialogue against all others. Afterwards it ends if the house asked for that meanwhile."""
+        """Lock the dialogue. Afterwards, end it if `stop` was called in the meantime."""
         with self._lock:
             if self.is_lost:
-                raise LostDialogueError(f"{self.stored.id} is not what is stored")
+                raise LostDialogueError(f"{self.stored.id} differs from the database")
             yield
         self._stop_if_wished()
 
@@ -228,7 +227,6 @@ class RunningDialogue:
         return made
 
     def _resume(self) -> None:
-        """Play what is stored."""
         moves = self._store.moves(self.stored.id)
         for stored in moves:
             if stored.cid is not None:
@@ -240,7 +238,7 @@ class RunningDialogue:
             self._let_people_answer(moves[-1].seat)
 
     def _let_people_answer(self, seat: int) -> None:
-        """A player that has just moved is not asked again while a person may act."""
+        """Do not ask a player that has just moved again while a person may act."""
         if seat in self._players and set(self.people) & set(self._dialogue.open):
             self._asked[seat] = len(self._dialogue.events)
 
@@ -250,9 +248,9 @@ class RunningDialogue:
             self._reminders.append((event.agent, dialogue.view(event.agent), made))
 
     def _remind_players(self) -> None:
-        """Tell players what they did before a restart, so that they know what they knew.
+        """Tell players what they saw and did before a restart, so that they can restore their state.
 
-        One that cannot be told (`Player.remember`) is asked again. People do not wait for that.
+        A player without `remember` is asked for its moves again. People do not wait for that.
         """
         reminders, self._reminders = self._reminders, []
         for seat, view, made in reminders:
@@ -284,7 +282,7 @@ class RunningDialogue:
         if cid is not None:
             self._numbers[event.time] = cid
         self._keep(count, cid, move.data, rules.noted)
-        if len(self._dialogue.events) > count + 1:  # the last move of the longest dialogue there may be
+        if len(self._dialogue.events) > count + 1:  # the last move that is allowed ends the dialogue
             self._keep(count + 1, None, None)
 
     def _stop(self, status: str) -> None:
@@ -307,7 +305,7 @@ class RunningDialogue:
 
 
 def steady_clock() -> Callable[[], float]:
-    """Return a clock that shows the time of day and does not jump when the machine's clock is set."""
+    """Return a clock that shows the time of day, but does not jump if the machine's clock is changed."""
     ahead = time.time() - time.monotonic()
     return lambda: ahead + time.monotonic()
 
@@ -315,7 +313,7 @@ def steady_clock() -> Callable[[], float]:
 def people_gone(
     room: RunningDialogue, people: Mapping[int, str], presence: Presence, limits: StudyLimits, now: float
 ) -> list[str]:
-    """Return the people of a dialogue who count as gone, because they were away or idle for too long."""
+    """Return the ids of people in a dialogue who count as gone, because they were away or idle too long."""
     return [
         id
         for seat, id in people.items()
@@ -325,7 +323,7 @@ def people_gone(
 
 
 def overdue(room: RunningDialogue, limits: StudyLimits, now: float) -> str | None:
-    """Return the status with which a dialogue ends whose time, or whose player's time, is over; else None."""
+    """Return the status with which a dialogue or a player ends that has exceeded its time, or None."""
     if _is_past(room.thinking_since, limits.idle, now):
         return PARTNER_ERROR
     return "time limit" if _is_past(room.stored.started, limits.chat, now) else None

@@ -1,4 +1,4 @@
-"""What a person in a seat is shown: what their page is built of, and events as lines. Plain JSON values."""
+"""Compute what a person in a seat is shown: the facts for their page, and events as lines, as JSON values."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _STUDY: Final = "Study"
 _ENDS: Final = {
     "completed": "Your conversation is complete.",
     "no deal": "Your conversation ended without a deal.",
-    "time limit": "The time for your conversation is over.",
+    "time limit": "The time for your conversation is up.",
     "event limit": "The conversation is over: no more messages can be sent.",
     "task limit reached": "The conversation is over: no more moves are possible.",
     "silence": "The conversation is over: nobody had anything more to say.",
@@ -28,16 +28,16 @@ _SLOT: Final = re.compile(r"\{(\w+)\}")
 
 
 class Shown(NamedTuple):
-    """What a seat may see: the events so far, and what it may do now. A value; readers need no lock."""
+    """What a seat may see: the events so far, and what it may do now. It is immutable and needs no lock."""
 
     events: tuple[dict[str, Any], ...]
     state: dict[str, Any]
 
 
 def setup(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return what the page of a seat is built of. It never changes in a dialogue."""
+    """Return the facts for the page of a seat that never change in a dialogue."""
     made = told(game, rules, seat)
-    del made["instruction"]  # for programs: what people need of it stands in panels
+    del made["instruction"]  # for programs; panels have what people need
     return {**made, "actions": actions(game, rules, seat)}
 
 
@@ -49,8 +49,8 @@ def show(
     Args:
         dialogue: the dialogue.
         seat: the seat.
-        numbers: the browser's numbers of moves, by the time of their events; a seat sees its own.
-        before: the lines that it was shown already.
+        numbers: the browsers' ids of moves, by the time of their events; a seat sees only its own.
+        before: the lines that the seat has seen already.
     """
     new = tuple(
         {
@@ -73,16 +73,14 @@ def show(
 
 
 def left(rules: Rules, seat: int) -> str:
-    """Return what a seat is told about its remaining turns and the like, and the phase of the
-    conversation.
-    """
+    """Return what a seat is told about the phase of the conversation and about its remaining turns."""
     words, seats = rules.left_in_words(seat), rules.seats
     has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
     return f"Part {rules.phase()}. {words}" if has_parts else words
 
 
 def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
-    """Return what a seat is told before the first move. It never changes in a dialogue."""
+    """Return what a seat is told before the first move, which never changes in a dialogue."""
     said, voice = rules.opening(seat)
     panels = rules.panels(seat) or _plain_panels(rules, seat)
     return {
@@ -96,7 +94,7 @@ def told(game: Game, rules: Rules, seat: int) -> dict[str, Any]:
 
 
 def _plain_panels(rules: Rules, seat: int) -> tuple[Panel, ...]:
-    """Return the knowledge and the instruction, for people in a game that declares no panels."""
+    """Return panels with the knowledge and the instruction, for a game that declares no panels."""
     known, instruction = rules.knowledge(seat), Panel("What you are told", rules.instruction(seat))
     if isinstance(known, Sequence) and known and all(isinstance(each, Mapping) for each in known):
         return table_panel("What you know", [dict(each) for each in known]), instruction
@@ -107,7 +105,7 @@ def _plain_panels(rules: Rules, seat: int) -> tuple[Panel, ...]:
 
 
 def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
-    """Return the actions of a seat that may become possible, from which its controls are made."""
+    """Return the actions that may become possible for a seat, from which the page builds its controls."""
     scale, offered = rules.scale(seat), rules.offered(seat)
     made = []
     for action in game.seats[seat].actions:
@@ -133,7 +131,7 @@ def actions(game: Game, rules: Rules, seat: int) -> list[dict[str, Any]]:
 
 
 def _words(seat: Seat, action: Action) -> ActionWords:
-    """Return the words for an action, with its place; made of its names where the game says none."""
+    """Return the words and the place of an action; if the game does not declare words, use its names."""
     words = seat.words.actions.get(action.name) or ActionWords(_spelt(action.name), action.about)
     if words.place:
         return words
@@ -149,9 +147,9 @@ def _spelt(name: str) -> str:
 
 
 def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
-    """Return an event that a seat saw, as the line of its page.
+    """Return an event that a seat saw as a line for its page.
 
-    `said` tells in words what is no text; `done` stands behind the name of one who did more than to write.
+    `said` describes data that is not text; `done` follows the name of a seat that did more than write.
     """
     metadata: Mapping[str, Any] = event.metadata or {}
     reply = metadata.get("reply")
@@ -180,13 +178,13 @@ def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
 
 
 def ended(status: str, seat: Seat | None = None) -> str:
-    """Return in a sentence how a conversation ended."""
+    """Return a sentence that says how a conversation ended."""
     own = {} if seat is None else seat.words.ends
     return own.get(status) or _ENDS.get(status, _ENDED)
 
 
 def _partner(seats: Sequence[Seat], seat: int) -> str:
-    """Return what a seat calls the other one."""
+    """Return the name that a seat has for its partner."""
     others = [each.name for place, each in enumerate(seats) if place != seat]
     has_other = others and seat < len(seats)
     return seats[seat].words.voices.get(others[0], _PARTNER) if has_other else _PARTNER
@@ -197,7 +195,7 @@ def _voice(seat: Seat, voice: str) -> str:
 
 
 def _filled(done: str, given: Mapping[str, Any]) -> str:
-    """Return what was done in words; what stands before a colon where the seat is not shown the rest."""
+    """Return a description of an action; without its data, only the part before a colon."""
     if not given and _SLOT.search(done):
         return done.partition(":")[0]
     return _SLOT.sub(lambda slot: named(given.get(slot[1], "")), done).strip()
@@ -211,7 +209,7 @@ def _raw(event: Event, given: Mapping[str, Any]) -> str:
 
 
 def named(value: Any) -> str:
-    """Return an item of a game, or another JSON value, in a line: "a, 3"."""
+    """Return an item of a game, or another JSON value, as one line of text: "a, 3"."""
     if value is None:
         return "nothing"
     if isinstance(value, Mapping):

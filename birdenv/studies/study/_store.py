@@ -1,4 +1,4 @@
-"""The study's database: people, dialogues, moves and surveys in one SQLite file."""
+"""The database of a study: people, dialogues, moves and surveys in one SQLite file."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from birdenv.studies._database import Database
 from birdenv.studies.study._records import Person, ProblemReport, StoredDialogue, StoredMove
 
 FILE: Final = "study.sqlite"
-"""The database in a study's folder."""
+"""The name of the database in the folder of a study."""
 
 _TABLES: Final = """
 CREATE TABLE IF NOT EXISTS study(name TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -45,7 +45,7 @@ CREATE INDEX IF NOT EXISTS person_status ON person(status);
 
 
 class Store(Database):
-    """The database of one study. Safe from any thread."""
+    """The database of one study, which can be used from any thread."""
 
     def __init__(self, path: Path | str, for_reading: bool = False) -> None:
         super().__init__(path, _TABLES, for_reading)
@@ -53,9 +53,9 @@ class Store(Database):
     # --- the study
 
     def game(self) -> dict[str, Any]:
-        """Return the name of the study's game and its settings (`game`, `settings`).
+        """Return the name and the settings of the study's game (`game`, `settings`).
 
-        Where SQL ran is left out: studies of earlier versions kept that, and it is no setting any more.
+        The setting `isolation` of earlier versions no longer exists, and is left out.
 
         Raises:
             InputError: nobody has taken part yet.
@@ -68,16 +68,17 @@ class Store(Database):
         return told
 
     def setting(self, name: str, value: str) -> str:
-        """Return the value that is stored under a name. If there is none yet, store `value`."""
+        """Return the value stored under a name. If there is none yet, store `value`."""
         self.rows("INSERT OR IGNORE INTO study VALUES (?, ?)", name, value)
         return str(self.rows("SELECT value FROM study WHERE name = ?", name)[0][0])
 
     # --- people
 
     def add_person(self, id: str, external: str | None, platform: Mapping[str, str], now: float) -> Person:
-        """Add a person who agreed; one whom the platform sent before is the same person.
+        """Add a person who has agreed, or find the one whom the platform sent before.
 
-        Of one who comes again in their own browser, the platform's new parameters are kept: the way back.
+        If a person comes again in the same browser, the new parameters of the platform replace the old ones,
+        because the way back depends on them.
         """
         self.rows(
             "INSERT OR IGNORE INTO person(id, external, platform, status, since) VALUES (?, ?, ?, ?, ?)",
@@ -90,17 +91,17 @@ class Store(Database):
         return found[0]
 
     def person(self, id: str) -> Person | None:
-        """Return a person."""
+        """Return a person, or None if the id is unknown."""
         found = self._people("id = ?", id)
         return found[0] if found else None
 
     def person_named(self, name: str) -> Person | None:
-        """Return the person with this id, ours or the platform's."""
+        """Return the person with an id in the study or on the platform, or None."""
         found = self._people("? IN (id, external, substr(external, instr(external, ':') + 1))", name)
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people of a status, those who came first first."""
+        """Return the people with a status, in the order in which they got it."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:
@@ -112,21 +113,21 @@ class Store(Database):
         return [Person._make((*row[:2], self.parsed(row[2]), *row[3:])) for row in rows]
 
     def move_person(self, id: str, status: str, now: float, **fields: Any) -> None:
-        """Change a person's status, and the fields that are named."""
+        """Change a person's status and the named fields."""
         names = "".join(f", {name} = ?" for name in fields)
         self.rows(
             f"UPDATE person SET status = ?, since = ?{names} WHERE id = ?", status, now, *fields.values(), id
         )
 
     def counts(self) -> dict[str, int]:
-        """Return how many people there are by status, those who finished by ending."""
+        """Return the number of people by status, or by ending if they have finished."""
         sql = "SELECT COALESCE(ending, status), COUNT(*) FROM person GROUP BY 1 ORDER BY 1"
         return dict(self.rows(sql))
 
     # --- dialogues
 
     def add_dialogue(self, made: StoredDialogue, people: Mapping[int, str]) -> bool:
-        """Begin a dialogue with people who all still wait; False if one of them does not."""
+        """Begin a dialogue with people who are waiting. Return False if one of them no longer is."""
         with self.transaction():
             for id in people.values():
                 person = self.person(id)
@@ -146,7 +147,7 @@ class Store(Database):
         return self.dialogues("id = ?", id)[0]
 
     def dialogues(self, where: str = "1", *values: Any) -> list[StoredDialogue]:
-        """Return dialogues in the order of their beginning."""
+        """Return the dialogues that satisfy a condition in SQL, in the order in which they began."""
         rows = self.rows(
             "SELECT id, task, partner, seed, seats, started, ended, status, outcome, rewards FROM dialogue "
             f"WHERE {where} ORDER BY started, id",
@@ -158,7 +159,7 @@ class Store(Database):
         ]
 
     def finished(self) -> list[StoredDialogue]:
-        """Return the dialogues that have ended, without those that were deleted."""
+        """Return the dialogues that have ended, except deleted ones."""
         return self.dialogues("ended IS NOT NULL AND status IS NOT 'deleted'")
 
     def running(self) -> list[StoredDialogue]:
@@ -170,7 +171,7 @@ class Store(Database):
         return dict(self.rows("SELECT seat, person FROM seated WHERE dialogue = ?", dialogue))
 
     def everybody(self) -> list[tuple[Person, list[str]]]:
-        """Return all people in the order of their names, each with the dialogues they had (`ID/SEAT`)."""
+        """Return all people sorted by their ids, each with their dialogues as `ID/SEAT`."""
         sql = "SELECT person, seated.dialogue || '/' || seat FROM seated JOIN dialogue ON id = dialogue"
         had: dict[str, list[str]] = {}
         for person, dialogue in self.rows(f"{sql} ORDER BY started"):
@@ -183,9 +184,9 @@ class Store(Database):
         return {row[0] for row in self.rows(sql, person)}
 
     def used(self, broken: Sequence[str], *, finished: bool = False) -> dict[tuple[str, str], int]:
-        """Return how many dialogues each task has with each partner, without those that broke off.
+        """Return the number of dialogues for each task and partner, without those with a broken status.
 
-        Those that go on count as well, but for `finished`.
+        Running dialogues are counted unless `finished` is set.
         """
         marks = ", ".join("?" * len(broken))
         rows = self.rows(
@@ -198,7 +199,7 @@ class Store(Database):
     def end_dialogue(
         self, id: str, now: float, status: str, outcome: Mapping[str, Any], rewards: Sequence[float]
     ) -> None:
-        """Keep how a dialogue ended."""
+        """Store the end of a dialogue."""
         self.rows(
             "UPDATE dialogue SET ended = ?, status = ?, outcome = ?, rewards = ? WHERE id = ?",
             *(now, status, json.dumps(dict(outcome)), json.dumps(list(rewards)), id),
@@ -216,7 +217,7 @@ class Store(Database):
         event: Event,
         noted: Any = None,
     ) -> None:
-        """Keep a move as it was sent, with the event that it became and what the rules noted."""
+        """Store a move as it was sent, with the event that it became and what the rules noted."""
         sent = json.dumps(data)
         heard = json.dumps(event.to_json())
         insert = "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -229,7 +230,7 @@ class Store(Database):
             self.rows("INSERT INTO noted VALUES (?, ?, ?)", dialogue, number, json.dumps(noted))
 
     def moves(self, dialogue: str) -> list[StoredMove]:
-        """Return the moves of a dialogue in their order."""
+        """Return the moves of a dialogue in order."""
         sql = (
             "SELECT seat, cid, event, said FROM move LEFT JOIN noted USING (dialogue, number) "
             "WHERE dialogue = ? ORDER BY number"
@@ -240,11 +241,11 @@ class Store(Database):
         ]
 
     def move_counts(self) -> dict[str, int]:
-        """Return how many moves each dialogue has."""
+        """Return the number of moves of each dialogue."""
         return dict(self.rows("SELECT dialogue, COUNT(*) FROM move GROUP BY 1"))
 
     def words(self, dialogue: str, seat: int) -> int:
-        """Return how many words the one in a seat wrote; refused moves do not count."""
+        """Return the number of words that were written in a seat, without refused moves."""
         events = (move.event for move in self.moves(dialogue) if move.seat == seat)
         said = (event.data for event in events if not (event.metadata or {}).get("refused"))
         return sum(len(data.split()) for data in said if isinstance(data, str))
@@ -252,28 +253,28 @@ class Store(Database):
     # --- surveys
 
     def add_survey(self, dialogue: str, seat: int, answers: Mapping[str, Any]) -> None:
-        """Keep the answers of the person in a seat; the first ones count."""
+        """Store the answers of the person in a seat, unless there are some already."""
         self.rows("INSERT OR IGNORE INTO survey VALUES (?, ?, ?)", dialogue, seat, json.dumps(dict(answers)))
 
     def surveys(self, dialogue: str) -> dict[int, dict[str, Any]]:
-        """Return the answers of a dialogue by the seat that gave them."""
+        """Return the answers about a dialogue, by the seat of the person who gave them."""
         rows = self.rows("SELECT seat, answers FROM survey WHERE dialogue = ?", dialogue)
         return {seat: self.parsed(answers) for seat, answers in rows}
 
     # --- reports
 
     def add_report(self, report: ProblemReport) -> None:
-        """Keep a report."""
+        """Store a problem report."""
         self.rows("INSERT INTO report VALUES (?, ?, ?, ?, ?)", *report)
 
     def reports(self, person: str | None = None) -> list[ProblemReport]:
-        """Return the reports of a person or of all, in the order of time."""
+        """Return the reports of a person, or of all people, in chronological order."""
         sql = "SELECT person, dialogue, status, time, text FROM report WHERE ? IN (person, '') ORDER BY time"
         return [ProblemReport._make(row) for row in self.rows(sql, person or "")]
 
 
 def open_store(folder: Path) -> Store:
-    """Open the database of a study's folder. Both are created if they do not exist.
+    """Open the database in the folder of a study. Both are created if they do not exist.
 
     Raises:
         InputError: the folder or the file cannot be used.
@@ -285,10 +286,10 @@ def open_store(folder: Path) -> Store:
 
 @contextmanager
 def held_study(folder: Path) -> Iterator[None]:
-    """Hold a study for one server: a second one would play the same dialogues.
+    """Lock a study for one server, because two servers would play the same dialogues.
 
     Raises:
-        InputError: another server holds it, or the folder cannot be used.
+        InputError: another server has locked it, or the folder cannot be used.
     """
     with file_errors(folder, "made"):
         folder.mkdir(parents=True, exist_ok=True)
@@ -297,7 +298,7 @@ def held_study(folder: Path) -> Iterator[None]:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise InputError(f"{folder}: another server serves it; stop that one first") from None
+            raise InputError(f"{folder}: another server uses it: stop that server first") from None
         yield
     finally:
         os.close(descriptor)

@@ -1,4 +1,4 @@
-"""A study: people from consent to completion code, and the dialogues between. No network, any clock."""
+"""Lead the people of a study from consent to completion code, and run their dialogues, without a network."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from birdenv.dialogue.games import SurveyQuestion
 from birdenv.errors import InputError
 from birdenv.studies._platform import TAKEN, is_same_visit
 from birdenv.studies._questions import read_answer, read_words
-from birdenv.studies.study._config import PAID, SURVEY, Ending, StudyConfig
+from birdenv.studies.study._config import PAID, Ending, StudyConfig, default_survey
 from birdenv.studies.study._deletion import DELETED
 from birdenv.studies.study._loaded_dialogues import LoadedDialogues
 from birdenv.studies.study._records import Person, ProblemReport
@@ -32,24 +32,24 @@ from birdenv.studies.study._study_game import check_players, keep_settings
 from birdenv.studies.study._waiting_room import End, Presence, WaitingRoom
 
 TRIES: Final = 2
-"""Tries of the comprehension check."""
+"""The number of tries for the comprehension check."""
 
 _log = logging.getLogger("birdenv.studies")
 _MOST_REPORTS: Final = 20  # of one person
 LEFT: Final = "left"
 BROKEN: Final = (LEFT, PARTNER_ERROR, INFRA_ERROR, DELETED)
-"""Ends of dialogues that leave a person alone, and that fill no quota."""
+"""The statuses of dialogues that leave a person without a partner and do not count for quotas."""
 
 
 class Study:
-    """One study over one arena. Safe from any thread.
+    """One study of one game, which can be used from any thread.
 
     Attributes:
-        arena: the game.
-        config: the study's settings.
-        store: its database.
-        changed: called with the ids of people whose status or dialogue changed.
-        presence: who is connected.
+        arena: the game and its tasks.
+        config: the configuration of the study.
+        store: the database.
+        changed: is called with the ids of people whose status or dialogue has changed.
+        presence: the connections of people.
         waiting: the waiting room.
     """
 
@@ -72,14 +72,14 @@ class Study:
         self.changed: Callable[[Iterable[str]], None] = lambda people: None
         self.presence = Presence(clock)
         self._rng = rng or SystemRandom()
-        self._lock = threading.RLock()  # of changes of status; never held while a move is played
+        self._lock = threading.RLock()  # for changes of status; never held while a move is played
         self._rooms = LoadedDialogues(self._make)
         self.waiting = WaitingRoom(arena, config, store, self._rng, BROKEN)
         keep_settings(arena, store)
 
     @property
     def title(self) -> str:
-        """Return the study's name on the pages."""
+        """Return the name of the study on pages."""
         game = self.arena.game
         return self.config.title or game.study_title or game.title or game.name
 
@@ -87,7 +87,7 @@ class Study:
     def questions(self) -> tuple[SurveyQuestion, ...]:
         """Return the questions after a dialogue."""
         own = self.config.survey
-        return own if own is not None else self.arena.game.survey or SURVEY
+        return own if own is not None else default_survey(self.arena.game)
 
     def new_id(self) -> str:
         """Return a random id."""
@@ -98,13 +98,13 @@ class Study:
     def agree(
         self, id: str, external: str | None = None, platform: Mapping[str, str] | None = None
     ) -> Person:
-        """Take a person in who agreed.
+        """Admit a person who has agreed.
 
-        One whom the platform sent before goes on as the same person if it is the same visit, and no browser
-        of theirs is connected.
+        A person whom the platform sent before continues if it is the same visit, and if no other browser of
+        theirs is connected.
 
         Raises:
-            InputError: somebody else takes part under this id of the platform, as far as can be told.
+            InputError: this id on the platform probably belongs to another person.
         """
         platform = platform or {}
         person = self.store.add_person(id, external, platform, self.clock())
@@ -114,9 +114,10 @@ class Study:
         return person
 
     def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
-        """Judge the comprehension check, and let a person into the waiting room; False after a wrong answer.
+        """Check the answers to the comprehension check; if they are right, let the person wait for a partner.
 
-        The second wrong try ends their part. `number` counts tries from 0: one sent twice counts once.
+        Return False if an answer is wrong. The second wrong try ends the person's part. `number` is the
+        number of the try, from 0; a try that is sent twice counts once.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
@@ -139,7 +140,7 @@ class Study:
     ) -> None:
         """Play a person's move in their dialogue.
 
-        Nothing happens where they have none, or another one than the move was sent to.
+        Nothing happens if they are in no dialogue, or in another one than that to which the move was sent.
         """
         person = self._in_status(id, "chat")
         if person is None or person.dialogue is None or person.seat is None:
@@ -155,7 +156,7 @@ class Study:
         self.settle(room)
 
     def leave(self, id: str) -> None:
-        """Let a person leave for good. A partner is told, and may continue."""
+        """Let a person leave for good. Their partner is told, and may continue with somebody else."""
         with self._lock:
             person = self.store.person(id)
             if person is None or person.status in ("finished", "survey"):
@@ -171,7 +172,7 @@ class Study:
                 self._set(id, "waiting")
 
     def end_alone(self, id: str) -> None:
-        """Let a person whose dialogue did not count finish: their partner left, or they wrote too little."""
+        """Let a person finish whose partner left, or who wrote too little."""
         with self._lock:
             person = self._in_status(id, "alone")
             if person and person.dialogue:
@@ -182,10 +183,10 @@ class Study:
                 self._finish(id, "partner_left" if broken else "too_short")
 
     def answer(self, id: str, answers: Mapping[str, str]) -> None:
-        """Keep a survey. An answer that was left out is null.
+        """Store the answers to the survey; a missing answer is null. The person's part is then complete.
 
         Raises:
-            InputError: a needed answer is missing, or one is not possible.
+            InputError: a required answer is missing, or an answer is invalid.
         """
         with self._lock:
             person = self._in_status(id, "survey")
@@ -196,10 +197,10 @@ class Study:
             self._finish(id, "done")
 
     def report(self, id: str, text: str) -> None:
-        """Keep what a person tells the study's owner. Nothing else changes for them.
+        """Store a person's report of a problem for the study's team.
 
         Raises:
-            InputError: there is no text, or too much.
+            InputError: the text is empty or too long.
         """
         person = self.store.person(id)
         if person is not None and len(self.store.reports(id)) < _MOST_REPORTS:
@@ -209,15 +210,15 @@ class Study:
     # --- dialogues
 
     def used(self) -> dict[tuple[str, str], int]:
-        """Return how many dialogues each task has with each partner; those that broke off do not count."""
+        """Return the number of dialogues for each task and partner, without those that broke off."""
         return self.store.used(BROKEN)
 
     def loaded(self, dialogue: str) -> RunningDialogue | None:
-        """Return a running dialogue if it is in memory as it is stored; never waits."""
+        """Return a running dialogue if it is in memory and agrees with the database, without waiting."""
         return self._rooms.find(dialogue)
 
     def unloaded(self) -> list[str]:
-        """Return the running dialogues that are not in memory: after a restart all of them."""
+        """Return the ids of running dialogues that are not in memory; after a restart, none of them is."""
         return [each.id for each in self.store.running() if self.loaded(each.id) is None]
 
     def room(self, dialogue: str) -> RunningDialogue:
@@ -225,18 +226,18 @@ class Study:
         return self._rooms.get(dialogue)
 
     def _make(self, dialogue: str) -> RunningDialogue:
-        """Make a dialogue from what is stored; one that cannot be made has broken off."""
+        """Restore a dialogue from the database; if that fails, it has broken off."""
         stored = self.store.dialogue(dialogue)
         try:
             return RunningDialogue(self.arena, self.store, stored, self.clock)
-        except sqlite3.Error:  # of the store, which may come back
+        except sqlite3.Error:  # the database may come back
             raise
         except Exception:
             self._end(dialogue, INFRA_ERROR, {}, [0.0] * len(stored.seats))
             raise
 
     def settle(self, room: RunningDialogue) -> None:
-        """Tell people what happened; after the end, keep the outcome and send them on."""
+        """Notify the people in a dialogue; if it is over, store the outcome and send them on."""
         id = room.stored.id
         if room.is_over and not room.is_lost:
             with self._lock:
@@ -259,13 +260,13 @@ class Study:
                     self._finish(person, "done")
 
     def _people_in(self, dialogue: str) -> dict[int, str]:
-        """Return the people who have not gone on from a dialogue, by seat."""
+        """Return the people who are still in a dialogue, by seat."""
         seated = self.store.seated(dialogue).items()
         found = {seat: self._in_status(id, "chat") for seat, id in seated}
         return {seat: each.id for seat, each in found.items() if each and each.dialogue == dialogue}
 
     def _stop(self, room: RunningDialogue, status: str) -> None:
-        """End a dialogue by the house; whose partner left goes on at once, also while a statement runs."""
+        """End a dialogue. A person whose partner left goes on at once, even while a statement is running."""
         room.stop(status)
         if room.is_over:
             self.settle(room)
@@ -277,9 +278,9 @@ class Study:
     # --- the clock
 
     def tick(self) -> list[RunningDialogue]:
-        """Pair people, and carry out all time limits; return the dialogues that began.
+        """Pair people and enforce all time limits; return the dialogues that have begun.
 
-        Dialogues that are not in memory are left as they are: `room` brings them back.
+        Dialogues that are not in memory are left alone; `room` restores them.
         """
         with self._lock:
             begun = self._pair()
@@ -293,7 +294,7 @@ class Study:
             try:
                 self._check(room)
             except Exception:
-                _log.exception("the limits of %s could not be carried out", room.stored.id)
+                _log.exception("the limits of %s could not be enforced", room.stored.id)
         return made
 
     def _pair(self) -> list[str]:
@@ -317,7 +318,7 @@ class Study:
             for id in gone:
                 if self._in_status(id, "chat"):
                     self._finish(id, "left")
-        has_left = len(people) < len(room.people)  # perhaps just before a server was killed
+        has_left = len(people) < len(room.people)  # perhaps just before the server was killed
         status = LEFT if gone or has_left else overdue(room, limits, now)
         if status is not None:
             self._stop(room, status)

@@ -1,4 +1,4 @@
-"""The game of a study: its settings where people play, and who may sit where."""
+"""Load the game of a study with settings for people, and check which players may sit in which seats."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from birdenv.studies.study._store import Store
 
 
 def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
-    """Load a game for a study: settings that are not given have the game's defaults for people's seats.
+    """Load a game for a study. Settings that are not given have the game's defaults for seats of people.
 
     Raises:
         InputError: the game, a setting, a player or a file cannot be used.
@@ -36,10 +36,10 @@ def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, An
 
 
 def check_players(game: Game, config: StudyConfig) -> None:
-    """Check seats and players before anybody waits for them.
+    """Check that the seats and players of a study exist.
 
     Raises:
-        InputError: one does not exist.
+        InputError: a seat or a player does not exist.
     """
     for seat, spec in _players(game, config):
         try:
@@ -49,7 +49,7 @@ def check_players(game: Game, config: StudyConfig) -> None:
 
 
 def _missing_seat(game: Game, config: StudyConfig, seat: int, spec: str) -> str:
-    """Return what is missing in the study's file where a player can sit in the other seat only."""
+    """Return a hint for the study's file if a player can sit only in the other seat."""
     if config.seat is not None or len(game.seats) != 2:
         return ""
     try:
@@ -57,7 +57,7 @@ def _missing_seat(game: Game, config: StudyConfig, seat: int, spec: str) -> str:
     except InputError:
         return ""
     name, other = game.seat_names[seat], game.seat_names[1 - seat]
-    return f'. {spec!r} can be the {other} only, so people must be the {name}: write "seat": "{name}"'
+    return f'. {spec!r} can only be the {other}, so people must be the {name}: write "seat": "{name}"'
 
 
 def _players(game: Game, config: StudyConfig) -> Iterator[tuple[int, str]]:
@@ -70,7 +70,7 @@ def _players(game: Game, config: StudyConfig) -> Iterator[tuple[int, str]]:
 
 
 def _make_players_once(arena: Arena, config: StudyConfig) -> None:
-    """Find out now, and not when a person waits for it, that a player has no key, or is of another game."""
+    """Create each player once, so that a missing key or a wrong game is found before a person waits."""
     task = arena.ids[0]
     for seat, spec in _players(arena.game, config):
         factory, argument = seat_factory(arena.game, seat, spec)
@@ -91,10 +91,10 @@ def seats_of_people(game: Game, config: StudyConfig) -> tuple[str, ...]:
 
 
 def keep_settings(arena: Arena, store: Store) -> None:
-    """Store the game and the settings with which a study was begun.
+    """Store the game and the settings of a study.
 
     Raises:
-        InputError: it was begun with others.
+        InputError: the study was begun with a different game or different settings.
     """
     settings = arena.settings.model_dump(mode="json")
     told = json.dumps({"game": arena.game.name, "settings": settings}, sort_keys=True)
@@ -108,4 +108,4 @@ def keep_settings(arena: Arena, store: Store) -> None:
         why = ", ".join(f"{name} {before.get(name)!r} (now {settings.get(name)!r})" for name in names)
     else:
         return
-    raise InputError(f"this study was begun with {why}: continue it as it was begun, or name another folder")
+    raise InputError(f"this study was begun with {why}: use the same settings, or choose another folder")

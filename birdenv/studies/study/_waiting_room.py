@@ -1,4 +1,4 @@
-"""The waiting room: who is here, who is paired with whom within the quotas, and who has waited enough."""
+"""The waiting room: track who is connected, pair people within the quotas, and end overlong waits."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _SEED_BITS: Final = 31
 
 
 class Presence:
-    """Connections of people; several tabs are one person. Changed and read from any thread."""
+    """The connections of people, each of whom may have several tabs. It can be used from any thread."""
 
     def __init__(self, clock: Callable[[], float]) -> None:
         self._clock = clock
@@ -28,28 +28,28 @@ class Presence:
         self._gone: dict[str, float] = {}
 
     def connect(self, id: str) -> None:
-        """Count one more connection of a person."""
+        """Record a new connection of a person."""
         self._tabs[id] = self._tabs.get(id, 0) + 1
         if self._tabs[id] == 1:
             self._since[id] = self._clock()
 
     def disconnect(self, id: str) -> None:
-        """Note that one of a person's connections has ended."""
+        """Record the end of a connection of a person."""
         self._tabs[id] -= 1
         if self._tabs[id] == 0:
             del self._tabs[id], self._since[id]
             self._gone[id] = self._clock()
 
     def tabs(self, id: str) -> int:
-        """Return how many connections a person has."""
+        """Return the number of connections that a person has."""
         return self._tabs.get(id, 0)
 
     def away_since(self, id: str) -> float | None:
-        """Return since when a person has no connection; None while there is one."""
+        """Return the time since which a person has had no connection, or None if there is one."""
         return None if self._tabs.get(id) else self._gone.get(id, self._begun)
 
     def is_steady(self, id: str, seconds: float, since: float) -> bool:
-        """Return True if a person is here and, after a break later than `since`, has stayed for `seconds`."""
+        """Return True if a person is connected, and for `seconds` if they were away after `since`."""
         if id not in self._since:
             return False
         came_back = self._gone.get(id, -1.0) >= since
@@ -58,7 +58,7 @@ class Presence:
 
 @dataclass(frozen=True)
 class Begin:
-    """A dialogue begins, with these people by seat."""
+    """A decision to begin a dialogue with some people, by seat."""
 
     dialogue: StoredDialogue
     people: dict[int, str]
@@ -66,19 +66,19 @@ class Begin:
 
 @dataclass(frozen=True)
 class End:
-    """A person has waited in vain."""
+    """A decision to end the part of a person who has waited in vain."""
 
     person: str
     ending: Ending
 
 
 class WaitingRoom:
-    """Decides what becomes of waiting people. It reads the store and writes nothing.
+    """Decides what happens to waiting people. It reads the database and writes nothing.
 
-    Each person gets the kind of partner that is least used by its quota, on a task that they have not had.
-    Dialogues that go on fill quotas, too, but may break off: one who could only have such a place waits for
-    it, and is sent away as `full` when the last of them is finished. People who have no connection are not
-    paired.
+    Each person gets the kind of partner whose quota is least used, and a task that they have not had. Running
+    dialogues count for quotas, but may break off. So a person for whom only such a place might be left keeps
+    waiting, and is sent away as `full` when the last of these dialogues is finished. People without a
+    connection are not paired.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class WaitingRoom:
         self._is_alone = len(arena.game.seats) == 1
 
     def steps(self, now: float, presence: Presence) -> Iterator[Begin | End]:
-        """Yield what becomes of the people who wait, those who came first first."""
+        """Yield decisions about the people who are waiting, in the order in which they came."""
         waiting = self._store.people("waiting")
         if not waiting:
             return
@@ -124,14 +124,14 @@ class WaitingRoom:
         yield from self._overdue([*left, *(person for person, _ in alone)], used, now, presence)
 
     def seconds_left(self, person: Person, now: float) -> float | None:
-        """Return how long a waiting person waits at most."""
+        """Return the longest time that a waiting person still has to wait, or None without a limit."""
         limit = self._config.limits.waiting
         return None if limit is None else max(0.0, person.since + limit - now)
 
     def _overdue(
         self, people: Sequence[Person], used: Counter[tuple[str, str]], now: float, presence: Presence
     ) -> Iterator[Begin | End]:
-        """End the waiting of people: with the stand-by player, with nobody, or because they have left."""
+        """End overlong waits: with the stand-by player, with nobody, or because a person has left."""
         standby = self._config.standby
         for person in people:
             if self.seconds_left(person, now) != 0.0:
@@ -153,7 +153,7 @@ class WaitingRoom:
         return [task for task in self._arena.ids if task not in seen]
 
     def _wanted(self, person: Person, used: Counter[tuple[str, str]]) -> tuple[str | None, list[str]]:
-        """Return the kind of partner for a person, and the tasks in question, least used first."""
+        """Return the kind of partner for a person and the possible tasks, least used first."""
         unseen = self._unseen(person)
         best: tuple[float, str, list[str]] | None = None
         for name, partner in self._config.partners.items():
@@ -166,7 +166,7 @@ class WaitingRoom:
         return (None, []) if best is None else best[1:]
 
     def _partner(self, tasks: list[str], alone: list[tuple[Person, list[str]]]) -> tuple[Person, str] | None:
-        """Return the one who has waited longest and has not had one of the tasks, with that task."""
+        """Return the person who has waited longest and can have one of the tasks, with that task."""
         for other, others in alone:
             known = set(others)
             for task in tasks:

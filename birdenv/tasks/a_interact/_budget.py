@@ -1,4 +1,4 @@
-"""What tools cost, and how much an episode may spend (BIRD-Interact, a-Interact)."""
+"""The prices of the tools and the budget of an episode (BIRD-Interact, a-Interact)."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _TENTHS: Final[Mapping[Kind, int]] = {
 _MALFORMED: Final = 2
 _CHEAPEST: Final = min(_TENTHS.values())
 
-_BASE: Final = 6  # for a submission and a look around
+_BASE: Final = 6  # pays for a submission and some exploration
 _PER_AMBIGUITY: Final = 2
 _PER_PATIENCE: Final = 2
 
@@ -34,7 +34,7 @@ MALFORMED_COST: Final = _MALFORMED / 10
 
 
 def budget_for(counted_ambiguities: int, patience: int) -> int:
-    """Return `6 + 2 m + 2 patience`, where `m` counts critical and knowledge ambiguities.
+    """Return the budget `6 + 2 m + 2 patience`, where `m` counts critical and knowledge ambiguities.
 
     >>> budget_for(3, 3)
     18
@@ -43,7 +43,11 @@ def budget_for(counted_ambiguities: int, patience: int) -> int:
 
 
 class Budget:
-    """The rest of `total`, counted in tenths so that sums are exact. It never falls below 0."""
+    """A budget, counted in tenths so that sums are exact. It never falls below 0.
+
+    Attributes:
+        total: the budget at the start.
+    """
 
     def __init__(self, total: int) -> None:
         self.total = total
@@ -51,30 +55,35 @@ class Budget:
 
     @property
     def left(self) -> float:
+        """Return the rest of the budget."""
         return self._left / 10
 
     @property
     def used(self) -> float:
+        """Return the part of the budget that was spent."""
         return (10 * self.total - self._left) / 10
 
     @property
     def is_spent(self) -> bool:
-        """Return whether the budget does not pay for any tool."""
+        """Return True if the budget does not cover any tool."""
         return self._left < _CHEAPEST
 
     @property
     def questions(self) -> int:
-        """Return the number of questions that the budget would pay for."""
+        """Return the number of questions that the budget covers."""
         return self._left // _TENTHS["clarify"]
 
     def pays_for(self, kind: Kind) -> bool:
+        """Return True if the budget covers a tool."""
         return self._left >= _TENTHS[kind]
 
     def pay(self, kind: Kind) -> bool:
-        """Take the price of a tool. If the budget does not cover it, take the rest and return False."""
+        """Take the price of a tool, and return True. If the budget does not cover it, take the rest, and
+        return False."""
         return self._take(_TENTHS[kind])
 
     def pay_malformed(self) -> None:
+        """Take the price of an invalid action, or the rest of the budget."""
         self._take(_MALFORMED)
 
     def _take(self, tenths: int) -> bool:

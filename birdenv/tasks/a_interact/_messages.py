@@ -1,4 +1,4 @@
-"""The words in which a-Interact speaks to the system, and what its six reading tools answer."""
+"""The messages of a-Interact to the system, and the answers of its six reading tools."""
 
 from __future__ import annotations
 
@@ -14,17 +14,24 @@ from birdenv.tasks.sql._actions import ARGUMENTS, TOOLS, Kind
 from birdenv.tasks.sql._result_text import not_executed
 
 LONGEST = 60_000
-"""Characters of one answer; the notes of the public benchmarks are shorter."""
+"""The largest number of characters in an answer; the notes of the public benchmarks are shorter."""
 
 
 def look_up(
     kind: Kind, argument: Any, notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> str:
-    """Return the answer of one reading tool, cut to `LONGEST`. Entries in `deleted` do not exist for it.
+    """Return the answer of a reading tool, cut to `LONGEST` characters.
 
-    `argument` is `{"table", "column"}` for a column meaning, and an entry's name or shown id for a
-    definition; case does not matter. With `renumber`, ids count the visible entries, so that no gap tells of
-    a deleted one. Raises `ValueError` for a tool that reads nothing.
+    Args:
+        kind: the tool.
+        argument: `{"table": ..., "column": ...}` for a column meaning, and the name or the shown id of an
+            entry for a definition. Case does not matter.
+        notes: the notes about the database.
+        deleted: the ids of knowledge entries that the tool must not show.
+        renumber: whether to number the visible entries anew, so that no gap reveals a deleted one.
+
+    Raises:
+        ValueError: the tool is not a reading tool.
     """
     entries = shown_knowledge(notes, deleted, renumber=renumber)
     match kind:
@@ -41,7 +48,7 @@ def look_up(
         case "get_all_knowledge_definitions":
             text = _lines(entries)
         case _:
-            raise ValueError(f"{kind} reads no notes")
+            raise ValueError(f"{kind} is not a reading tool")
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}… ({len(text) - LONGEST} more characters)"
 
 
@@ -51,10 +58,10 @@ def _lines(entries: Iterable[Mapping[str, Any]]) -> str:
 
 
 def _definition(entries: Iterable[Mapping[str, Any]], wanted: str) -> str:
-    """Return every entry of that name: names may come twice."""
+    """Return all entries with a name or id; names may occur more than once."""
     name = wanted.strip().casefold()
     found = [entry for entry in entries if name in (entry["knowledge"].strip().casefold(), str(entry["id"]))]
-    return _lines(found) if found else "There is no knowledge of that name."
+    return _lines(found) if found else "There is no knowledge entry with that name or id."
 
 
 def _all_meanings(meanings: Mapping[str, Any]) -> str:
@@ -76,7 +83,7 @@ def _column(key: str) -> str:
 
 
 def _text(meaning: Any) -> str:
-    """Return a meaning as text; the meaning of a column that holds JSON is an object with its fields."""
+    """Return a meaning as text; for a column that holds JSON, it is an object with the fields."""
     return meaning if isinstance(meaning, str) else json.dumps(meaning, ensure_ascii=False)
 
 
@@ -85,30 +92,32 @@ DONE_AND_SPENT = "Your SQL is correct. Your budget is used up; the episode ends.
 NOT_SUBMITTED = "Only submit_sql was possible; the episode ends."
 
 _RULES = """\
-You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
-meant, then write the SQL. Every tool has a price, which is taken from your budget of {budget} before it runs:
+You help a user to get an answer from a {engine} database. The user's request is ambiguous: first find out
+what is meant, then write the SQL. Every tool has a price, which is taken from your budget of {budget} before
+it runs:
 {tools}
-Submit as often as your budget allows; a submission that it does not cover takes the rest and is your last. If
-your SQL is right, a follow-up request may come, which is paid from the same budget. Another tool that your
-budget does not cover is refused, and then only submit_sql is possible; anything else ends the task.
-An action that is none of these costs {malformed:g}.
-The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
+Submit as often as your budget allows. A submission that the budget does not cover takes the rest of it, and
+is your last one. If your SQL is right, a follow-up request may come, which is paid from the same budget. If
+the budget does not cover another tool, the tool is refused, which costs nothing; but then only submit_sql is
+possible, and anything else ends the task.
+An action that is not one of these, or that lacks an argument, costs {malformed:g}.
+The user knows what they want, but not how the data is stored. Ask in plain words, one point at a time."""
 
 _WHAT: dict[Kind, str] = {
-    "clarify": "asks the user a question; of several in one message the user answers the first two",
+    "clarify": "asks the user a question; of several in one message, the user answers only the first two",
     "execute_sql": "runs one statement on your own copy of the database and shows the result",
-    "submit_sql": "hands in your SQL for grading",
+    "submit_sql": "submits your SQL for grading",
     "get_schema": "shows the schema, with a few sample rows of each table",
     "get_all_column_meanings": "shows what every column holds",
     "get_column_meaning": "shows what one column holds",
     "get_all_external_knowledge_names": "lists the names of the knowledge entries",
-    "get_knowledge_definition": "shows one knowledge entry, by its name or its id",
+    "get_knowledge_definition": "shows one knowledge entry, by its name or id",
     "get_all_knowledge_definitions": "shows all knowledge entries",
 }
 
 
 def instruction(task: PublicTask, engine: str, total: int) -> str:
-    """Return rules, tools and request: the part of the observation that never changes."""
+    """Return the instruction: the rules, the tools and the request."""
     rules = _RULES.format(
         engine=engine, budget=total, tools="\n".join(map(_tool, TOOLS)), malformed=MALFORMED_COST
     )
@@ -116,23 +125,26 @@ def instruction(task: PublicTask, engine: str, total: int) -> str:
 
 
 def budget_left(budget: Budget) -> str:
+    """Return the note about the budget at the end of every reply."""
     return f"Budget left: {budget.left:g} of {budget.total}."
 
 
 def malformed(action: str, legal: Sequence[Kind]) -> str:
-    """Return why an action is not valid, and which actions are."""
+    """Return the message about an invalid action: what its text must be, or which actions are possible."""
     arguments = ARGUMENTS.get(action) if action in TOOLS else None
     if not arguments:
-        return f"That is not a valid action; possible: {', '.join(legal)}."
-    return f"{action} needs the text {'|'.join(arguments)}."
+        return f"That is not a valid action. Possible actions: {', '.join(legal)}."
+    return f"{action} needs {'an argument' if len(arguments) == 1 else 'arguments'}: {'|'.join(arguments)}."
 
 
 def over_budget(kind: Kind) -> str:
-    return f"{kind} costs {COSTS[kind]:g}, more than you have left. Only submit_sql is possible now."
+    """Return the message about a tool that the budget does not cover."""
+    price = f"{kind} costs {COSTS[kind]:g}, which is more than you have left"
+    return f"{price}. Only submit_sql is possible now."
 
 
 def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
-    """Return the reply to a failed submission: the message of the database, never the expected result."""
+    """Return the feedback on a failed submission. It never says anything about the expected result."""
     if error is not None:
         why = not_executed(error, error_text)
     elif status == "no_submission":
@@ -143,6 +155,7 @@ def failed(status: str, error: QueryError | None, error_text: bool, *, last: boo
 
 
 def follow_up(query: str) -> str:
+    """Return the message with the follow-up request."""
     return f"Your SQL is correct. Follow-up request: {query}"
 
 

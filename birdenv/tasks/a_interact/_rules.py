@@ -1,4 +1,4 @@
-"""The rules of an a-Interact episode, its settings, and a-Interact as a registered game."""
+"""The rules of a-Interact, its settings, and its registration as a game."""
 
 from __future__ import annotations
 
@@ -41,25 +41,25 @@ from birdenv.tasks.sql._words import ASKING_WORDS
 from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 
 PROFILES: Final = {name: ALL_PROFILES[name] for name in ("strict", "adk")}
-"""By name. The original pipeline (`shell`) has no a-Interact."""
+"""The profiles of a-Interact by name. The original pipeline (`shell`) does not have this game."""
 
 _LABELS: Final[Mapping[str, str]] = {
     "get_schema": "Read the tables",
-    "get_all_column_meanings": "Read what all columns hold",
-    "get_column_meaning": "Read what one column holds",
-    "get_all_external_knowledge_names": "Read the names of the knowledge",
-    "get_knowledge_definition": "Read one piece of knowledge",
-    "get_all_knowledge_definitions": "Read all knowledge",
+    "get_all_column_meanings": "Read the meanings of all columns",
+    "get_column_meaning": "Read the meaning of one column",
+    "get_all_external_knowledge_names": "Read the names of all knowledge entries",
+    "get_knowledge_definition": "Read one knowledge entry",
+    "get_all_knowledge_definitions": "Read all knowledge entries",
 }
 _BUDGET_GUIDE: Final = (
-    "Everything that you do has a price, which its button tells, and is paid from one budget: reading about "
-    "the data, too. Keep enough of it for your SQL."
+    "Everything that you do has a price, which is shown on its button, and is paid from one budget. This "
+    "includes reading about the data. Keep enough of the budget for your SQL."
 )
-_FIELDS: Final = {"table": "Table", "column": "Column", "name": "Its name"}
+_FIELDS: Final = {"table": "Table", "column": "Column", "name": "Name"}
 
 
 def _words() -> SeatWords:
-    """Return the words of c-Interact with the prices, and with the reading tools."""
+    """Return the words of c-Interact with prices, and words for the reading tools."""
     actions = {
         name: replace(each, label=f"{each.label} ({_price(name)})")
         for name, each in ASKING_WORDS.actions.items()
@@ -68,7 +68,9 @@ def _words() -> SeatWords:
         kind: ActionWords(f"{label} ({_price(kind)})", done=_told(label), fields=_FIELDS)
         for kind, label in _LABELS.items()
     }
-    return replace(ASKING_WORDS, actions={**actions, **read})
+    names = {**_LABELS, **{name: each.label for name, each in ASKING_WORDS.actions.items()}}
+    refusals = ((f"{kind} costs ", f"“{label}” costs ") for kind, label in names.items())
+    return replace(ASKING_WORDS, actions={**actions, **read}, replies=(*ASKING_WORDS.replies, *refusals))
 
 
 def _price(kind: str) -> str:
@@ -94,26 +96,27 @@ SEATS: Final = (
 
 
 class AInteractRules(InteractRules):
-    """Nine tools with prices (`COSTS`), one budget for both phases, rewards of 0.7 and 0.3 at any attempt.
+    """The rules: nine tools with prices (`COSTS`), and one budget for both phases.
 
-    Where the published implementations differ, these rules hold:
+    A passed phase earns 0.7 or 0.3, whatever the number of submissions. The published implementations
+    disagree about some rules; these are ours:
 
-    * The price of a tool is taken before it runs, whatever comes of it.
-    * A tool that costs more than is left is refused, at no price. From then on, and where nothing is left
-      that pays for a tool, only `submit_sql` is possible; any other action ends the episode.
-    * `submit_sql` is always possible. What it costs above what is left is waived, but it is the last: the
-      episode ends, passed or not, without a follow-up.
-    * Any other action (unknown, too long, without the text that it needs) costs 0.2.
-    * The reply to a failed submission says that it failed, or has the database's message if it did not run.
-    It never says what was expected.
+    * The price of a tool is taken before it runs, whatever the result is.
+    * A tool that costs more than the budget is refused for free. After that, or if the budget does not cover
+      any tool, only `submit_sql` is possible; any other action ends the episode.
+    * `submit_sql` is always possible. If the budget does not cover it, it takes the rest of the budget and
+      ends the episode, without a follow-up.
+    * Any other action (unknown, too long, or without the text that it needs) costs 0.2.
+    * The reply to a failed submission has the database's message if the SQL did not run, and otherwise says
+      only that it is wrong.
 
-    `profile` says how submissions are judged and where a follow-up starts; its rules about turns have no
-    effect here.
+    The profile decides how submissions are judged and from which state a follow-up starts; its rules about
+    turns have no effect here.
 
     Attributes:
-        calls: calls by tool.
-        malformed: number of invalid actions.
-        budget: what is left to spend.
+        calls: the number of calls, by tool.
+        malformed: the number of invalid actions.
+        budget: the budget.
     """
 
     seats = SEATS
@@ -135,11 +138,12 @@ class AInteractRules(InteractRules):
     def left_in_words(self, seat: int) -> str:
         if seat != SYSTEM or self.status:
             return ""
-        left = f"You have {self.budget.left:g} of {self.budget.total} points of your budget left."
+        second = "The second request. " if self._phase == 2 else ""
+        left = f"{second}You have {self.budget.left:g} of {self.budget.total} points of your budget left."
         return f"{left} Now you can only submit." if self._must_submit else left
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result, with the budget and what was used of it."""
+        """Return the public result, with the budget and the part of it that was spent."""
         return super().outcome() | {"budget": self.budget.total, "budget_used": self.budget.used}
 
     def progress_fields(self) -> dict[str, Any]:
@@ -211,11 +215,11 @@ class AInteractRules(InteractRules):
         return self._reply(messages.follow_up(query))
 
     def _panels(self) -> tuple[Panel, ...]:
-        how = "Read about its tables, columns and knowledge here. What you read comes into the conversation."
+        how = "Read about its tables, columns and knowledge here. What you read appears in the conversation."
         return (Panel("Data", f"{self._about_database} {how}", actions=tuple(_LABELS)),)
 
     def _next_attempt(self) -> tuple[AttemptName, int]:
-        """Return the number of the attempt, and the attempt by which it is paid, always the first."""
+        """Return the number of the attempt; every attempt earns as much as the first."""
         return 1 + sum(a.phase == self._phase for a in self.attempts), 1
 
     def _left_words(self) -> str:
@@ -223,9 +227,9 @@ class AInteractRules(InteractRules):
 
 
 def _is_none(move: Move) -> bool:
-    """Return True if a move names no tool, or has other arguments than the tool takes.
+    """Return True if a move names no tool, or does not have the arguments of the tool.
 
-    No table and no column has the separator in its name, which stands between them in a text.
+    Names of tables and columns may not contain `|`, which separates them in the text form of the action.
     """
     action = SEATS[SYSTEM].by_name.get(move.action)
     if action is None or action.fault(move.data) is not None:
@@ -234,23 +238,24 @@ def _is_none(move: Move) -> bool:
 
 
 class AInteractSettings(InteractSettings):
-    """Settings of a-Interact."""
+    """The settings of a-Interact."""
 
     profile: Literal["strict", "adk"] = Field(
         "strict",
-        description="How submissions are judged: strict (ours) or adk (as in the reference implementation).",
+        description="How submissions are judged: strict (birdenv's rules) or adk (as in the reference "
+        "implementation).",
     )
     patience: int = Field(
         PATIENCE,
         ge=0,
         le=MAX_PATIENCE,
         strict=True,
-        description="Each adds 2 to the budget of 6 and 2 an ambiguity.",
+        description="Adds 2 to the budget for each unit. The budget is 6, plus 2 per ambiguity.",
     )
 
 
 def load(settings: AInteractSettings) -> InteractTasks:
-    """Load the tasks of a-Interact."""
+    """Load the tasks of a-Interact, as `load_interact` does."""
     idle = {"budget": 0, "budget_used": 0.0, "calls": {}, "malformed": 0}
     return load_interact(settings, AInteractRules, idle)
 
@@ -261,7 +266,7 @@ GAME = Game(
     AInteractSettings,
     load,
     title="Ambiguous question -> tools on a budget -> SQL (BIRD-Interact)",
-    study_title="A question to a database, on a budget",
+    study_title="A question for a database, on a budget",
     players={1: "rule"},
     read_text=read_markup,
     markup_help=markup_help(SEATS[0].kinds),

@@ -1,4 +1,4 @@
-"""BIRD as a registered game."""
+"""The settings and the task list of BIRD, and its registration as a game."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ _logger = logging.getLogger("birdenv")
 
 
 class BirdSettings(SqlSettings):
-    """Settings of BIRD."""
+    """The settings of BIRD."""
 
     data_file: Annotated[str | None, Option(argument=True, path=True)] = Field(
-        None, description="Task file (JSON or JSONL); default: demo."
+        None, description="Task file (JSON or JSONL). Default: the demo."
     )
     db_dir: Annotated[str | None, Option(argument=True, path=True)] = Field(
         None, description="Folder of <db_id>/<db_id>.sqlite."
@@ -43,13 +43,13 @@ class BirdSettings(SqlSettings):
         bool,
         Option(
             ("--no-schema",),
-            help="Give question and hint only, so that the agent finds the schema by SQL, as in the "
+            help="Show only question and hint. The agent has to explore the schema by SQL, as in the "
             "reference harness.",
         ),
-    ] = Field(True, description="Show the schema; without it, agents find it by SQL.")
+    ] = Field(True, description="Show the schema. Without it, agents have to explore the schema by SQL.")
     max_turns: int = Field(20, ge=1, lt=TURNS, strict=True, description="Actions per episode.")
-    clean: bool = Field(False, description="Strip code fences and the like before EX.")
-    metrics: tuple[Metric, ...] = Field((), description="Metrics that are worked out beside EX.")
+    clean: bool = Field(False, description="Remove code fences and the like before EX is computed.")
+    metrics: tuple[Metric, ...] = Field((), description="Metrics to compute in addition to EX.")
 
     @model_validator(mode="after")
     def _has_both(self) -> BirdSettings:
@@ -60,7 +60,7 @@ class BirdSettings(SqlSettings):
         return self
 
     def place(self) -> tuple[Path, Path]:
-        """Return the task file and the folder of databases."""
+        """Return the task file and the folder of the databases."""
         if self.data_file is None or self.db_dir is None:
             return demo_folder() / DEMO_BIRD_FILE, demo_folder()
         return Path(self.data_file), Path(self.db_dir)
@@ -70,7 +70,12 @@ class BirdSettings(SqlSettings):
 
 
 class BirdTasks(SqlTasks[BirdTask]):
-    """Tasks of a BIRD file."""
+    """The tasks of a BIRD file, with the grader of their submissions.
+
+    Attributes:
+        grader: the grader.
+        data_folder: the folder of the databases.
+    """
 
     settings: BirdSettings
     grader: ExGrader

@@ -1,4 +1,4 @@
-"""The rules of a BIRD episode."""
+"""The rules of BIRD."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _DEFAULT_LIMITS: Final = Limits()
 _RULES = """\
 Answer the question below by writing one SQL query ({engine}).
 - execute_sql runs one statement on your own copy of the database and shows the result; use it to explore.
-- submit_sql hands in your answer and ends the task. Submit once, when you are sure.
-You have {turns} actions in all. Your answer is compared with the reference result: the values and the order
-of the columns count, and so do repeated rows; column names and the order of the rows do not."""
+- submit_sql submits your answer and ends the task. Submit once, when you are sure.
+You have {turns} actions in all. The result of your answer is compared with the reference result: the values
+and the order of the columns count, and so do repeated rows; column names and the order of the rows do not."""
 
 SEATS: Final = (
     Seat(
@@ -49,14 +49,15 @@ SEATS: Final = (
 
 
 class BirdRules(Rules):
-    """`execute_sql` any number of times, then one `submit_sql`; EX is the reward (1 or 0).
+    """The rules: any number of `execute_sql` actions, then one `submit_sql`. The reward is EX (1 or 0).
 
-    `max_turns` actions are allowed; the last one that is not a submission truncates the episode. A refused
-    action (clarify, blank SQL) costs one action and says why.
+    An episode has at most `max_turns` actions. It is truncated if the last one is not a submission. A refused
+    action, such as `clarify` or blank SQL, also counts, and its reply says why it was refused.
 
     Attributes:
-        submission: the SQL that was submitted.
-        verdict: the grader's verdict on it.
+        task: the task.
+        submission: the submitted SQL, or None.
+        verdict: the verdict on the submission, or None.
     """
 
     seats = SEATS
@@ -118,7 +119,8 @@ class BirdRules(Rules):
     def left_in_words(self, seat: int) -> str:
         if self.status:
             return ""
-        return f"You have {counted(self._turns_left, 'step')} left: to run SQL is one, and so is to submit."
+        steps = counted(self._turns_left, "step")
+        return f"You have {steps} left. Running SQL takes one, and so does submitting."
 
     def play(self, seat: int, move: Move) -> Reply:
         if move.action == "submit_sql":
@@ -214,18 +216,18 @@ class BirdRules(Rules):
         if not self.task.has_gold:
             self._finish("ungraded")
             return
-        self.close()  # first: what the agent's database holds is no burden to grading
+        self.close()  # frees the memory of the agent's database before grading
         self.verdict = self._grader.grade(self.task.public.db_id, self.task.private.gold, sql)
         self.rewards = (float(self.verdict.ex),)
         self._finish("completed")
 
     def _used(self, text: str, sender: str = "judge") -> Reply:
-        """Return a reply after an action was used up; the last one that is no submission ends the episode."""
+        """Use up an action, and return the reply. The episode ends if no action is left."""
         self._turns_left -= 1
         if self._turns_left <= 0 and not self.status:
             self.truncated = True
             self._finish("task limit reached")
-            text += "\nThat was the last action; nothing was submitted."
+            text += "\nThat was your last action, and nothing was submitted."
         return Reply(text, sender)
 
     def _finish(self, status: str) -> None:
@@ -234,18 +236,21 @@ class BirdRules(Rules):
 
 
 def task_fields(task: BirdTask) -> dict[str, Any]:
-    """Return the fields of the task in the record's result."""
+    """Return the fields about a task in the result of a record."""
     return {"difficulty": task.public.difficulty, "db_id": task.public.db_id}
 
 
 def _refusal(action: str) -> str:
     if action == CLARIFY.name:
-        return "There is nobody to ask in this task. Use execute_sql to explore, submit_sql to answer."
-    return f"Unknown action. Use one of: {', '.join(_LEGAL)}."
+        return "There is nobody to ask in this task. Use execute_sql to explore and submit_sql to answer."
+    return f"That is not a valid action. Possible actions: {', '.join(_LEGAL)}."
 
 
 def _shown(result: QueryResult) -> str:
-    """Return the result as an agent would see it. What a grader fetched beyond would tell of the gold."""
+    """Return a result as an agent would see it.
+
+    The number of rows that the grader fetched depends on the gold, so further rows would reveal it.
+    """
     rows, truncated = result.rows[:LEAST_FETCHED], len(result.rows) > LEAST_FETCHED or result.truncated
     return result_text(QueryResult(result.columns, rows, truncated))
 
@@ -263,7 +268,7 @@ def _instruction(
     return _instruction_text(source.engine, max_turns, public.question, hint, public.db_id, schema)
 
 
-@lru_cache(maxsize=64)  # rollouts of one task begin with the same
+@lru_cache(maxsize=64)  # all rollouts of a task begin with the same text
 def _instruction_text(engine: str, turns: int, question: str, hint: str, db_id: str, schema: str) -> str:
     parts = [_rules_text(engine, turns), f"Question: {question}"]
     if hint.strip():

@@ -1,7 +1,4 @@
-"""A BIRD task in two halves, what the system is told and the gold SQL; and reading BIRD's task files.
-
-Mini-dev's 2024 and 2025 editions, dev, train; JSON or JSONL.
-"""
+"""BIRD tasks, and the reader of BIRD's task files: mini-dev (2024 and 2025), dev, train; JSON or JSONL."""
 
 from __future__ import annotations
 
@@ -21,8 +18,16 @@ from birdenv.tasks.sql._records import Filled, in_dialect, parsed
 class PublicBirdTask:
     """The half of a task that the system may know.
 
-    `index` is the position in the task file. `occurrence` counts records with the same `question_id` from 1
-    (the 2024 edition of mini-dev has 137 and 138 twice).
+    Attributes:
+        index: the position in the task file, from 0.
+        question_id: the id in the file, or the position if there is none.
+        occurrence: counts the records with the same `question_id`, from 1. The 2024 edition of mini-dev
+            contains 137 and 138 twice.
+        db_id: the database.
+        question: the question.
+        evidence: a hint; may be empty.
+        difficulty: `simple`, `moderate` or `challenging` in the published files.
+        candidates: public statements to choose from, an addition of birdenv.
     """
 
     index: int
@@ -36,7 +41,7 @@ class PublicBirdTask:
 
     @property
     def instance_id(self) -> str:
-        """Return `question_id`, with `#2` and so on behind a repeated one."""
+        """Return `question_id`, followed by `#2` and so on if it is repeated."""
         return self.question_id if self.occurrence == 1 else f"{self.question_id}#{self.occurrence}"
 
     @property
@@ -46,12 +51,18 @@ class PublicBirdTask:
 
 @dataclass(frozen=True, slots=True)
 class PrivateBirdTask:
-    """The accepted gold statements (any of them counts); empty where the file has none."""
+    """The half of a task that the system may not know.
+
+    Attributes:
+        gold: the gold statements, of which a submission has to match one; empty if the file has none.
+    """
 
     gold: tuple[str, ...]
 
 
 class BirdTask(NamedTuple):
+    """A task in its two halves."""
+
     public: PublicBirdTask
     private: PrivateBirdTask
 
@@ -61,21 +72,21 @@ class BirdTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the SQL that comes with the task, and its test cases: none."""
+        """Return the SQL of the task and its test cases, of which BIRD has none."""
         return self.private.gold, ()
 
 
 class BirdRecord(BaseModel):
-    """One question of a BIRD file, as written there.
+    """One record of a BIRD file.
 
     Attributes:
-        question_id: the id; without it, the position in the file.
+        question_id: the id; by default, the position in the file.
         db_id: the database.
         question: the question.
         evidence: a hint.
-        SQL: the reference statement, or several that are accepted; without it the task is not graded.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
-        candidates: public statements to choose from (birdenv's own).
+        SQL: the gold statement, or several accepted ones. Without it, the task cannot be graded.
+        candidates: public statements to choose from, an addition of birdenv.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")
@@ -116,12 +127,10 @@ DIFFICULTIES = ("simple", "moderate", "challenging")
 
 
 def load_tasks(path: Path, dialect: str = "sqlite") -> list[BirdTask]:
-    """Return all tasks of the file in their form for an engine, in the file's order.
+    """Return all tasks of a file in its order, with the SQL for a dialect. `BirdRecord` describes the fields.
 
-    `evidence` may be missing (then empty), so may `difficulty` (then `unknown`), `question_id` (then the
-    position) and `SQL` (then the task cannot be graded); `SQL` may be a list of accepted statements.
-    Raises `InputError` for a record without question or database, or with an id that is neither a whole
-    number nor text.
+    Raises:
+        InputError: a record has no question or no database, or a field with a wrong value.
     """
     seen: Counter[str] = Counter()
     tasks = []

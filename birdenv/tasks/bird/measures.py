@@ -1,4 +1,4 @@
-"""How BIRD is measured and shown: EX, the metrics that were asked for, the official table; its episodes."""
+"""The measures of BIRD (EX, optional metrics, the official table), and the display of its episodes."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ METRIC_TITLES: Final[Mapping[str, str]] = {
     "soft_f1": "Soft-F1",
     "r_ves": "R-VES",
 }
-"""The metrics of BIRD by their names in tables, in the order in which they are shown."""
+"""The titles of BIRD's metrics in tables, in the order in which they are shown."""
 
 EX_NOTE: Final = "EX (execution accuracy) compares multisets of rows, with a tolerance for floats"
 EX_BIRD_NOTE: Final = "EX (BIRD set) compares sets of rows, as the official script does, floats exactly"
@@ -70,10 +70,10 @@ R_VES_NOTE: Final = (
 )
 
 GOLDS_COUNTED: Final = "golds that fail count as failed, as in the reference"
-"""Beside the official table, where there are such golds; all other figures leave these tasks out."""
+"""A note on the official table if there are such golds. All other figures leave these tasks out."""
 
 _COLUMNS: Final = {"simple": 10, "moderate": 10, "challenging": 12, "total": 8}
-"""The columns of the official table, and how wide ours are."""
+"""The columns of the official table, with their widths in ours."""
 
 
 _REFERENCE_STATUS: Final = {
@@ -83,14 +83,17 @@ _REFERENCE_STATUS: Final = {
     "task limit reached": "task_limit_reached",
     "task error": "task_error",
 }
-"""The reference harness' names in `overall.json` for statuses of `runs.jsonl`."""
+"""The reference harness's names in `overall.json` for the statuses of `runs.jsonl`."""
 
 
 def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
-    """Count why EX and EX (BIRD set) differ; `results` have `ex`, `ex_bird` and perhaps `clean_steps`.
+    """Count the results on which EX and EX (BIRD set) differ, by the reason.
 
-    Only EX counts what is right within the tolerance for floats, or after cleaning; only the set rule counts
-    what has another number of rows, because some are repeated.
+    Only EX accepts answers that are right within the tolerance for floats or after cleaning. Only the set
+    rule accepts answers that differ in how often rows are repeated.
+
+    Args:
+        results: records with the fields `ex`, `ex_bird` and perhaps `clean_steps`.
     """
     more = [of for of in results if of["ex"] and not of["ex_bird"]]
     cleaned = sum(bool(of.get("clean_steps")) for of in more)
@@ -102,7 +105,7 @@ def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
 
 
 def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return sentences on where the two rules differ; none if they agree."""
+    """Return sentences about the differences between the two rules. There are none if the rules agree."""
     notes = []
     for name, rule, other in (("only_ex", "EX", "EX (BIRD set)"), ("only_ex_bird", "EX (BIRD set)", "EX")):
         reasons = {reason.replace("_", " "): n for reason, n in differences[name].items() if n}
@@ -113,9 +116,7 @@ def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[st
 
 
 def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
-    """Return the figures and the console block of the reference harness, in which every graded task
-    counts.
-    """
+    """Return the figures and the console output of the reference harness, which counts every graded task."""
     graded = [run for run in records if run["status"] not in ("ungraded", "skipped")]
     results = [run["result"] for run in graded]
 
@@ -155,7 +156,7 @@ def _reference(records: Sequence[Record]) -> tuple[dict[str, Any], list[str]]:
 
 
 def is_rated(run: Record) -> bool:
-    """Return whether a record says anything about the agent."""
+    """Return True if a record says something about the agent."""
     return run["status"] not in UNRATED
 
 
@@ -164,8 +165,14 @@ def difficulty_means(
 ) -> dict[str, dict[str, float | int | None]]:
     """Return the official table (mini_dev `print_data`): means times 100, by difficulty and in total.
 
-    `difficulties` and each metric's `scores` (0 to 1, by name) have an entry for every episode. Episodes of
-    another difficulty count in the total only. A mean of none is None.
+    Args:
+        difficulties: the difficulty of each episode. Episodes of an unknown difficulty count in the total
+            only.
+        scores: the score of each episode, from 0 to 1, by metric.
+
+    Returns:
+        The means by metric and column, with the number of episodes as the metric `count`. The mean of a
+        column without episodes is None.
     """
     members = {name: [i for i, other in enumerate(difficulties) if other == name] for name in _COLUMNS}
     members["total"] = list(range(len(difficulties)))
@@ -182,7 +189,7 @@ def difficulty_means(
 def difficulty_table(
     means: Mapping[str, Mapping[str, float | int | None]], titles: Mapping[str, str]
 ) -> list[str]:
-    """Return the official table as lines, from the result of `difficulty_means` and titles of the metrics."""
+    """Return the result of `difficulty_means` as the lines of a table, with titles for the metrics."""
     lines = ["".join([" " * 15, *(f"{name:>{width}}" for name, width in _COLUMNS.items())])]
     for metric, of in means.items():
         cells = [f"{_figure(of[name]):>{width}}" for name, width in _COLUMNS.items()]
@@ -197,13 +204,13 @@ def _figure(value: float | int | None) -> str:
 
 
 def _has_broken_gold(run: Record) -> bool:
-    """Tell if the gold failed or was too slow: then nothing is known of the submission."""
+    """Return True if the gold failed or was too slow, so that the submission could not be judged."""
     result = run["result"]
     return bool(result.get("verdict") == "gold_error")
 
 
 def _of_gradable(value: Callable[[Record], float | None]) -> Callable[[Record], float | None]:
-    """Return the value of an episode whose gold runs; other episodes do not count in a rate."""
+    """Return a function like `value` that leaves out rated episodes whose gold is broken."""
     return lambda run: None if is_rated(run) and _has_broken_gold(run) else value(run)
 
 
@@ -212,7 +219,7 @@ def _ex(name: str) -> Callable[[Record], float]:
 
 
 def _metric(name: str) -> Callable[[Record], float]:
-    """Return the measure of a metric that was asked for; an episode without a submission counts as 0."""
+    """Return a function that reads a metric from a record. An episode without a submission counts as 0."""
     return lambda run: float(run["result"].get("metrics", {}).get(name, 0.0))
 
 
@@ -233,7 +240,7 @@ _R_VES: Final = Measure(
 
 
 def _asked_for(records: Sequence[Record]) -> tuple[Measure, ...]:
-    """Return the measures of `result.metrics`, and R-VES, as far as any record has them."""
+    """Return the measures of the optional metrics that at least one record has."""
     found: set[str] = set()
     for record in records:
         result = record.get("result")
@@ -249,7 +256,7 @@ def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
 
 
 def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """Return the official table, how long the dialogues were, and golds that return nothing or do not run."""
+    """Return the official table, the lengths of the dialogues, and golds that return nothing or fail."""
     rated = list(filter(is_rated, records))
     lengths = [len(run.get("history", ())) for run in records] or [0]
     empty = _once(of["instance_id"] for of in private if of.get("gold_empty"))
@@ -284,7 +291,8 @@ def _details(records: Sequence[Record], private: Sequence[Record]) -> Details:
         names = ", ".join(broken)
         notes.append(
             f"The gold SQL of {len(broken)} task(s) fails or is too slow, which says nothing about the "
-            f"agent: left out of every rate, counted as failed in the official table: {names}"
+            "agent. They are left out of every rate, but count as failed in the official table: "
+            f"{names}"
         )
     return Details(figures, lines, notes, {"EX by difficulty": _by_difficulty(table)} if rated else {}, block)
 
@@ -298,12 +306,12 @@ def _by_difficulty(table: Mapping[str, Mapping[str, Any]]) -> str:
 
 
 def _once(names: Iterable[str]) -> list[str]:
-    """Return each name once, because a task may be played several times."""
+    """Return each name once: a task may have been played several times."""
     return list(dict.fromkeys(names))
 
 
 def _table(runs: Sequence[Record]) -> dict[str, Any]:
-    """Return the means by difficulty of EX and the metrics that were asked for, without R-VES."""
+    """Return the means of EX and the optional metrics except R-VES, by difficulty."""
     measures = [measure for measure in (*BIRD.measures, *_asked_for(runs)) if measure is not _R_VES]
     scores = {measure.name: [measure.value(run) or 0.0 for run in runs] for measure in measures}
     return difficulty_means([run["result"]["difficulty"] for run in runs], scores)

@@ -1,11 +1,11 @@
-"""c-Interact: ambiguous question, clarification, SQL, debug, follow-up, debug (BIRD-Interact §2)."""
+"""The game c-Interact: an ambiguous request, questions, SQL, and a follow-up request (BIRD-Interact §2)."""
 
 from birdenv.tasks.c_interact._messages import USED_UP
 from birdenv.tasks.c_interact._rules import GAME, CInteractRules, CInteractSettings
 from birdenv.tasks.interact._databases import grading_job
-from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes, shown_knowledge
+from birdenv.tasks.interact._knowledge import DatabaseNotes, KnowledgeEntry, read_notes
 from birdenv.tasks.interact._record import TaskRecord, misspelt_fields, parse_record
-from birdenv.tasks.interact._shared_rules import DONE, InteractRules
+from birdenv.tasks.interact._shared_rules import InteractRules
 from birdenv.tasks.interact._task import (
     Attempt,
     AttemptName,
@@ -26,7 +26,6 @@ from birdenv.tasks.interact._task_list import (
 from birdenv.tasks.interact.profile import PROFILES, Profile
 
 __all__ = [
-    "DONE",
     "GAME",
     "PROFILES",
     "USED_UP",
@@ -53,6 +52,5 @@ __all__ = [
     "parse_record",
     "read_notes",
     "read_task_records",
-    "shown_knowledge",
     "split_record",
 ]

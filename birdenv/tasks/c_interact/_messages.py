@@ -1,4 +1,4 @@
-"""The words in which the protocol speaks to the system."""
+"""The messages of c-Interact to the system."""
 
 from __future__ import annotations
 
@@ -16,28 +16,29 @@ EMPTY = "The text of the action is empty."
 NO_CALL = "A message without a tool call ends the attempt without a submission."
 ONE_MORE = "You have one more attempt: submit_sql."
 USED_UP = "counts as an empty submission"
-"""In every reply to a move that was no submission and has used an attempt up."""
+"""Part of every reply to a refused move that used up an attempt."""
 
 _RULES = """\
-You help a user to get an answer from a {engine} database. The user's request is ambiguous: find out what is
-meant, then write the SQL.
-- clarify asks the user a question. You may ask {questions}. Of several questions in one message the user
-  answers the first two.
-- submit_sql hands in your SQL for grading. If it is wrong you get one more attempt.{execute}
-If it is right, a follow-up request may come, again with one more attempt if you need it.
-An action that is not possible costs a question; with none left it counts as an empty submission.{beyond}
-The user knows what they want but not how the data is stored; ask in plain words, one point at a time."""
+You help a user to get an answer from a {engine} database. The user's request is ambiguous: first find out
+what is meant, then write the SQL.
+- clarify asks the user a question. You may ask {questions}. Of several questions in one message, the user
+  answers only the first two.
+- submit_sql submits your SQL for grading. If the SQL is wrong, you get one more attempt.{execute}
+If your SQL is right, a follow-up request may come, again with one more attempt if you need it.
+An action that is not possible costs a question. If no question is left, it counts as an empty
+submission.{beyond}
+The user knows what they want, but not how the data is stored. Ask in plain words, one point at a time."""
 
 _LATER = """
-After your first submission no more questions are possible. There, an action that is not possible is free
-{free} in a phase; the next one uses up the attempt."""
+After your first submission, you cannot ask any more questions. From then on, an action that is not possible
+is free {free} in each phase; the next one uses up the attempt."""
 
 _EXECUTE = """
 - execute_sql runs one statement on your own copy of the database and shows the result."""
 
 
 def instruction(task: CInteractTask, profile: Profile, engine: str, questions: int, execute_sql: bool) -> str:
-    """Return rules, request, schema and visible knowledge: the part of the observation that never changes."""
+    """Return the instruction: the rules, the request, the schema and the visible knowledge."""
     notes = task.private.notes
     knowledge = knowledge_text(
         notes,
@@ -60,51 +61,53 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
             rules,
             f"Request: {task.public.question}",
             f"Database: {task.public.database}\n{notes.schema}",
-            f"Knowledge about this database, one entry a line:\n{knowledge}",
+            f"Knowledge about this database, one entry per line:\n{knowledge}",
         )
     )
 
 
 def cost(left: int) -> str:
-    """Return the sentence on what a refused action cost."""
+    """Return the sentence about the price of a refused action, with the number of questions left."""
     return f"That cost you one question; you have {_count(left, 'question')} left."
 
 
-def free_refusal(free: int) -> str:
-    """Return the sentence for a refused action that cost nothing."""
-    return f"That is free {_times(free)} in a phase; the next one uses up the attempt."
+def free_refusal(left: int) -> str:
+    """Return the sentence about a refused action that cost nothing; `left` more of them are free."""
+    if left:
+        return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
+    return "That was free, but the next such action in this phase uses up your attempt."
 
 
 def used_up(profile: Profile, *, has_submitted: bool) -> str:
-    """Return the sentence on why a refused action counts as a submission."""
+    """Return the sentence about a refused action that counts as a submission."""
     if has_submitted and profile.free_refusals:
-        free = f"It was free {_times(profile.free_refusals)} in this phase"
-        return f"{free}; this one uses up the attempt: it {USED_UP}."
+        free = f"Such actions were free {_times(profile.free_refusals)} in this phase"
+        return f"{free}; this one uses up your attempt: it {USED_UP}."
     if has_submitted and not profile.clarify_later:
         rule = f"by the rules of the profile {profile.name} it {USED_UP}"
-        return f"After the first submission there are no questions to pay with: {rule}."
-    return f"With the budget of questions used up it {USED_UP}."
+        return f"After the first submission, no question is left to pay for it: {rule}."
+    return f"You have no questions left, so it {USED_UP}."
 
 
 def free(left: int) -> str:
-    """Return the sentence after an answer that asks back and costs nothing."""
+    """Return the sentence after an answer in which the user asks back, which costs nothing."""
     return f"That cost you no question; you have {_count(left, 'question')} left."
 
 
 def left(left: int, most: int) -> str:
-    """Return the sentence after every answer, for profiles that say how many questions are left."""
+    """Return the note after every answer in profiles that say how many questions are left."""
     return f"({left} of {_count(most, 'question')} left)"
 
 
 def refusal(action: str, legal: Sequence[Kind]) -> str:
-    """Return why an action was not accepted, and which actions are."""
+    """Return the message about an action that is not possible, which lists the possible actions."""
     if action not in KINDS:
-        return f"That is not a valid action; possible: {', '.join(legal)}."
-    return f"{action} is not possible now; possible: {', '.join(legal)}."
+        return f"That is not a valid action. Possible actions: {', '.join(legal)}."
+    return f"{action} is not possible now. Possible actions: {', '.join(legal)}."
 
 
 def debug(status: str, error: QueryError | None, error_text: bool) -> str:
-    """Return feedback on a failed first attempt: the message of the database, never the expected result."""
+    """Return the feedback on a failed first attempt. It never says anything about the expected result."""
     if status in ("malformed", "no_submission"):
         return f"That was not a SQL submission. {ONE_MORE}"
     if error is None:
@@ -113,7 +116,7 @@ def debug(status: str, error: QueryError | None, error_text: bool) -> str:
 
 
 def failed(status: str, error: QueryError | None, error_text: bool) -> str:
-    """Return the last sentence after a failed debug attempt."""
+    """Return the message after a failed debug attempt, which ends the episode."""
     if status in ("malformed", "no_submission"):
         return "That was not a SQL submission. The episode ends."
     if error is None:
@@ -122,7 +125,8 @@ def failed(status: str, error: QueryError | None, error_text: bool) -> str:
 
 
 def follow_up(query: str, may_clarify: bool) -> str:
-    asking = "" if may_clarify else " No further questions are possible: answer with submit_sql."
+    """Return the message with the follow-up request."""
+    asking = "" if may_clarify else "\nNo further questions are possible: answer with submit_sql."
     return f"Your SQL is correct. Follow-up request: {query}{asking}"
 
 

@@ -1,4 +1,4 @@
-"""The rules of a c-Interact episode (BIRD-Interact §2, §5.1), its settings, and the registered game."""
+"""The rules of c-Interact (BIRD-Interact §2, §5.1), its settings, and its registration as a game."""
 
 from __future__ import annotations
 
@@ -38,10 +38,11 @@ from birdenv.tasks.sql.markup_reading import markup_help, read_markup
 from birdenv.users import ASKING_BACK
 
 MAX_EXECUTIONS = 50
-"""`execute_sql` actions in an episode made with `execute_sql=True`; the next one is refused."""
+"""The number of `execute_sql` actions in an episode with `execute_sql=True`; further ones are refused."""
 
 FREE_QUESTIONS_BACK = 2
-"""Questions of an episode that cost nothing if the user does not understand them (profile `strict`)."""
+"""The number of questions in an episode that cost nothing if the user does not understand them (profile
+`strict`)."""
 
 SEATS: Final = (
     Seat(
@@ -58,17 +59,18 @@ SEATS: Final = (
 
 
 class CInteractRules(InteractRules):
-    """Clarification within the turn budget, SQL, one debug attempt; then the follow-up, one debug attempt.
+    """The rules: questions within a budget, SQL, one debug attempt; then a follow-up, one debug attempt.
 
-    A refused action (illegal, malformed, empty) costs one clarification turn. Where none is left it counts as
-    an empty submission of the current attempt, so that every episode ends; after the first submission only
-    beyond those that the profile lets pass in each phase (`Profile.free_refusals`). Words without a tool call
-    end the attempt at once where the profile says so (`Profile.no_call_ends_attempt`).
+    A refused action (illegal, malformed or empty) costs one question. If no question is left, it counts as an
+    empty submission, so that every episode ends. After the first submission, the profile may allow some
+    refused actions in each phase for free (`Profile.free_refusals`). A message without a tool call may end
+    the attempt at once (`Profile.no_call_ends_attempt`).
 
     Attributes:
-        questions: questions asked that cost one; `free_questions` of the record counts the others.
+        questions: the number of questions that were charged. The record counts the others as
+            `free_questions`.
         max_questions: the budget of questions.
-        turns_left: questions left in the budget; after the first submission it may be of no use.
+        turns_left: the number of questions left, even if none may be asked after the first submission.
     """
 
     seats = SEATS
@@ -133,7 +135,7 @@ class CInteractRules(InteractRules):
         return self._ask(text)
 
     def _heard(self, move: Move) -> Reply:
-        """Return the user's answer. The first answers that say only that it did not understand are free."""
+        """Return the user's answer, and refund the first questions that the user does not understand."""
         reply = self._answered(move)
         if self.profile.tells_left:
             self._told_system = messages.left(self.turns_left, self.max_questions)
@@ -159,7 +161,8 @@ class CInteractRules(InteractRules):
             return self._limited(self._reply(f"{said} {messages.cost(self.turns_left)}"))
         if self._has_submitted and self._refusals < self.profile.free_refusals:
             self._refusals += 1
-            return self._limited(self._reply(f"{said} {messages.free_refusal(self.profile.free_refusals)}"))
+            left = self.profile.free_refusals - self._refusals
+            return self._limited(self._reply(f"{said} {messages.free_refusal(left)}"))
         why_empty = messages.used_up(self.profile, has_submitted=self._has_submitted)
         return self._limited(self._failed("", "malformed", said=f"{said} {why_empty} "))
 
@@ -194,7 +197,7 @@ class CInteractRules(InteractRules):
         return in_time and (self.turns_left > 0 or not self.profile.enforced)
 
     def _limited(self, reply: Reply) -> Reply:
-        """Return the reply, and truncate the episode after the last action that the profile allows."""
+        """Return the reply. Truncate the episode if this was the last action that the profile allows."""
         most = self.profile.max_actions
         if most is not None and self._actions >= most and not self.status:
             self._truncate("task limit reached")
@@ -212,7 +215,7 @@ class CInteractRules(InteractRules):
         return self._reply(messages.follow_up(query, self._may_clarify()))
 
     def _failed(self, sql: str, status: str, grade: Grade | None = None, *, said: str = "") -> Reply:
-        """Return the reply to a failed attempt: on to the debug attempt, or the end. `said` comes first."""
+        """Move on to the debug attempt or the end, and return the reply, which begins with `said`."""
         self._log_attempt(sql, status, grade)
         error = grade.error if grade is not None else None
         if self._debug:
@@ -221,7 +224,7 @@ class CInteractRules(InteractRules):
         return self._reply(said + messages.debug(status, error, self.profile.error_text))
 
     def _without_submission(self) -> Reply:
-        """End an attempt in which nothing was submitted; it is no attempt of the record."""
+        """End an attempt without a submission. Such an attempt is not recorded."""
         if self._debug:
             return self._end(f"{messages.NO_CALL} The episode ends.")
         self._debug = self._passed_over = True
@@ -235,11 +238,13 @@ class CInteractRules(InteractRules):
 
 
 class CInteractSettings(InteractSettings):
-    """Settings of c-Interact."""
+    """The settings of c-Interact."""
 
     execute_sql: bool = Field(False, description="Let the agent run SQL (not in the official protocol).")
     questions: int | None = Field(
-        None, ge=0, description="Questions in every task; default: one for each ambiguity, and patience."
+        None,
+        ge=0,
+        description="Questions allowed in every task. Default: one for each ambiguity, plus patience.",
     )
 
     def rules(self) -> dict[str, object]:
@@ -248,7 +253,7 @@ class CInteractSettings(InteractSettings):
 
 
 def load(settings: CInteractSettings) -> InteractTasks:
-    """Load the tasks of c-Interact."""
+    """Load the tasks of c-Interact, as `load_interact` does."""
     idle = {"questions": 0, "max_questions": 0, "free_questions": 0}
     more = {"execute_sql": settings.execute_sql, "questions": settings.questions}
     return load_interact(settings, CInteractRules, idle, **more)
@@ -260,7 +265,7 @@ GAME = Game(
     CInteractSettings,
     load,
     title="Ambiguous question -> dialogue -> SQL (BIRD-Interact)",
-    study_title="A question to a database",
+    study_title="A question for a database",
     players={1: "rule"},
     read_text=read_markup,
     markup_help=markup_help(("clarify", "submit_sql")),

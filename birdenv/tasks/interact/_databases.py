@@ -1,6 +1,6 @@
-"""The databases of an episode: where the system tries SQL out, and what the grader is asked for.
+"""The system's own database in an episode, and the jobs for the grader.
 
-The system's database is its own, never the one that grading runs on.
+Grading never runs on the system's own database.
 """
 
 from __future__ import annotations
@@ -25,13 +25,18 @@ def grading_job(
     accepted: str | None = None,
     left: Checkpoint | None = None,
 ) -> GradingJob:
-    """Return the grading job of one phase; `accepted` is the SQL that passed phase 1 (needed in phase 2).
+    """Return the grading job of one phase.
 
-    `left` is what it left, where that was kept; without it `accepted` runs again.
+    A follow-up of a Management task starts from the state that phase 1 left: for the gold, that of the first
+    gold; for the prediction, that of the accepted SQL or, if the profile says so, of the gold. Under the
+    published rules, in which a Query may write, this also holds for a Query.
 
-    A follow-up starts from what a Management first phase left: on the gold's side from the gold's state, on
-    the prediction's side from that of the accepted SQL, or from the gold's where the profile says so. Where a
-    Query may write (the published rules), the same goes for a Query.
+    Args:
+        task: the task.
+        profile: the protocol profile.
+        phase: the phase, 1 or 2.
+        accepted: the SQL that passed phase 1; needed in phase 2.
+        left: the state that this SQL left, if it was kept; otherwise the SQL runs again.
     """
     private, follow_up = task.private, task.private.follow_up
     setup = private.preprocess if profile.setup else ()
@@ -73,8 +78,14 @@ def grading_job(
 
 
 class OwnState(NamedTuple):
-    """What brings the system's own database to where it stands: the task's set-up, then its own SQL, then the
-    task's clean-up, whose errors count for nothing: it was written for what the gold leaves."""
+    """The statements that bring the system's own database into the state at the start of a phase.
+
+    Attributes:
+        setup: the set-up of the task.
+        own: the SQL of the system that passed phase 1.
+        cleanup: the clean-up of the task. Its errors are ignored, because it was written for the state that
+            the gold leaves.
+    """
 
     setup: tuple[str, ...]
     own: tuple[str, ...] = ()
@@ -82,9 +93,12 @@ class OwnState(NamedTuple):
 
 
 def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
-    """Return the system's own database: never gold, in any profile.
+    """Return how to prepare the system's own database. Gold never runs there, whatever the profile.
 
-    `accepted` is the system's SQL that passed phase 1, None before that.
+    Args:
+        task: the task.
+        profile: the protocol profile.
+        accepted: the SQL that passed phase 1, or None in phase 1.
     """
     private = task.private
     setup, cleanup = (private.preprocess, private.cleanup) if profile.setup else ((), ())
@@ -104,7 +118,7 @@ def _follow_up_category(task: CInteractTask, follow_up: FollowUp, profile: Profi
 
 
 def _by_id(task: CInteractTask, stated: Category, tests: tuple[str, ...]) -> Category:
-    """By the task's id, whatever the record says; but rows are compared where it says Query and has no tests,
+    """Return the category that the task's id states. A Management task without tests has the stated category,
     as in the Query follow-up of a Management task."""
     if "_M_" not in task.public.instance_id:
         return "Query"
@@ -120,13 +134,11 @@ def _follow_up_conditions(parent: Conditions, own: Conditions | None, profile: P
 
 
 class AgentDatabase:
-    """Opened in the task's starting state at the first statement; keeps what the system writes.
+    """The database on which the system tries SQL. It is opened at the first statement, and keeps changes.
 
-    In phase 2 it starts anew from what the SQL that passed phase 1 made of it (see `agent_start_state`).
-    While a submission is graded there is none: what it holds is no burden to grading.
-
-    Statements of another process (`recall`) do not run: what they wrote is written again before the next
-    statement that does.
+    In phase 2 it starts afresh from the state that the SQL of phase 1 left (see `agent_start_state`). It is
+    closed while a submission is graded, to free its memory. Statements that ran in another process (`recall`)
+    run again only before the next new statement.
     """
 
     def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
@@ -139,16 +151,18 @@ class AgentDatabase:
         self._written: Checkpoint | None = None  # by the system, before its last submission
         self._database: EpisodeDatabase | None = None
         self._past = PastStatements()
-        self._is_recalled = False  # what the system wrote is in no database of this process
+        self._is_recalled = False  # statements ran in another process, and not yet in this one
 
     @property
     def is_open(self) -> bool:
+        """Return True if the database is open."""
         return self._database is not None
 
     def show(self, sql: str) -> tuple[str, int]:
-        """Run one statement; its result as text, and how many statements `recall` has to bring back.
+        """Run a statement. Return its result as text, and the number of statements to restore the database.
 
-        Raises `BenchmarkError` if the task's set-up does not run.
+        Raises:
+            BenchmarkError: the set-up of the task fails.
         """
         if self._is_recalled:
             self._is_recalled = False
@@ -158,21 +172,26 @@ class AgentDatabase:
         return result_text(result), count
 
     def recall(self, sql: str, count: int) -> None:
-        """Take note of a statement that ran in another process."""
+        """Remember a statement that ran in another process; `count` is what `show` returned there."""
         self._past.recall(sql, count)
         self._is_recalled = True
 
     def move_on(self, accepted: str, left: Checkpoint | None) -> None:
-        """Begin phase 2. `left` is the state after the accepted SQL, if it was kept."""
+        """Begin phase 2.
+
+        Args:
+            accepted: the SQL that passed phase 1.
+            left: the state that this SQL left, if it was kept.
+        """
         self.close()
         self._past.clear()
         self._is_recalled = False
         self._accepted, self._left, self._written = accepted, left, None
 
     def set_aside(self) -> None:
-        """Close the database before a submission is graded, and keep what the system has committed.
+        """Close the database before a submission is graded, and keep the committed changes.
 
-        What was temporary is lost, and so is everything if it is too large for a checkpoint.
+        Temporary tables are lost, and so are all changes if they are too large for a checkpoint.
         """
         self._past.set_aside()
         self._put_aside()
@@ -193,12 +212,13 @@ class AgentDatabase:
         self.close()
 
     def close(self) -> None:
+        """Close the database, if it is open."""
         if self._database is not None:
             self._database.close()
             self._database = None
 
     def _open(self) -> QueryError | None:
-        """Bring a new copy to where the system stands; what its own SQL came to, if that fails now."""
+        """Open a new copy in the current state. Return the error if the system's own SQL fails this time."""
         self.close()
         database = self._database = self._source.open(self._task.public.database, self._limits)
         state = agent_start_state(self._task, self._profile, self._accepted)
@@ -218,5 +238,5 @@ class AgentDatabase:
             for statement in ("ROLLBACK", *state.cleanup):
                 database.run((statement,))
         if database.is_private:
-            database.checkpoint()  # where the episode goes on from if its process has to be killed
+            database.checkpoint()  # the episode continues from here if its process has to be killed
         return None

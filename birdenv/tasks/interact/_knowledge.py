@@ -1,4 +1,4 @@
-"""What a system may read about a database: schema text, knowledge base, column meanings."""
+"""The notes about a database that a system may read: schema text, knowledge base, column meanings."""
 
 from __future__ import annotations
 
@@ -18,7 +18,16 @@ from birdenv.users import BriefNotes
 
 @dataclass(frozen=True, slots=True)
 class KnowledgeEntry:
-    """One entry of the knowledge base; `raw` is its line in the file, `children` the ids it builds on."""
+    """One entry of the knowledge base.
+
+    Attributes:
+        id: the id.
+        name: the name.
+        description: what the entry is about.
+        definition: the definition, such as a formula.
+        children: the ids of the entries that this one builds on.
+        raw: the entry's line in the file.
+    """
 
     id: int
     name: str
@@ -30,7 +39,13 @@ class KnowledgeEntry:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DatabaseNotes:
-    """The public notes that a benchmark folder holds about one database; each reading of it is one object."""
+    """The public notes about one database in a benchmark folder. Instances are compared by identity.
+
+    Attributes:
+        schema: CREATE statements and sample rows.
+        knowledge: the entries of the knowledge base.
+        column_meanings: the meanings of columns, by `database|table|column`.
+    """
 
     schema: str
     knowledge: tuple[KnowledgeEntry, ...]
@@ -38,7 +53,7 @@ class DatabaseNotes:
 
     @property
     def identifiers(self) -> frozenset[str]:
-        """Return every table and column name that the schema text or the column meanings mention."""
+        """Return the names of all tables and columns in the schema text and the column meanings."""
         names = set(_schema_names(self.schema))
         for key in self.column_meanings:
             names.update(key.split("|")[1:])
@@ -46,9 +61,13 @@ class DatabaseNotes:
 
 
 def read_notes(root: Path, database: str) -> DatabaseNotes:
-    """Read `<db>_schema.txt`, `<db>_kb.jsonl` and, where it is there, `<db>_column_meaning_base.json`.
+    """Read the notes about a database from the folder `root/<database>/`.
 
-    They stand in `root/<db>/`. Raises `InputError` if they do not, or if the name is not a plain one.
+    The files are `<database>_schema.txt`, `<database>_kb.jsonl` and, if it exists,
+    `<database>_column_meaning_base.json`.
+
+    Raises:
+        InputError: a file is missing or broken, or the name of the database is not a plain one.
     """
     if not is_database_name(database):
         raise InputError(f"{database!r} is not a database name: expected the plain name of a folder")
@@ -68,7 +87,7 @@ def read_notes(root: Path, database: str) -> DatabaseNotes:
 
 @lru_cache(maxsize=64)
 def user_notes(notes: DatabaseNotes) -> BriefNotes:
-    """Return the notes as a simulated user has them: of every entry and column the text alone."""
+    """Return the notes for a simulated user: the texts about every knowledge entry and column."""
     columns: dict[str, str] = {}
     for key, meaning in notes.column_meanings.items():
         name = key.split("|")[-1].lower()
@@ -82,10 +101,10 @@ def user_notes(notes: DatabaseNotes) -> BriefNotes:
 
 @lru_cache(maxsize=1024)
 def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields: bool, renumber: bool) -> str:
-    """Return the entries of the knowledge base without the deleted ones, one JSON object a line.
+    """Return the entries of the knowledge base without the deleted ones, as one JSON object per line.
 
-    With `all_fields` each line stands as in the file, `children_knowledge` and all. Otherwise as
-    `shown_knowledge` gives them.
+    With `all_fields`, the lines are those of the file, with all fields; otherwise, they are the entries that
+    `shown_knowledge` returns.
     """
     if all_fields:
         return "\n".join(entry.raw for entry in notes.knowledge if entry.id not in deleted)
@@ -96,9 +115,9 @@ def knowledge_text(notes: DatabaseNotes, deleted: frozenset[int], *, all_fields:
 def shown_knowledge(
     notes: DatabaseNotes, deleted: frozenset[int], *, renumber: bool = True
 ) -> list[dict[str, Any]]:
-    """Return the entries without the deleted ones, by their four public fields.
+    """Return the entries without the deleted ones, with their four public fields.
 
-    With `renumber` their ids count from 0 again, so that no gap tells that something was removed.
+    With `renumber`, their ids are numbered from 0, so that no gap reveals a deleted entry.
     """
     visible = [entry for entry in notes.knowledge if entry.id not in deleted]
     return [
@@ -124,7 +143,7 @@ def _read_knowledge(path: Path) -> tuple[KnowledgeEntry, ...]:
 
 def _entry(record: Mapping[str, Any], where: str) -> KnowledgeEntry:
     children = record.get("children_knowledge")
-    if children is None or children == -1:  # the files' way of saying "none"
+    if children is None or children == -1:  # -1 means "none" in the files
         children = []
     if not _is_id(record.get("id")):
         raise InputError(f"{where}: the field `id` must be a whole number")

@@ -1,4 +1,4 @@
-"""A task record as it stands in the lite, full and mini files, with their oddities made regular."""
+"""The records of the lite, full and mini files of BIRD-Interact, with their irregularities removed."""
 
 from __future__ import annotations
 
@@ -20,13 +20,11 @@ from birdenv.files import check_text, parse_json
 from birdenv.grading.interact import Category
 from birdenv.tasks.sql._records import Filled, parsed
 
-_ALIKE: Final = 0.8  # of `get_close_matches`: "difficulty" and "difficulty_tier"
+_ALIKE: Final = 0.8  # the similarity for `get_close_matches`, as of "difficulty" and "difficulty_tier"
 
 
 def _as_list(value: Any) -> Any:
-    """Return a list as it is, text that holds a JSON list as that list, other text as one item, null as
-    empty.
-    """
+    """Return a list: a list unchanged, the JSON list in a text, another text as one item, null as empty."""
     if value is None:
         return []
     if not isinstance(value, str):
@@ -45,13 +43,15 @@ class _Model(BaseModel):
 
 
 class ConditionsRecord(_Model):
+    """The conditions of a task: how results are compared."""
+
     decimal: int = -1
     distinct: bool | None = None
     order: bool = False
 
 
 class AmbiguityRecord(_Model):
-    """One annotated ambiguity. `deleted_knowledge` is an id, a list of ids or null in the files."""
+    """One annotated ambiguity. In the files, `deleted_knowledge` is an id, a list of ids or null."""
 
     term: str
     sql_snippet: str = ""
@@ -68,6 +68,8 @@ class AmbiguityRecord(_Model):
 
 
 class QueryAmbiguityRecord(_Model):
+    """The annotated ambiguities of a request, by whether they are critical."""
+
     critical_ambiguity: tuple[AmbiguityRecord, ...] = ()
     non_critical_ambiguity: tuple[AmbiguityRecord, ...] = ()
 
@@ -85,6 +87,8 @@ class _Solution(_Model):
 
 
 class FollowUpRecord(_Solution):
+    """The follow-up of a task."""
+
     query: str = ""
     type: str = ""
     category: Category | None = None
@@ -92,12 +96,15 @@ class FollowUpRecord(_Solution):
     candidates: tuple[str, ...] = ()
 
     def category_below(self, parent: Category) -> Category:
-        """Return the follow-up's category: its own, else seen from how it is graded, else the parent's."""
+        """Return the category of the follow-up, which may follow from its grading or from the parent."""
         return self.category or ("Management" if self.test_cases or self.grading == "state" else parent)
 
 
 class TaskRecord(_Solution):
-    """The union of the three files' fields (BIRD-Interact README, 'Data Fields')."""
+    """One task of a file, with the fields of all three files (BIRD-Interact README, 'Data Fields').
+
+    `annotated` keeps the two fields of ambiguities as they are in the file.
+    """
 
     instance_id: Filled
     selected_database: str
@@ -115,7 +122,7 @@ class TaskRecord(_Solution):
     knowledge_ambiguity: tuple[AmbiguityRecord, ...] = ()
     follow_up: FollowUpRecord | None = None
     candidates: tuple[str, ...] = ()
-    annotated: Mapping[str, Any] = {}  # the two fields of ambiguities as they stand in the file
+    annotated: Mapping[str, Any] = {}
 
     @field_validator("preprocess_sql", "clean_up_sqls", mode="before")
     @classmethod
@@ -134,16 +141,16 @@ class TaskRecord(_Solution):
 
 
 def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskRecord) -> Iterator[str]:
-    """Say of each unknown field that is much like one that the record does not have what it may be.
+    """Yield a message for each unknown field whose name resembles that of a missing field.
 
-    Other unknown fields are passed over: the published files have some.
+    Other unknown fields are ignored, because the published files have some.
     """
     known = dict(_named_fields(model))
     for name, value in record.items():
         if name not in known:
             close = get_close_matches(name, [each for each in known if each not in record], 1, _ALIKE)
             if close:
-                yield f"{name} is no field: is {close[0]} meant?"
+                yield f"{name} is not a known field: did you mean {close[0]}?"
             continue
         inner = known[name]
         places = enumerate(value) if isinstance(value, list) else [(None, value)]
@@ -154,7 +161,7 @@ def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskReco
 
 
 def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel] | None]]:
-    """Yield the names that each field may have in a file, with the model of the objects that it holds."""
+    """Yield the names of all fields in a file, each with the model of the objects that it holds, if any."""
     for name, field in model.model_fields.items():
         held = [field.annotation, *get_args(field.annotation)]
         inner = next((each for each in held if isinstance(each, type) and issubclass(each, BaseModel)), None)
@@ -164,6 +171,10 @@ def _named_fields(model: type[BaseModel]) -> Iterator[tuple[str, type[BaseModel]
 
 
 def parse_record(record: Mapping[str, Any], where: str) -> TaskRecord:
-    """Return the record with types checked; `InputError` names `where` and the first field at fault."""
+    """Validate a record of a task file.
+
+    Raises:
+        InputError: a field is missing or wrong; the message names `where` and the first such field.
+    """
     annotated = {name: record.get(name) for name in ("user_query_ambiguity", "knowledge_ambiguity")}
     return parsed(TaskRecord, {**record, "annotated": annotated}, where)

@@ -1,4 +1,4 @@
-"""Shared by the rules of c-Interact and a-Interact: two seats, two phases, submissions and answers."""
+"""The rules that c-Interact and a-Interact share: two seats, two phases, submissions and answers."""
 
 from __future__ import annotations
 
@@ -42,18 +42,24 @@ _INFRASTRUCTURE = "This cannot be carried out because of a fault in the benchmar
 USER_SEAT: Final = Seat(
     "user", (ANSWER,), ("system", "judge"), phases=3, guide=ANSWERING_GUIDE, words=ANSWERING_WORDS
 )
-"""The user's seat. It counts phases as the system's does: 0 is not used."""
+"""The user's seat."""
 
 
 class InteractRules(Rules):
-    """Two seats: the system submits SQL in two phases, the user answers its questions.
+    """The system submits SQL in two phases, and the user answers its questions.
 
-    Each phase's reward is granted at most once, so an episode earns 1.0 at most. Tasks without gold end as
-    `ungraded` at the first submission. Gold that does not run truncates the episode as `infra_error`.
+    The reward of each phase is granted at most once, so an episode earns at most 1.0. A task without gold
+    ends as `ungraded` at the first submission. If the gold does not run, the episode is truncated as
+    `infra_error`.
 
     Attributes:
+        task: the task.
+        profile: the protocol profile.
         attempts: the submissions so far.
-        private_log: verdicts and the user's trace; never shown to the system.
+        private_log: verdicts and the user's traces; the system never sees them.
+        user_sees: which moves of the system the user sees.
+        leak_guard: what happens to answers that leak.
+        user_style: the style of the rule-based user.
     """
 
     def __init__(
@@ -80,14 +86,14 @@ class InteractRules(Rules):
         self._scheme = scheme
         self._earned = 0.0  # by the SQL
         self._asked = 0
-        self._told: set[str] = set()  # snippets of annotated points; where telling has a price
+        self._told: set[str] = set()  # the snippets of the points that the user told, if that has a price
         self._phase = 1
         self._grader = grader
         self._database = AgentDatabase(task, source, profile, limits)
         self._pending: str | None = None
         self._accepted: str | None = None
-        self._left: Checkpoint | None = None  # by the SQL that was accepted, where it was kept
-        self._told_system = ""  # what follows the user's answer, beside what stands after every answer
+        self._left: Checkpoint | None = None  # the state after the accepted SQL, if it was kept
+        self._told_system = ""  # a note to the system after the user's answer, apart from `_standing`
         today = today_words(source)
         self._instruction = self._begin(patience, source.engine) + today
         self._about_database = f"The database is {source.engine}. {today.strip()}".strip()
@@ -96,7 +102,7 @@ class InteractRules(Rules):
 
     @abstractmethod
     def _begin(self, patience: int, engine: str) -> str:
-        """Work the budget out, and return what the system is told."""
+        """Compute the budget, and return the system's instruction."""
 
     @abstractmethod
     def _legal(self) -> tuple[Kind, ...]:
@@ -104,18 +110,19 @@ class InteractRules(Rules):
 
     @abstractmethod
     def _judged(self, sql: str, grade: Grade) -> Reply:
-        """Log the attempt, and act on a verdict that says something about the SQL."""
+        """Log the attempt, and return the reply to a verdict that says something about the SQL."""
 
     @abstractmethod
     def _next_attempt(self) -> tuple[AttemptName, int]:
-        """Return the next submission's name, and the attempt by whose reward it is paid (1 or 2)."""
+        """Return the name of the next attempt, and the number of the attempt whose reward it earns (1 or
+        2)."""
 
     def _panels(self) -> tuple[Panel, ...]:
-        """Return what a person in the system's seat sees beside the conversation."""
+        """Return the panels for a person in the system's seat."""
         return ()
 
     def _standing(self) -> str:
-        """Return what every reply after which the episode goes on says at its end."""
+        """Return the end of every reply after which the episode continues."""
         return ""
 
     # --- the contract
@@ -162,10 +169,10 @@ class InteractRules(Rules):
         )
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat hears it: the user hears words only, unless `user_sees` says more."""
+        """Return an event as a seat sees it. The user sees only words, unless `user_sees` allows more."""
         if seat == SYSTEM or event.agent < 0:
             return event
-        if event.agent == USER:  # what follows an answer is said to the system
+        if event.agent == USER:  # notes after an answer are for the system only
             reply = None if event.metadata is None else event.metadata["reply"]
             said = reply is not None and reply in (self._standing(), self._told_system)
             return event._replace(metadata=None) if said else event
@@ -184,7 +191,7 @@ class InteractRules(Rules):
         self._truncate(status)
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public result: status, the SQL's reward, what the seats earned, and attempts."""
+        """Return the public result: the status, the rewards and the attempts."""
         return {
             "status": self.status,
             **self._paid(),
@@ -199,11 +206,11 @@ class InteractRules(Rules):
         return {**private_task_fields(self.task), "log": list(self.private_log)}
 
     def progress_fields(self) -> dict[str, Any]:
-        """Return the public record's fields about questions and other moves before the attempts."""
+        """Return the fields of the public record about questions and other moves apart from submissions."""
         return {}
 
     def points(self) -> tuple[int, int]:
-        """Return how many of the request's annotated points the user has settled, and how many there are."""
+        """Return how many annotated points of the request the user has settled, and how many there are."""
         granted = {snippet for entry in self.private_log for snippet in entry.get("granted", ())}
         points = {point.snippet for point in self.task.private.brief.ambiguities}
         return len(points & granted), len(points)
@@ -252,12 +259,12 @@ class InteractRules(Rules):
         return reply
 
     def _follow_up_query(self) -> str | None:
-        """Return the request after a pass of phase 1; None where none comes that could be graded."""
+        """Return the follow-up request if phase 1 was passed and the follow-up can be graded, else None."""
         follow_up = self.task.private.follow_up
         return follow_up.query if self._phase == 1 and follow_up is not None and follow_up.gold else None
 
     def _move_on(self, sql: str, grade: Grade) -> None:
-        """Begin phase 2 from what the SQL left that passed."""
+        """Begin phase 2 from the state that the accepted SQL left."""
         self._database.move_on(sql, grade.left)
         self._accepted, self._left, self._phase = sql, grade.left, 2
 
@@ -274,7 +281,7 @@ class InteractRules(Rules):
         self.private_log.append(made.private(grade))
 
     def _paid(self) -> dict[str, Any]:
-        """Return the SQL's reward; where the seats are paid otherwise, their rewards, too."""
+        """Return the reward of the SQL and, if another scheme pays the seats, their rewards."""
         seats = zip(("system", "user"), self.rewards, strict=True)
         paid = {} if self._scheme == _SHARED else {"rewards": dict(seats)}
         return {"reward": round(self._earned, 10), **paid}
@@ -285,7 +292,7 @@ class InteractRules(Rules):
     # --- the user's moves
 
     def _answered(self, move: Move) -> Reply:
-        """Let an answer pass the leak guard, and give the turn back to the system."""
+        """Filter an answer through the leak guard, and give the turn back to the system."""
         question, self._pending = self._pending, None
         guard = None if self.replaying else self.leak_guard
         heard = filter_answer(self.task, self._phase, question or "", move, guard)
@@ -299,17 +306,17 @@ class InteractRules(Rules):
     # --- replies
 
     def _reply(self, text: str, sender: str = "judge") -> Reply:
-        """Return a reply after which the episode goes on."""
+        """Return a reply after which the episode continues."""
         standing = self._standing()
         return Reply(f"{text}\n{standing}" if standing else text, sender)
 
     def _end(self, text: str, status: str = "") -> Reply:
-        """Return a reply with which the protocol comes to its end."""
+        """End the episode by the rules of the protocol, and return the reply."""
         self._finish(status or ("completed" if self.attempts else "no_submission"))
         return Reply(text)
 
     def _break(self, status: str) -> Reply:
-        """Return a reply with which the episode ends because the benchmark is at fault."""
+        """End the episode because of a fault in the benchmark, and return the reply."""
         self._truncate(status)
         return Reply(_INFRASTRUCTURE)
 
@@ -323,4 +330,4 @@ class InteractRules(Rules):
 
     @abstractmethod
     def _left_words(self) -> str:
-        """Return what the system hears when it leaves."""
+        """Return the reply to the system when it leaves."""

@@ -1,7 +1,4 @@
-"""A c-Interact task in two halves that never meet outside the rules.
-
-One submission: how it stands in the public result, and in the private log.
-"""
+"""The tasks of c-Interact and a-Interact, split into a public and a private half; and their attempts."""
 
 from __future__ import annotations
 
@@ -16,12 +13,21 @@ from birdenv.tasks.interact._record import AmbiguityRecord, ConditionsRecord, Ta
 from birdenv.users import Ambiguity, AmbiguityKind, Brief
 
 AttemptName: TypeAlias = Literal["first", "debug"] | int
-"""Which of the two attempts that a phase has; or where it has any number, which of them, from 1."""
+"""One of the two attempts of a phase in c-Interact, or the number of the attempt from 1 in a-Interact."""
 
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """One graded (or empty) submission. `reward` is what it earned."""
+    """One submission, which may be empty.
+
+    Attributes:
+        phase: the phase, from 1.
+        attempt: the name or number of the attempt.
+        sql: the submitted SQL.
+        status: the verdict.
+        passed: whether it passed.
+        reward: the reward that it earned.
+    """
 
     phase: int
     attempt: AttemptName
@@ -31,6 +37,7 @@ class Attempt:
     reward: float
 
     def public(self) -> dict[str, Any]:
+        """Return the attempt for the public result."""
         return {
             "phase": self.phase,
             "attempt": self.attempt,
@@ -39,7 +46,7 @@ class Attempt:
         }
 
     def private(self, grade: Grade | None) -> dict[str, Any]:
-        """Return the attempt with the findings of its grading, some of which reveal the gold."""
+        """Return the attempt for the private log, with details of its grading, which may reveal the gold."""
         entry: dict[str, Any] = {
             "kind": "submission",
             "phase": self.phase,
@@ -54,10 +61,19 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class PublicTask:
-    """The half of a task that the system may know: the ambiguous question, and the number of questions.
+    """The half of a task that the system may know.
 
-    `counted_ambiguities` is the number that the turn budget is made of (critical plus knowledge); the system
-    learns it from `turns_left` in any case.
+    Attributes:
+        index: the position in the task file, from 0.
+        instance_id: the id.
+        database: the database.
+        question: the ambiguous request.
+        counted_ambiguities: the number of critical and knowledge ambiguities, which determines the budget. It
+            is public because `turns_left` reveals it.
+        high_level: whether the file says that the request is on a high level; None if it does not say.
+        difficulty: the difficulty.
+        candidates: public statements to choose from, in the order of the file. Whoever writes the file has to
+            shuffle them.
     """
 
     index: int
@@ -68,14 +84,22 @@ class PublicTask:
     high_level: bool | None
     difficulty: str
     candidates: tuple[str, ...]
-    """In the order of the task file; who makes one shuffles them (`benchmarks.generator._task_records`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class FollowUp:
-    """The second sub-task, revealed only when the first is passed.
+    """The second request, which the system sees only after it passed the first.
 
-    `category` may be inferred; `stated_category` is what the record says, if it says anything.
+    Attributes:
+        query: the request.
+        gold: the gold statements.
+        test_cases: the test cases.
+        category: the category, which may be inferred.
+        conditions: how results are compared, if the record says so.
+        type: the type of the follow-up.
+        candidates: public statements to choose from.
+        stated_category: the category in the record, if it has one.
+        by_state: whether the states of the databases are compared.
     """
 
     query: str
@@ -91,9 +115,20 @@ class FollowUp:
 
 @dataclass(frozen=True, slots=True)
 class PrivateTask:
-    """The half of a task that the system must not see: clear question, ambiguities, gold, follow-up.
+    """The half of a task that the system must not see.
 
-    `notes` is here because it still holds the knowledge that the task deletes; the rules show the rest.
+    Attributes:
+        category: the category.
+        brief: what the user knows: the clear request and the ambiguities.
+        gold: the gold statements.
+        test_cases: the test cases.
+        conditions: how results are compared.
+        preprocess: statements that set the database up.
+        cleanup: statements that clean the database up.
+        deleted_knowledge: the ids of the knowledge entries that are hidden from the system.
+        notes: the notes about the database. They are private because they include the hidden entries.
+        follow_up: the second request, if there is one.
+        by_state: whether the states of the databases are compared.
     """
 
     category: Category
@@ -110,6 +145,8 @@ class PrivateTask:
 
 
 class CInteractTask(NamedTuple):
+    """A task in its two halves."""
+
     public: PublicTask
     private: PrivateTask
 
@@ -119,7 +156,7 @@ class CInteractTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the SQL that comes with the task, and its test cases, of both phases."""
+        """Return the SQL and the test cases of the task, for both phases."""
         private, follow_up = self.private, self.private.follow_up
         gold, tests = (follow_up.gold, follow_up.test_cases) if follow_up else ((), ())
         sqls = (*private.preprocess, *private.gold, *gold, *private.cleanup)
@@ -206,7 +243,7 @@ def _follow_up(parent: TaskRecord) -> FollowUp | None:
 
 
 def task_fields(task: CInteractTask) -> dict[str, Any]:
-    """Return the fields of the task in the public record of a run."""
+    """Return the fields about a task in the public record."""
     return {
         "database": task.public.database,
         "category": task.private.category,
@@ -217,7 +254,7 @@ def task_fields(task: CInteractTask) -> dict[str, Any]:
 
 
 def private_task_fields(task: CInteractTask, *, played: bool = True) -> dict[str, Any]:
-    """Return the fields of the task in the private record; with the gold if the episode was played."""
+    """Return the fields about a task in the private record, including the gold if the episode was played."""
     private, follow_up = task.private, task.private.follow_up
     gold = {
         "gold_sql": list(private.gold),
@@ -234,7 +271,7 @@ def private_task_fields(task: CInteractTask, *, played: bool = True) -> dict[str
 
 
 def _follow_up_kind(task: CInteractTask) -> Literal["none", "graded", "ungraded"]:
-    """Return `none`, `graded`, or `ungraded` where its gold is withheld, so that it is never asked."""
+    """Return `none`, `graded`, or `ungraded` if the gold is withheld, so that the follow-up never comes."""
     if task.private.follow_up is None:
         return "none"
     return "graded" if task.private.follow_up.gold else "ungraded"

@@ -1,6 +1,6 @@
-"""The tasks of c-Interact and a-Interact, from settings and a benchmark folder.
+"""The settings of c-Interact and a-Interact, and the loader of their tasks from a benchmark folder.
 
-Folders have the layouts of lite, full and mini, or our own.
+A folder has the layout of lite, full or mini, or that of birdenv's demo.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ TASK_FILES = (
     "mini_interact_test.jsonl",
     "c_interact.jsonl",
 )
-"""Names that a folder's task file may have, in the order in which they are looked for."""
+"""The names that a folder's task file may have."""
 
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The tasks of one file with the databases that they run on."""
+    """The tasks of one file, and the databases that they run on."""
 
     tasks: tuple[CInteractTask, ...]
     source: DatabaseSource
@@ -54,22 +54,28 @@ class Benchmark:
 
 
 def find_task_file(folder: Path) -> Path:
-    """Return the folder's task file; `InputError` if there is none or the choice is open."""
+    """Return the path of a folder's task file.
+
+    Raises:
+        InputError: the folder has no task file, or more than one.
+    """
     if not is_directory(folder):
         raise InputError(f"{folder}: no such directory; give the folder that holds the benchmark's databases")
     found = [folder / name for name in TASK_FILES if exists(folder / name)]
     if not found:
         names = ", ".join(TASK_FILES)
-        raise InputError(f"{folder} holds no task file ({names}); name the file itself (--data to play it)")
+        raise InputError(f"{folder} has no task file ({names}); name the file with --data FILE")
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
-        raise InputError(f"{folder} holds {names}; choose one with --data FILE")
+        raise InputError(f"{folder} has several task files ({names}); choose one with --data FILE")
     return found[0]
 
 
 def read_task_records(path: Path, dialect: str = "sqlite") -> list[TaskRecord]:
-    """Return all records of a task file as they are on that engine, checked; instance ids must be
-    distinct.
+    """Return all records of a task file, with the values for a dialect.
+
+    Raises:
+        InputError: a record is not valid, or two records have the same instance id.
     """
     records: dict[str, TaskRecord] = {}
     for number, raw in enumerate(read_records(path), 1):
@@ -90,10 +96,13 @@ def load_benchmark(
     source: DatabaseSource | None = None,
     select: Callable[[TaskRecord], bool] | None = None,
 ) -> Benchmark:
-    """Load the tasks that `select` keeps (all by default), with the notes of the databases they need.
+    """Load tasks, with the notes about their databases. The databases themselves are not opened.
 
-    `source` has their databases, by default the folder's own `<db>/<db>.sqlite`. No database is looked at
-    before it is opened.
+    Args:
+        folder: the folder of the benchmark.
+        task_file: the task file; by default, the one in the folder.
+        source: the databases; by default, the files `<db>/<db>.sqlite` in the folder.
+        select: returns True for the records to load; by default, all are loaded.
     """
     path = task_file or find_task_file(folder)
     source = source or SqliteSource(folder)
@@ -110,39 +119,46 @@ _logger = logging.getLogger("birdenv")
 
 
 class InteractSettings(SqlSettings):
-    """Settings of both games of BIRD-Interact."""
+    """The settings that c-Interact and a-Interact share."""
 
     data_dir: Annotated[str | None, Option(argument=True, path=True)] = Field(
-        None, description="Folder with the task file and <db>/ folders; default: that of --data, else demo."
+        None,
+        description="Folder with the task file and <db>/ folders. Default: the folder of --data, or else the "
+        "demo.",
     )
     data: Annotated[str | None, Option(path=True)] = Field(
-        None, description="Task file, if not the folder's own."
+        None, description="Task file, if it is not the folder's own."
     )
     profile: Literal["strict", "shell", "adk"] = Field(
         "strict",
-        description="Protocol rules: strict (ours), shell or adk (as in the two reference implementations).",
+        description="Protocol rules: strict (birdenv's), shell or adk (as in the two reference "
+        "implementations).",
     )
     patience: int = Field(
-        PATIENCE, ge=0, le=MAX_PATIENCE, strict=True, description="Questions beyond the ambiguities."
+        PATIENCE,
+        ge=0,
+        le=MAX_PATIENCE,
+        strict=True,
+        description="Number of questions allowed beyond one for each ambiguity.",
     )
     user_sees: UserSees = Field(
         "words",
-        description="What the user sees of the system's moves: words, results of its SQL, or all.",
+        description="Which moves of the system the user sees: its words, also the results of its SQL, or "
+        "all.",
     )
     leak_guard: LeakGuard = Field(
-        "filter", description="Answers that leak: filter (replace them), or log (only note them)."
+        "filter", description="What to do with answers that leak: filter (replace them) or log them."
     )
     reward_scheme: Scheme = Field(
-        "cooperative", description="Who pays for questions and for what the user tells (docs/self-play.md)."
+        "cooperative", description="How the seats share rewards and prices (docs/self-play.md)."
     )
-    question_price: float = Field(0.0, ge=0, description="What a question takes from the reward.")
+    question_price: float = Field(0.0, ge=0, description="Price of a question, taken from the reward.")
     disclosure_price: float = Field(
-        0.0, ge=0, description="What each annotated point that the user tells takes from the reward."
+        0.0, ge=0, description="Price of each annotated point that the user tells, taken from the reward."
     )
     user_style: UserStyle = Field(
         "plain",
-        description="How the rule-based user words its answers: plain, terse or chatty (profile strict "
-        "only).",
+        description="Style of the rule-based user's answers: plain, terse or chatty (profile strict only).",
     )
 
     @field_validator("user_style")
@@ -151,7 +167,7 @@ class InteractSettings(SqlSettings):
         profile = PROFILES.get(info.data.get("profile", ""))
         if value != "plain" and profile is not None and not profile.conversation:
             raise SettingError(
-                "user_style", f" {value!r} needs the profile strict: the others are as published"
+                "user_style", f" {value!r} needs the profile strict: the other profiles are as published"
             )
         return value
 
@@ -159,11 +175,13 @@ class InteractSettings(SqlSettings):
     @classmethod
     def _may_fail_doubtful(cls, value: str, info: ValidationInfo) -> str:
         if info.data.get("fail_doubtful") and PROFILES[value].grading != STRICT_RULES:
-            raise SettingError("fail_doubtful", " needs the profile strict: the others judge as published")
+            raise SettingError(
+                "fail_doubtful", " needs the profile strict: the other profiles judge as published"
+            )
         return value
 
     def place(self) -> tuple[Path, Path]:
-        """Return the folder and the task file."""
+        """Return the folder of the benchmark and the task file."""
         if self.data:
             return Path(self.data_dir) if self.data_dir else Path(self.data).parent, Path(self.data)
         if self.data_dir:
@@ -176,23 +194,27 @@ class InteractSettings(SqlSettings):
 
     @property
     def scheme(self) -> RewardScheme:
-        """Return how the seats are paid."""
+        """Return the reward scheme."""
         return RewardScheme(self.reward_scheme, self.question_price, self.disclosure_price)
 
     @property
     def chosen_profile(self) -> Profile:
-        """Return the profile, with what other settings change in it."""
+        """Return the profile, changed by the other settings."""
         profile = PROFILES[self.profile]
         grading = replace(profile.grading, fail_doubtful=self.fail_doubtful)
         return replace(profile, grading=grading)
 
     def rules(self) -> dict[str, Any]:
-        """Return the settings that are the game's own rules, for `config.json` and `overall.json`."""
+        """Return the settings that change the rules of the game, for `config.json` and `overall.json`."""
         return {"profile": self.profile, "patience": self.patience}
 
 
 class InteractTasks(SqlTasks[CInteractTask]):
-    """Tasks of BIRD-Interact; `make_rules` starts an episode of a game."""
+    """The tasks of a game of BIRD-Interact.
+
+    Attributes:
+        make_rules: returns the rules of a new episode of a task.
+    """
 
     settings: InteractSettings
     make_rules: Callable[..., Rules]
@@ -231,15 +253,13 @@ class InteractTasks(SqlTasks[CInteractTask]):
 def load_interact(
     settings: InteractSettings, rules: Callable[..., Rules], idle: Mapping[str, Any], **more: Any
 ) -> InteractTasks:
-    """Load the tasks of a game of BIRD-Interact.
-
-    Tasks that cannot be played are left out with a note (`playable`).
+    """Load the tasks of a game of BIRD-Interact. Those that cannot be played are left out with a note.
 
     Args:
-        settings: the game's settings.
-        rules: the game's rules.
-        idle: the record's fields of an episode that never began.
-        **more: settings that only these rules have.
+        settings: the settings of the game.
+        rules: the class of the game's rules.
+        idle: the fields of the record of an episode that never began.
+        **more: further arguments for the rules.
 
     Raises:
         InputError: a file, a name or a database cannot be used.

@@ -1,4 +1,4 @@
-"""The user's seat: its knowledge, and which of its words reach the system."""
+"""The user's seat: its knowledge, and the filter for its answers."""
 
 from __future__ import annotations
 
@@ -16,19 +16,24 @@ from birdenv.users.leak_guard import leak_guard
 from birdenv.users.sql_in_words import in_words
 
 UserSees: TypeAlias = Literal["words", "results", "all"]
-"""What the user's seat is shown of the system's moves: questions; tried SQL with its results, too; or all."""
+"""Which moves of the system the user sees: questions, also SQL that it tried with the results, or all."""
 
 LeakGuard: TypeAlias = Literal["filter", "log"]
-"""A leaking answer is replaced, or only logged (for people)."""
+"""Whether an answer that leaks is replaced, or only logged (when people answer)."""
 
-_KEY, _TRIES = 64, 2  # characters of a call's key, calls of a stage
+_KEY, _TRIES = 64, 2  # the largest number of characters in a call's key, and of calls in a stage
 _RULES = """\
 You asked a data analyst for something in a few words, and the analyst asks you what you mean. Answer in plain
 words, one question at a time. Do not write SQL, and tell only what you are asked about."""
 
 
 class FilteredAnswer(NamedTuple):
-    """An answer as the system hears it, and its entry for the private log."""
+    """An answer after the leak guard.
+
+    Attributes:
+        text: the answer that the system sees.
+        entry: the entry for the private log.
+    """
 
     text: str
     entry: dict[str, Any]
@@ -37,9 +42,15 @@ class FilteredAnswer(NamedTuple):
 def briefs_of(
     task: CInteractTask, *, converses: bool = True, first_line: bool = False, style: UserStyle = "plain"
 ) -> tuple[Brief, ...]:
-    """Return the user's brief in each phase; `converses` is false where the protocol is stateless.
+    """Return the user's brief for each phase.
 
-    A follow-up is unambiguous: nothing of it is annotated (BIRD-Interact §2.4).
+    A follow-up is unambiguous, so nothing in it is annotated (BIRD-Interact §2.4).
+
+    Args:
+        task: the task.
+        converses: whether the user remembers the conversation and asks back.
+        first_line: see `Profile.first_line`.
+        style: the style of the rule-based user.
     """
     brief, follow_up = task.private.brief, task.private.follow_up
     if not converses or first_line or style != "plain":
@@ -54,31 +65,32 @@ def briefs_of(
         request=follow_up.query,
         annotated={},
         inherited=brief.ambiguities,
+        earlier_gold=brief.gold,
     )
 
 
 def brief_of(task: CInteractTask, phase: int) -> Brief:
-    """Return the user's brief in a phase."""
+    """Return the user's brief for a phase."""
     if phase == 1 or task.private.follow_up is None:
         return task.private.brief
     return briefs_of(task)[1]
 
 
 def user_instruction(task: CInteractTask) -> str:
-    """Return the user's instruction in words: the request, its meaning, and its open points."""
+    """Return the user's instruction: the request, what it means, and the meanings of its ambiguous terms."""
     return _instruction(task.public.question, task.private.brief)
 
 
 def user_panels(task: CInteractTask) -> tuple[Panel, ...]:
-    """Return the panels that a person in the user's seat sees beside the conversation."""
+    """Return the panels for a person in the user's seat."""
     brief = task.private.brief
-    meant = Panel("Your words", entries=tuple(_meanings(brief).items()))
+    meant = Panel("What you mean", entries=tuple(_meanings(brief).items()))
     wanted = f"You asked: {task.public.question}\n\nWhat you want: {brief.clear_query}"
     return (Panel("What you want", wanted), *([meant] if meant.entries else []))
 
 
 def _meanings(brief: Brief) -> dict[str, str]:
-    """Return what the user means by each open term, in words."""
+    """Return the meaning of each ambiguous term in words."""
     said = {point.term: in_words(point.snippet, brief).text for point in brief.ambiguities}
     return {term: " ".join(meaning.split()) for term, meaning in said.items()}
 
@@ -98,15 +110,16 @@ def _instruction(question: str, brief: Brief) -> str:
 def filter_answer(
     task: CInteractTask, phase: int, question: str, move: Move, guard: LeakGuard | None
 ) -> FilteredAnswer:
-    """Let an answer pass the leak guard.
+    """Filter an answer through the leak guard.
 
     Args:
         task: the task.
-        phase: its phase.
-        question: what the system asked.
-        move: the user's answer. Its trace says which snippets the answer may draw on; without one, the rule
-            user's reading of the question says it. Data that is no text is silence.
-        guard: None lets every word pass: a recorded answer that is played again was filtered before.
+        phase: the phase.
+        question: the system's question.
+        move: the user's answer. Its trace says which snippets the answer may reveal; without a trace, they
+            are those that the rule-based user would reveal. Data that is not a text counts as silence.
+        guard: what happens to answers that leak. None lets every answer pass, for recorded answers, which
+            were filtered before.
     """
     brief = brief_of(task, phase)
     text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""
@@ -124,7 +137,7 @@ def filter_answer(
 
 
 def _model_calls(trace: Any) -> dict[str, Any]:
-    """Return the keys of the recorded calls by which a language model came to its answer, by their stage."""
+    """Return the keys of the recorded model calls that led to an answer, by stage."""
     calls = trace.get("calls") if isinstance(trace, Mapping) else None
     keys: list[Any] = [calls.get(stage) for stage in STAGES] if isinstance(calls, Mapping) else []
     if not keys or not all(isinstance(each, list) and len(each) <= _TRIES for each in keys):
@@ -135,11 +148,12 @@ def _model_calls(trace: Any) -> dict[str, Any]:
 
 
 def read_trace(trace: Any) -> dict[str, Any] | None:
-    """Return a user's trace, `{"call", "target", "granted"}`; None for anything else, or for a longer one.
+    """Return the fields `call`, `target` and `granted` of a user's trace, or None if the trace is not valid.
 
-    It is kept in the private log, and the user may be anybody's.
+    A user may come from another package, so the trace may be anything. One that is too long for the private
+    log is not valid.
     """
-    if not isinstance(trace, dict | Mapping):  # a dict mostly: `Mapping` alone takes longer to see it
+    if not isinstance(trace, dict | Mapping):  # `dict` first, because the check for `Mapping` is slow
         return None
     call, target, granted = trace.get("call"), trace.get("target"), trace.get("granted")
     if not isinstance(call, str) or not isinstance(target, str) or not isinstance(granted, list | tuple):

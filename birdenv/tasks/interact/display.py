@@ -1,4 +1,4 @@
-"""How an episode of c-Interact or a-Interact is shown to people."""
+"""The display of an episode of c-Interact or a-Interact for people."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _subject(event: Event) -> str:
 
 
 def _attempts(record: Record) -> Iterator[tuple[int, str, Mapping[str, Any]]]:
-    """Yield the place in the log, the SQL and the attempt of each submission."""
+    """Yield the index in the log, the SQL and the attempt of each submission."""
     attempts = (each for each in record.get("attempts", ()) if each["status"] != _NEVER_SUBMITTED)
     texts = (
         (place, event["data"])
@@ -53,7 +53,7 @@ def _submissions(record: Record, private: Record) -> Sequence[JudgedSubmission]:
 
 
 def _notes(record: Record, private: Record) -> Mapping[int, str]:
-    """Return what the user took each question to be about, and why each submission was judged as it was."""
+    """Return notes on how the user understood each question, and on why each submission was judged so."""
     log = private.get("log", ())
     answers = (entry for entry in log if entry["kind"] == "answer")
     events = enumerate(record["example"]["events"])

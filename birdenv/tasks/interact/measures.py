@@ -1,7 +1,7 @@
-"""How c-Interact and a-Interact are measured (BIRD-Interact §5.1, §5.2).
+"""The measures of c-Interact and a-Interact (BIRD-Interact §5.1, §5.2).
 
-Success in both phases, before and after debug, and the mean reward; what the episodes took; what the user's
-answers were about; and the score as it is published, over all tasks.
+They are the success in both phases, before and after debugging, the mean reward, the effort of the episodes,
+the kinds of the user's answers, and the published score over all tasks.
 """
 
 from __future__ import annotations
@@ -30,20 +30,20 @@ GROUPS: Final = {
     "ambiguity": "By ambiguity",
     "database": "By database",
 }
-"""The kinds of groups, with the titles of their tables. Category Query is the paper's BI, Management its DM;
-ambiguity is by type of what is annotated, of which a task may have several."""
+"""The titles of the tables of groups, by kind. The categories Query and Management are BI and DM in the
+paper. A task may have several types of ambiguities."""
 
 _CALLS: Final = ("labelled", "unlabelled", "unanswerable", "unclear")
 _DEBUG: Final = frozenset(
     ("a", "b", "c", "d", "phase_1_first", "phase_1_debug_gain", "phase_2_first", "phase_2_debug_gain")
 )
-"""Published figures that say nothing where a later submission is worth as much as the first."""
+"""The published figures that mean nothing if a later submission is worth as much as the first."""
 
 
 def task_groups(
     *, category: str, difficulty: str, database: str, high_level: bool | None, ambiguity: Iterable[str]
 ) -> dict[str, tuple[str, ...]]:
-    """Return the groups of a task by kind, from its fields; `ambiguity` are the types of its ambiguities."""
+    """Return the groups that a task belongs to, by kind. `ambiguity` holds the types of its ambiguities."""
     level = "unknown" if high_level is None else "high level" if high_level else "detailed"
     return {
         "category": (category,),
@@ -55,15 +55,16 @@ def task_groups(
 
 
 def passed(run: Record, phase: int, attempt: str | None = None) -> bool:
-    """Return whether a phase was passed: at one attempt (`first`, `debug`), or at any."""
+    """Return True if a phase was passed at a given attempt (`first`, `debug`); by default, at any."""
     return any(
         a["reward"] > 0 and a["phase"] == phase and attempt in (None, a["attempt"]) for a in run["attempts"]
     )
 
 
 def _phase(phase: int, attempt: str | None = None) -> Callable[[Record], float | None]:
-    """Return success in a phase. A follow-up that is not there, or whose gold is withheld, is never asked:
-    such a task has no say in phase 2.
+    """Return a function that reads the success in a phase from a record.
+
+    A task without a follow-up, or whose follow-up has no gold, does not count in phase 2.
     """
 
     def value(run: Record) -> float | None:
@@ -75,18 +76,18 @@ def _phase(phase: int, attempt: str | None = None) -> Callable[[Record], float |
 
 
 def _of_reached(run: Record) -> float | None:
-    """Return success in phase 2 of an episode that got there."""
+    """Return the success in phase 2, or None if the episode did not reach it."""
     return float(passed(run, 2)) if run["follow_up"] == "graded" and passed(run, 1) else None
 
 
 def _solved(run: Record) -> float:
-    """Return 1 if every phase that was asked and graded was passed, at once or after debug."""
+    """Return 1 if every phase that the task has was passed, at once or after debugging."""
     return float(passed(run, 1) and (run["follow_up"] != "graded" or passed(run, 2)))
 
 
 _REACHED: Final = Measure(
     "phase_2_of_reached", "Phase 2, of reached", _of_reached, compared=False, headline=False
-)  # which episodes these are is itself an outcome, so no test of a difference is fair
+)  # not compared: which episodes reach phase 2 is itself an outcome
 _SOLVED: Final = Measure("solved", "Solved, all phases", _solved, headline=False)
 _REWARD: Final = Measure("reward", "Mean reward", lambda run: float(run["reward"]), is_rate=False, drawn=True)
 
@@ -107,19 +108,17 @@ _SEAT_REWARDS: Final = (_seat_reward("system"), _seat_reward("user"))
 
 
 def _of_paid_seats(records: Sequence[Record]) -> Sequence[Measure]:
-    """Return what each seat earned, where questions or disclosures had a price, or the seats were paid
-    apart.
-    """
+    """Return the measures of the seats' rewards, if the run has another reward scheme than the default."""
     return _SEAT_REWARDS if any("rewards" in record for record in records) else ()
 
 
 def _groups(record: Record, private: Record) -> dict[str, tuple[str, ...]]:
-    """Return the groups of a task, for which the private record has the types of its ambiguities."""
+    """Return the groups of a task. The types of its ambiguities are in the private record."""
     return task_groups(
         category=record["category"],
         difficulty=record["difficulty"],
         database=record["database"],
-        high_level=record.get("high_level"),  # runs of before it was recorded
+        high_level=record.get("high_level"),  # old runs do not have this field
         ambiguity=private.get("ambiguity_types", ()),
     )
 
@@ -132,7 +131,7 @@ def _details(
     *,
     tells_first: bool,
 ) -> Details:
-    """Return the figures that both games have, with the game's own."""
+    """Return the figures that both games have, together with the game's own."""
     scores = [
         EpisodeScore(run["instance_id"], run["status"], passes(run), run["follow_up"]) for run in records
     ]
@@ -188,7 +187,7 @@ _CULPRITS: Final = ("agent", "user", "benchmark")
 
 
 def _course(run: Record) -> str:
-    """Return what happened in an episode, in words."""
+    """Return a short description of what happened in an episode."""
     if run["status"] not in ("completed", "task limit reached"):
         return str(run["status"]).replace("_", " ")
     told = []
@@ -204,7 +203,7 @@ def _course(run: Record) -> str:
 
 
 def _mean(values: Sequence[float]) -> float | None:
-    """Of six digits; None of nothing."""
+    """Return the mean, rounded to six digits, or None if there are no values."""
     return round(sum(values) / len(values), 6) if values else None
 
 
@@ -212,7 +211,7 @@ _PLACES: Final = [(phase, attempt) for phase in (1, 2) for attempt in ("first", 
 
 
 def _c_interact_details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """Return the mean numbers of questions asked and allowed, over the episodes that were played."""
+    """Return the details of c-Interact: the mean numbers of questions in the episodes that were played."""
     played = [run for run in records if "example" in run]
     asked = _mean([run["questions"] for run in played])
     allowed = _mean([run["max_questions"] for run in played])
@@ -228,7 +227,7 @@ def _passes_by_attempt(run: Record) -> frozenset[tuple[int, str]]:
 
 
 def _a_interact_details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    """Return the mean submissions, budget and calls of each tool, over the episodes that were played."""
+    """Return the details of a-Interact: the mean effort in the episodes that were played."""
     played = [run for run in records if "example" in run]
     calls = {kind: _mean([run["calls"].get(kind, 0) for run in played]) for kind in TOOLS}
     spent: dict[str, Any] = {
@@ -256,9 +255,7 @@ def _a_interact_details(records: Sequence[Record], private: Sequence[Record]) ->
 
 
 def _passes(run: Record) -> frozenset[tuple[int, str]]:
-    """Return the passed phases, each as if passed at the first try, because later submissions earn no
-    less.
-    """
+    """Return the passed phases, all as passed at the first try, because later submissions earn no less."""
     return frozenset((phase, "first") for phase in (1, 2) if passed(run, phase))
 
 

@@ -1,7 +1,7 @@
-"""The published figures of BIRD-Interact: episodes counted by phase and attempt (§5.1, §5.2), and their text.
+"""The published figures of BIRD-Interact, which count episodes by phase and attempt (§5.1, §5.2).
 
-One way of counting for the published figures of a run, for the result files of the published pipelines, and
-for grading again. Lines of figures that a game does not have are left out.
+Summaries of runs, the result files of the published pipelines, and regrading all use these figures. The text
+leaves out figures that a game does not have.
 """
 
 from __future__ import annotations
@@ -20,10 +20,14 @@ FollowUpKind = Literal["none", "graded", "ungraded"]
 
 @dataclass(frozen=True, slots=True)
 class EpisodeScore:
-    """What one episode came to. `passes` are (phase, `first` or `debug`), one a phase at most.
+    """The result of one episode.
 
-    `follow_up`: `graded` where a follow-up could be asked and graded, `ungraded` where its gold is withheld.
-    `groups` holds the names of the groups that the task is in, by kind (`category`, `database`, ...).
+    Attributes:
+        instance_id: the id of the task.
+        status: the status of the episode.
+        passes: the passes as pairs of a phase and `first` or `debug`; at most one for each phase.
+        follow_up: `graded` if the task has a follow-up with gold, `ungraded` if the gold is withheld.
+        groups: the names of the groups that the task belongs to, by kind (`category`, `database`, ...).
     """
 
     instance_id: str
@@ -34,20 +38,26 @@ class EpisodeScore:
 
     @property
     def is_rated(self) -> bool:
-        """Return whether it says anything about the agent."""
+        """Return True if the episode says something about the agent."""
         return self.status not in UNRATED
 
     def passed(self, phase: int, attempt: str | None = None) -> bool:
-        """Return whether the phase was passed: at that attempt, or at any."""
+        """Return True if a phase was passed at a given attempt; by default, at any attempt."""
         return any(p == phase and attempt in (None, a) for p, a in self.passes)
 
 
 @dataclass(frozen=True, slots=True)
 class PhaseCounts:
-    """Passes over `tasks` episodes: `a` phase 1 at once, `b` phase 1 after debug, `c` and `d` phase 2
-    likewise.
+    """The numbers of passes in a batch of episodes.
 
-    `followed`: episodes whose task has a follow-up with gold. `reached`: those that got to phase 2.
+    Attributes:
+        tasks: the number of episodes.
+        followed: the number of episodes whose task has a follow-up with gold.
+        reached: the number of episodes that reached phase 2.
+        a: the number of episodes that passed phase 1 at once.
+        b: the number of episodes that passed phase 1 after debugging.
+        c: the number of episodes that passed phase 2 at once.
+        d: the number of episodes that passed phase 2 after debugging.
     """
 
     tasks: int
@@ -60,17 +70,17 @@ class PhaseCounts:
 
     @property
     def mean_reward(self) -> float:
-        """(0.7a + 0.5b + 0.3c + 0.2d) / tasks; 0 without any."""
+        """Return the mean reward (see `batch_reward`)."""
         return batch_reward(self.a, self.b, self.c, self.d, self.tasks)
 
 
 def rated(standings: Iterable[EpisodeScore]) -> list[EpisodeScore]:
-    """Return those that say something about the agent."""
+    """Return the episodes that say something about the agent."""
     return [standing for standing in standings if standing.is_rated]
 
 
 def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
-    """Count the phases of all episodes, rated or not."""
+    """Count the passes of all episodes, whether rated or not."""
     a, b, c, d = (
         sum(standing.passed(phase, attempt) for standing in standings)
         for phase in (1, 2)
@@ -82,11 +92,11 @@ def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
 
 
 def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
-    """Return success before and after debug, what debug gained, and the mean reward, over these episodes.
+    """Return the rates of success before and after debugging, the gain by debugging, and the mean reward.
 
-    Phase 2 is divided by all of them, and a second time by those that reached it. Each rate has its Wilson
-    interval (95 %), None where tasks were played more than once, for then they are not independent,
-    and for one episode.
+    Rates of phase 2 are over all episodes; `phase_2_of_reached` is over those that reached it. Each rate has
+    a 95 % Wilson interval. The interval is None for a single episode, and if tasks were played more than
+    once, because then the episodes are not independent.
     """
     counts = count_phases(standings)
     once = 1 < len({standing.instance_id for standing in standings}) == counts.tasks
@@ -114,11 +124,11 @@ def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
-    """Return the figures as they are published: over all tasks, whatever became of them.
+    """Return the published figures, which are over all tasks, whatever their status.
 
-    `tasks` is N; `valid` is N less `left_out`, the episodes that say nothing about the agent, by status.
-    `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N (the published tables: x100), its interval a
-    bootstrap over tasks; `phase_2` over N is the published end-to-end success.
+    `tasks` is N. `left_out` counts the episodes that say nothing about the agent, by status; `valid` is the
+    number of the others. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N (the published tables show it
+    x100), with a bootstrap interval over tasks. `phase_2` over N is the published end-to-end success.
     """
     counts = count_phases(standings)
     left_out = Counter(standing.status for standing in standings if not standing.is_rated)
@@ -142,9 +152,7 @@ def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def group_figures(standings: Sequence[EpisodeScore], kind: str) -> dict[str, dict[str, Any]]:
-    """Return `phase_figures` of each group of a kind, by name. A task may be in several groups, or in
-    none.
-    """
+    """Return the `phase_figures` of each group of one kind, by name. Groups may overlap."""
     names = sorted({name for standing in standings for name in standing.groups.get(kind, ())})
     return {
         name: phase_figures([standing for standing in standings if name in standing.groups.get(kind, ())])
@@ -173,11 +181,12 @@ _CALLS: Final = {
     "unanswerable": "refused",
     "unclear": "asked back",
 }
-"""The user's calls in words; the paper's AMB, LOC and UNA, and what was not understood."""
+"""The titles of the kinds of answers: AMB, LOC and UNA in the paper, and questions not understood."""
 
 
 def rate_lines(figures: Mapping[str, Any]) -> list[str]:
-    """Return the rates of both phases with their intervals; and how many tasks debug gained."""
+    """Return lines with the rates of both phases, their intervals, and the number of tasks gained by
+    debugging."""
     return [
         _rate_line(
             title if "phase_1_first" in figures else title.removesuffix(", after debug"),
@@ -196,9 +205,7 @@ def _rate_line(name: str, rate: Mapping[str, Any], gain: Mapping[str, Any] | Non
 
 
 def official_lines(official: Mapping[str, Any]) -> list[str]:
-    """Return the batch score over all tasks (0 to 1, as published), what it is made of, and how many tasks
-    say something.
-    """
+    """Return lines with the published score over all tasks, its formula, and the number of valid tasks."""
     interval = official["normalized_reward_interval"]
     figure = f"{official['normalized_reward']:.4f}" if official["valid"] else "-"
     interval = interval if official["valid"] else None
@@ -213,7 +220,7 @@ def official_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def _formula_lines(official: Mapping[str, Any]) -> list[str]:
-    """Return how the score is made, with its letters explained; without them where attempts do not count."""
+    """Return lines that explain the score. It has no letters if the attempt makes no difference."""
     tasks = f"over N = {official['tasks']} tasks"
     if "a" not in official:
         return [f"  (0.7 for phase 1 + 0.3 for phase 2) / N, {tasks}"]
@@ -225,9 +232,8 @@ def _formula_lines(official: Mapping[str, Any]) -> list[str]:
 
 
 def questions_text(asked: float | None, allowed: float | None, free: float | None = None) -> str:
-    """Return questions asked and allowed, and those that cost none because the user asked back; means over
-    tasks.
-    """
+    """Return a text about the mean numbers of questions asked, allowed, and free because the user asked
+    back."""
     if asked is None or allowed is None:
         return f"{'-':>6}"
     back = f", and {free:.2f} that were free because the user asked back" if free else ""
@@ -235,7 +241,7 @@ def questions_text(asked: float | None, allowed: float | None, free: float | Non
 
 
 def answers_line(answers: Mapping[str, int]) -> str:
-    """Return what the user's answers were about."""
+    """Return a line with the numbers of answers of each kind."""
     total = sum(answers.values())
     shares = [
         f"{answers[call]} {what}" + (f" ({100 * answers[call] / total:.0f} %)" if total else "")
@@ -246,7 +252,7 @@ def answers_line(answers: Mapping[str, int]) -> str:
 
 
 def group_table(title: str, groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return one line a group: its tasks, success in percent before and after debug, and its mean reward."""
+    """Return a table of groups, with tasks, rates in percent before and after debugging, and mean rewards."""
     if not groups:
         return []
     columns = {name: head for name, head in _COLUMNS.items() if all(name in of for of in groups.values())}

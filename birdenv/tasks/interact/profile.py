@@ -1,8 +1,7 @@
-"""Protocol profiles: where the published implementations of c-Interact disagree, as data.
+"""Protocol profiles: switches for the rules on which the implementations of c-Interact disagree.
 
-`strict` is birdenv's default; `shell` follows the original batch pipeline, `adk` the later tool-calling
-service (BIRD-Interact repository). Profiles switch the protocol, and name the rules by which
-submissions are judged.
+`strict` is birdenv's default. `shell` follows the original batch pipeline, and `adk` the later tool-calling
+service, both of the BIRD-Interact repository.
 """
 
 from __future__ import annotations
@@ -13,41 +12,48 @@ from typing import Final, Literal
 from birdenv.grading.interact import GRADING_RULES, STRICT_RULES, GradingRules
 
 PATIENCE: Final = 3
-"""Questions beyond one for each ambiguity, unless the settings say otherwise (BIRD-Interact §2).
+"""The default patience of the user (BIRD-Interact §2).
 
-In c-Interact each adds one question (`Profile.questions`), in a-Interact 2 to the budget (`budget_for`)."""
+Each unit adds one question in c-Interact (`Profile.questions`), and 2 to the budget in a-Interact
+(`budget_for`)."""
 
 MAX_PATIENCE: Final = 100
-"""The most that the setting takes."""
+"""The largest patience that the settings accept."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One implementation's rules.
+    """The rules of one implementation. Each switch is True if the sentence about it holds.
 
     Attributes:
-        free_submission: the first submission lies outside the turn budget (paper), or takes its last turn.
-        enforced: a question beyond the budget is refused, or answered all the same.
-        max_actions: actions after which an episode is truncated, where the budget is not enforced.
+        name: the name of the profile.
+        free_submission: the first submission does not count as a turn (paper). Otherwise, it takes the last
+            turn of the budget.
+        enforced: a question beyond the budget is refused. Otherwise, it is answered.
+        max_actions: the number of actions after which an episode is truncated; None for no limit.
         clarify_later: questions are also allowed in the debug attempt and in the follow-up.
-        free_refusals: moves that are not possible and cost nothing, in each phase after the first submission;
-            the next one is an empty submission, as every one is where there are none.
+        free_refusals: how many refused moves are free in each phase after the first submission. The next one
+            counts as an empty submission.
         no_call_ends_attempt: a message without a tool call ends the attempt without a submission, and the
-            next submission is paid as the first; or it is as other actions that are not possible.
-        all_knowledge_fields: knowledge entries are shown with every field of the file.
-        renumber_knowledge: ids of the visible entries are counted anew.
-        error_text: the debug feedback repeats the database's message, or says only that there was an error.
-        category_from_id: Management is told by `_M_` in the instance id, or by the record's `category`.
-        infer_category: a follow-up without a `category` gets it from its tests or its parent, or is a Query.
-        follow_up_conditions: whose `conditions` the follow-up is compared under: the parent's, its own (none
-            if it has none), or its own if it has some, else the parent's.
-        follow_up_base: whose accepted first-phase SQL the prediction's follow-up starts from.
+            next submission earns as much as the first. Otherwise, such a message is a refused move.
+        all_knowledge_fields: knowledge entries are shown with all fields of the file.
+        renumber_knowledge: the visible knowledge entries are numbered anew.
+        error_text: the debug feedback repeats the database's message. Otherwise, it only says that there was
+            an error.
+        category_from_id: a task is Management if its id contains `_M_`. Otherwise, the field `category`
+            decides.
+        infer_category: a follow-up without a `category` has that of its tests or its parent. Otherwise, it is
+            a Query.
+        follow_up_conditions: the `conditions` for the follow-up: the parent's, its own (or none), or its own
+            if it has any and otherwise the parent's.
+        follow_up_base: the SQL whose state the prediction's follow-up starts from: the accepted prediction
+            of phase 1, or the gold.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
         conversation: the user remembers what was said and asks back; its first questions back are free.
         tells_left: every answer says how many questions are left.
-        first_line: of what a model in the user's seat chooses, the first line counts; if it words no answer,
-            it says that it does not understand.
-        grading: how a submission is judged.
+        first_line: only the first line of the choice that a model in the user's seat makes counts. If the
+            model does not word an answer, the user says that it does not understand.
+        grading: the rules by which submissions are judged.
     """
 
     name: str
@@ -71,7 +77,7 @@ class Profile:
     grading: GradingRules = STRICT_RULES
 
     def questions(self, counted_ambiguities: int, patience: int) -> int:
-        """Return how many clarification questions the budget `max_turn = ambiguities + patience` holds."""
+        """Return the number of questions in the budget `max_turn = ambiguities + patience`."""
         max_turn = counted_ambiguities + patience
         return max_turn if self.free_submission else max(max_turn - 1, 0)
 
@@ -109,4 +115,4 @@ PROFILES = {
         ),
     )
 }
-"""By name: `strict`, `shell`, `adk`."""
+"""The profiles by name: `strict`, `shell`, `adk`."""

@@ -1,7 +1,7 @@
-"""What a pass earns by phase and attempt (BIRD-Interact §5.1), and what each seat is paid of it.
+"""The rewards for phases and attempts (BIRD-Interact §5.1), and the schemes that pay them to the seats.
 
-The system's seat may pay for its questions, and the user's seat for the points that it tells. Which annotated
-points an answer tells is read from its words alone, so that a replay pays the same.
+Questions may cost the system a part of its reward, and answers the user. Which annotated points an answer
+tells depends on its words alone, so that a replay pays the same.
 """
 
 from __future__ import annotations
@@ -18,11 +18,12 @@ from birdenv.users.sql_in_words import read_aloud
 REWARDS: Final[Mapping[tuple[int, int], float]] = MappingProxyType(
     {(1, 1): 0.7, (1, 2): 0.5, (2, 1): 0.3, (2, 2): 0.2}
 )
-"""By (phase, attempt): phase 1 is the clarified question, 2 the follow-up; attempt 2 is after debugging."""
+"""The rewards by (phase, attempt). Phase 1 is the first request, 2 the follow-up; attempt 2 is the debug
+attempt."""
 
 
 def reward(phase: int, attempt: int, passed: bool) -> float:
-    """Return what one graded submission earns; 0 if it did not pass.
+    """Return the reward of a graded submission, which is 0 if it did not pass.
 
     Raises:
         ValueError: the schedule has no such phase or attempt.
@@ -33,29 +34,38 @@ def reward(phase: int, attempt: int, passed: bool) -> float:
 
 
 def batch_reward(a: int, b: int, c: int, d: int, n: int) -> float:
-    """Return the mean reward of a batch, (0.7a + 0.5b + 0.3c + 0.2d) / n, from 0 to 1 (in papers: x100).
+    """Return the mean reward of a batch, (0.7a + 0.5b + 0.3c + 0.2d) / n, from 0 to 1 (papers show it x100).
 
-    `a` and `b` are the numbers of tasks that passed phase 1 at once and after debugging, `c` and `d` the same
-    for phase 2. `n` counts all tasks, also failed ones and those without a follow-up. An empty batch earns 0.
+    Args:
+        a: the number of tasks that passed phase 1 at once.
+        b: the number of tasks that passed phase 1 after debugging.
+        c: the number of tasks that passed phase 2 at once.
+        d: the number of tasks that passed phase 2 after debugging.
+        n: the number of all tasks, including those without a follow-up. The mean of an empty batch is 0.
     """
     return (7 * a + 5 * b + 3 * c + 2 * d) / (10 * n) if n else 0.0
 
 
 Scheme: TypeAlias = Literal["cooperative", "user_cost", "zero_sum"]
 
-_DIGITS = 10  # of sums of rewards
+_DIGITS = 10  # to which sums of rewards are rounded
 _WORD = re.compile(r"[^\W_]+")
 _TOLD = 0.6
-"""Share of the new words of a meaning that an answer must hold to have told it."""
+"""The share of a meaning's new words that an answer must contain to have told the meaning."""
 
 
 @dataclass(frozen=True, slots=True)
 class RewardScheme:
-    """The scheme by which the seats are paid.
+    """A scheme that divides rewards and costs between the seats.
 
-    With R what the SQL earned, q the price of the questions asked and d the price of the points told:
-    `cooperative` pays R - q - d to both seats; `user_cost` pays R - q to the system and R - d to the user;
-    `zero_sum` pays R - q to the system and the negative of that to the user.
+    Let R be the reward of the SQL, q the price of all questions, and d the price of all points that the user
+    told. `cooperative` pays R - q - d to both seats. `user_cost` pays R - q to the system and R - d to the
+    user. `zero_sum` pays R - q to the system and q - R to the user.
+
+    Attributes:
+        name: the name of the scheme.
+        question_price: the price of one question.
+        disclosure_price: the price of one annotated point that the user tells.
     """
 
     name: Scheme = "cooperative"
@@ -63,7 +73,13 @@ class RewardScheme:
     disclosure_price: float = 0.0
 
     def rewards(self, earned: float, questions: int, told: int) -> tuple[float, float]:
-        """Return the rewards of the system's seat and of the user's."""
+        """Return the rewards of the system and of the user.
+
+        Args:
+            earned: the reward of the SQL.
+            questions: the number of questions.
+            told: the number of points that the user told.
+        """
         asked, disclosed = questions * self.question_price, told * self.disclosure_price
         system = earned - asked
         if self.name == "cooperative":
@@ -74,18 +90,18 @@ class RewardScheme:
 
     @property
     def system_words(self) -> str:
-        """Return what the system is told about prices, for the end of its instruction."""
+        """Return the end of the system's instruction, which states the price of a question."""
         price = self.question_price
-        return f"\n\nEach question takes {price:g} from your reward." if price else ""
+        return f"\n\nEach question reduces your reward by {price:g}." if price else ""
 
     @property
     def user_words(self) -> str:
-        """Return what the user is told about its pay, for the end of its instruction."""
+        """Return the end of the user's instruction, which states what it is rewarded for."""
         if self == _SHARED:
             return ""
         price = self.disclosure_price
         goal = "a wrong answer" if self.name == "zero_sum" else "the right answer"
-        cost = f" Each of these points that you tell takes {price:g} from it." if price else ""
+        cost = f" Each of these points that you tell reduces your reward by {price:g}." if price else ""
         return f"\n\nYou are rewarded for {goal}.{cost}"
 
 
@@ -93,7 +109,10 @@ _SHARED: Final = RewardScheme()
 
 
 def told_points(brief: Brief, text: str) -> set[str]:
-    """Return the snippets of the annotated points that a text tells, that is, most of their new words."""
+    """Return the snippets of the annotated points that a text tells.
+
+    A text tells a point if it contains most words of its meaning that are not in the request.
+    """
     said = _words(text)
     known = _words(brief.request)
     found = set()

@@ -1,1 +1,1 @@
-"""Shared by the SQL games: actions, views, result texts, chat messages, markup, dialects."""
+"""What the SQL games share: actions, settings, task lists, records, result texts, markup, and words."""

@@ -1,4 +1,4 @@
-"""The seats and actions of the SQL games, builders of moves, and names that views and observations share."""
+"""The seats and actions of the SQL games, the limits of their gauges, and functions that build moves."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from typing import Any, Final, Literal, TypeAlias, get_args
 from birdenv.dialogue import Action, Field
 
 SENDERS: Final = ("user", "database", "judge")
-"""Voices that the system hears."""
+"""The voices that the system hears."""
 
 TURNS: Final = 1000
-"""`turns_left` is below this."""
+"""The gauge `turns_left` is always smaller than this."""
 
 BUDGET: Final = 1000.0
-"""`budget` is at most this."""
+"""The gauge `budget` is at most this."""
 
 
 SYSTEM, USER = 0, 1
-"""Seat indices: the evaluated agent, and the simulated (or human) user."""
+"""The indices of the seats: the evaluated agent, and the simulated or human user."""
 
 Kind: TypeAlias = Literal[
     "clarify",
@@ -35,7 +35,7 @@ Kind: TypeAlias = Literal[
 
 
 def _sql(empty: bool = False) -> tuple[Field, ...]:
-    return (Field("sql", "code", empty=empty, about="The SQL text, without code fences."),)
+    return (Field("sql", "code", empty=empty, about="The SQL, without code fences."),)
 
 
 CLARIFY: Final = Action(
@@ -46,12 +46,12 @@ CLARIFY: Final = Action(
 EXECUTE_SQL: Final = Action(
     "execute_sql", _sql(), "Run one SQL statement on your own copy of the database and see its result."
 )
-SUBMIT_SQL: Final = Action("submit_sql", _sql(), "Hand in the final SQL for grading.")
+SUBMIT_SQL: Final = Action("submit_sql", _sql(), "Submit your final SQL for grading.")
 SUBMIT_ANY_SQL: Final = Action("submit_sql", _sql(empty=True), SUBMIT_SQL.about)
-"""Where an empty submission is a submission."""
+"""`submit_sql` for games in which an empty submission counts."""
 
 READING_TOOLS: Final = (
-    Action("get_schema", (), "Read the database's schema, with a few sample rows of each table."),
+    Action("get_schema", (), "Read the schema of the database, with a few sample rows of each table."),
     Action("get_all_column_meanings", (), "Read what every column of the database holds."),
     Action(
         "get_column_meaning",
@@ -65,8 +65,8 @@ READING_TOOLS: Final = (
     ),
     Action(
         "get_knowledge_definition",
-        (Field("name", about="The name or the id of the entry."),),
-        "Read one knowledge entry, by its name or its id.",
+        (Field("name", about="The name or id of the entry."),),
+        "Read one knowledge entry, by its name or id.",
     ),
     Action("get_all_knowledge_definitions", (), "Read all knowledge entries about this database."),
 )
@@ -78,16 +78,17 @@ ANSWER: Final = Action(
 )
 
 ASKING_GUIDE: Final = (
-    "A customer wants something from a database and said it in too few words. Ask what they mean, in plain "
-    "words and one point at a time. Then write the SQL and submit it. If it is wrong, you may mend it; if it "
-    "is right, a second request may come. What you can know about the data stands beside the conversation."
+    "A customer wants something from a database, but the request is ambiguous. Ask what the customer means, "
+    "in plain words and one point at a time. Then write the SQL and submit it. If it is wrong, you may "
+    "correct it; if it is right, a second request may follow. The tables and what is known about them are "
+    "beside the conversation."
 )
 ANSWERING_GUIDE: Final = (
-    "You asked a data analyst for something in a few words, and the analyst asks what you mean. What you "
-    "want stands beside the conversation. Answer in plain words, tell only what you are asked about, and "
-    "write no SQL."
+    "You asked a data analyst for something in a few words, and the analyst will ask what you mean. What you "
+    "want is written beside the conversation. Answer in plain words, answer only what you are asked, and do "
+    "not write SQL."
 )
-"""What people in these seats are told."""
+"""The guides for people in these seats."""
 
 ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
@@ -95,19 +96,20 @@ ARGUMENTS: Mapping[str, tuple[str, ...]] = MappingProxyType(
         for action in (CLARIFY, EXECUTE_SQL, SUBMIT_SQL, *READING_TOOLS)
     }
 )
-"""The arguments of each action of the system."""
+"""The names of the arguments of each action of the system."""
 
 TOOLS: Final[tuple[Kind, ...]] = get_args(Kind)
-"""The position is the `kind` of a Gymnasium action. Only a-Interact has those after the third."""
+"""The names of all actions of the system. An action's index is its `kind` in Gymnasium actions. Only
+a-Interact has the actions after the third."""
 
 KINDS: Final = TOOLS[:3]
 """The actions of c-Interact and BIRD: `clarify`, `execute_sql`, `submit_sql`."""
 
 
 class SqlMove(dict[str, Any]):
-    """A move of the system, and at the same time a member of the environments' action space.
+    """A move of the system that is also a member of the action space of the environments.
 
-    Players return it, `env.step` takes it, and it compares equal to `{"kind": ..., "text": ...}`.
+    Players may return it, `env.step` accepts it, and it equals the dict `{"kind": ..., "text": ...}`.
     """
 
     trace: Any = None
@@ -129,7 +131,7 @@ class SqlMove(dict[str, Any]):
 
 
 def clarify(question: str) -> SqlMove:
-    """Ask the user a question.
+    """Return the move that asks the user a question.
 
     >>> clarify("Which year?")
     {'kind': 0, 'text': 'Which year?'}
@@ -138,27 +140,27 @@ def clarify(question: str) -> SqlMove:
 
 
 def execute_sql(sql: str) -> SqlMove:
-    """Run a statement on the episode's own database and read the result."""
+    """Return the move that runs a statement on the episode's own database."""
     return SqlMove(1, sql, sql)
 
 
 def submit_sql(sql: str) -> SqlMove:
-    """Hand in the answer. It is graded on pristine data."""
+    """Return the move that submits the final SQL, which is graded on pristine data."""
     return SqlMove(2, sql, sql)
 
 
 def get_schema() -> SqlMove:
-    """Read the schema: CREATE statements and sample rows (a-Interact)."""
+    """Return the move that reads the schema: CREATE statements and sample rows (a-Interact)."""
     return SqlMove(3, "", None)
 
 
 def get_all_column_meanings() -> SqlMove:
-    """Read what every column holds (a-Interact)."""
+    """Return the move that reads the meanings of all columns (a-Interact)."""
     return SqlMove(4, "", None)
 
 
 def get_column_meaning(table: str, column: str) -> SqlMove:
-    """Read what one column holds (a-Interact).
+    """Return the move that reads the meaning of one column (a-Interact).
 
     >>> get_column_meaning("member", "age")
     {'kind': 5, 'text': 'member|age'}
@@ -167,15 +169,15 @@ def get_column_meaning(table: str, column: str) -> SqlMove:
 
 
 def get_all_external_knowledge_names() -> SqlMove:
-    """Read the names of the knowledge entries (a-Interact)."""
+    """Return the move that reads the names of the knowledge entries (a-Interact)."""
     return SqlMove(6, "", None)
 
 
 def get_knowledge_definition(name: str) -> SqlMove:
-    """Read one knowledge entry, by its name or its id (a-Interact)."""
+    """Return the move that reads one knowledge entry, by its name or id (a-Interact)."""
     return SqlMove(7, name, name)
 
 
 def get_all_knowledge_definitions() -> SqlMove:
-    """Read all knowledge entries (a-Interact)."""
+    """Return the move that reads all knowledge entries (a-Interact)."""
     return SqlMove(8, "", None)

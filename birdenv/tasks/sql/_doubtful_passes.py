@@ -1,4 +1,4 @@
-"""Passes that may be none: grading compares rows, and of a Management task what its test cases look at."""
+"""Passes that may be undeserved, because grading compares only rows and what test cases check."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _WORDS = {
 
 
 def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dict[str, int]:
-    """Count passed submissions that read no table, and those that left another state than the gold's.
+    """Count the passed submissions that read no table, and those that left another state than the gold does.
 
-    Under the setting `fail_doubtful`, count those that failed by it. Only what there is at least one of
-    stands in the result.
+    Submissions that failed because of the setting `fail_doubtful` are counted, too. The result has no entry
+    for counts of 0.
     """
     log = [entry for record in private for entry in record.get("log", [record])]
     other = sum(
@@ -32,12 +32,12 @@ def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dic
 
 
 def doubtful_notes(counts: dict[str, int]) -> list[str]:
-    """Return the doubtful passes as lines for people."""
+    """Return the counts of `doubtful_passes` as sentences for people."""
     return [f"{count} submission(s) {_WORDS[name]}." for name, count in counts.items()]
 
 
 def _passed(record: Record) -> Iterator[str]:
-    """Yield the SQL of the submissions that passed, where each can be told from the others."""
+    """Yield the SQL of the submissions that passed, if the record says which ones did."""
     result = record.get("result", {})
     if result.get("ex") and isinstance(result.get("predicted_sql"), str):
         yield result["predicted_sql"]  # BIRD

@@ -1,4 +1,4 @@
-"""The statements that made an episode's database what it is: to make it again where it was lost."""
+"""The statements that changed an episode's database, kept so that a lost database can be restored."""
 
 from __future__ import annotations
 
@@ -8,20 +8,21 @@ from typing import Final
 from birdenv.databases import EpisodeDatabase, QueryError, Result
 
 _LEAVES_NOTHING: Final = ("timeout", "too_large", "denied", "syntax")
-"""Errors of statements that are not run again: they took what they were allowed to, or did nothing."""
+"""The kinds of errors after which a statement is not run again: it did nothing, or used up its limits."""
 
 
 class PastStatements:
-    """Remembers the statements that must run again to restore a database, and their number after each move.
+    """Remembers the statements that must run again to restore a database.
 
-    As long as an episode has no image of its own, its statements have changed nothing, so none is remembered.
+    As long as an episode has no private copy of the database, its statements have changed nothing, so none is
+    remembered.
     """
 
     def __init__(self) -> None:
-        self._past: list[str | None] = []  # None: what was committed was put aside, all else was lost
+        self._past: list[str | None] = []  # None stands for `set_aside`
 
     def ran(self, sql: str, result: Result, database: EpisodeDatabase) -> int:
-        """Remember a statement that has just run; returns how many are remembered."""
+        """Remember a statement that has just run, and return the number of remembered statements."""
         if not database.is_private:
             self._past.clear()
         elif not isinstance(result, QueryError) or result.kind not in _LEAVES_NOTHING:
@@ -39,13 +40,18 @@ class PastStatements:
             self._past.append(None)
 
     def clear(self) -> None:
-        """Forget all: the database begins anew."""
+        """Forget all statements, because the database starts afresh."""
         self._past.clear()
 
     def run_again(
         self, execute: Callable[[str], object], set_aside: Callable[[], None] = lambda: None
     ) -> None:
-        """Bring a database back, whatever each statement says this time."""
+        """Restore a database by running the statements again, whatever their results are this time.
+
+        Args:
+            execute: runs a statement.
+            set_aside: sets the committed state aside.
+        """
         for sql in self._past:
             if sql is None:
                 set_aside()

@@ -1,12 +1,12 @@
-"""Records of task files: checked against a game's model, on another engine, and known to be defective.
+"""Records of task files: their validation, their variants for other engines, and lists of defective ones.
 
-A record's `by_dialect` holds fields by dialect: `{"postgres": {"sol_sql": [...], "follow_up": {...}}}`. They
-take the place of the record's own, objects field by field. This is birdenv's own addition, for the demo; the
-public benchmarks have a file for each engine.
+A record may have a field `by_dialect` with other values for a dialect, such as `{"postgres": {"sol_sql":
+[...], "follow_up": {...}}}`. They replace the values of the record, and objects are merged field by field.
+This is an addition of birdenv for the demo; the public benchmarks have a file for each engine.
 
-Golds rot: one does not run any more, one reads the clock, one fails its own test cases. A list of such tasks
-is JSONL with an `instance_id` and `reasons` on each line, so that people can share it; no gold is in it.
-`birdenv data verify` and `birdenv self-check` write such a list, and the setting `leave_out` reads it.
+Golds break with time: some do not run any more, some read the clock, some fail their own test cases. A list
+of such tasks is JSONL with an `instance_id` and `reasons` on each line. It contains no gold, so people can
+share it. `birdenv data verify` and `birdenv self-check` write such a list; the setting `leave_out` reads it.
 """
 
 from __future__ import annotations
@@ -25,8 +25,15 @@ _FIELD: Final = "by_dialect"
 
 
 def in_dialect(record: Mapping[str, Any], dialect: str, where: str) -> dict[str, Any]:
-    """Return the record as it is on that engine. Raises `InputError` naming `where` if `by_dialect` is no
-    object.
+    """Return the record with its values for a dialect.
+
+    Args:
+        record: the record.
+        dialect: the dialect, such as `postgres`.
+        where: the place of the record, for messages.
+
+    Raises:
+        InputError: `by_dialect` is not an object of objects.
 
     >>> in_dialect({"SQL": "SELECT 1", "by_dialect": {"postgres": {"SQL": "SELECT 2"}}}, "postgres", "here")
     {'SQL': 'SELECT 2'}
@@ -34,7 +41,7 @@ def in_dialect(record: Mapping[str, Any], dialect: str, where: str) -> dict[str,
     plain = {key: value for key, value in record.items() if key != _FIELD}
     variants = record.get(_FIELD) or {}
     if not isinstance(variants, dict) or not all(isinstance(each, dict) for each in variants.values()):
-        raise InputError(f"{where}: the field `{_FIELD}` must be an object that holds one for each dialect")
+        raise InputError(f"{where}: the field `{_FIELD}` must be an object with an object for each dialect")
     return _merged(plain, variants.get(dialect, {}))
 
 
@@ -48,7 +55,7 @@ def _merged(record: Mapping[str, Any], changes: Mapping[str, Any]) -> dict[str, 
 
 
 def as_script(statements: Iterable[str]) -> str:
-    """Return the statements in one submission. The separator stands on a line of its own, behind any comment.
+    """Join statements into one submission. Separators are on lines of their own, after any comment.
 
     >>> as_script(["DELETE FROM a; ", "SELECT 1 -- one"])
     'DELETE FROM a\\n;\\nSELECT 1 -- one'
@@ -57,7 +64,7 @@ def as_script(statements: Iterable[str]) -> str:
 
 
 Defects = Mapping[str, Sequence[str]]
-"""The reasons by instance id."""
+"""The reasons why tasks are defective, by instance id."""
 
 
 def write_defects(path: Path, defects: Defects) -> None:
@@ -91,10 +98,10 @@ M = TypeVar("M", bound=BaseModel)
 
 
 def parsed(model: type[M], record: Mapping[str, Any], where: str) -> M:
-    """Return the record with types checked.
+    """Validate a record, and return it as an object of the class `model`.
 
     Raises:
-        InputError: names `where` and the first field at fault.
+        InputError: a field is missing or wrong; the message names `where` and the first such field.
     """
     try:
         return model.model_validate(record)
@@ -119,7 +126,7 @@ _EXPECTED = {
     "string_type": "text",
     "tuple_type": "a list",
 }
-"""What the types of pydantic's errors ask for, in words."""
+"""The expected values in words, by the type of a pydantic error."""
 
 
 def _fault(error: ErrorDetails) -> str:

@@ -1,94 +1,46 @@
-"""Query results as text that an agent can trust.
+"""The text in which agents read query results, and errors of the database.
 
-Column names and order, row order and duplicates are kept; NULL differs from the empty string and from the
-text 'NULL'; what was cut is marked and counted. `not_executed` is what the system is told of SQL that the
-database refused.
+The text keeps the names and order of the columns, the order of the rows, and duplicates. NULL differs from
+the empty string and from the text 'NULL'. Anything that is cut is marked and counted.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
-from itertools import chain
 from typing import Final
 
 from birdenv.databases import Cell, QueryError, QueryResult, Result, Row
 
 SHOWN_ROWS = 100
+"""The largest number of rows in a text."""
 FETCHED_ROWS = 1_000
-"""Rows fetched to say how many were cut; beyond it the count is 'more than'."""
+"""The largest number of rows that are fetched to count those that are cut. A text says 'more than' beyond."""
 SHOWN_CHARACTERS = 200
-"""Characters shown of one cell."""
+"""The largest number of characters of one cell."""
 SHOWN_TEXT = 20_000
-"""Characters shown of one whole result."""
+"""The largest number of characters of a text."""
 
 _NUMBERS: Final = frozenset({int, float})
-_FEW_CELLS: Final = SHOWN_ROWS  # of a result that may be written in one go; so no more rows than are shown
-_LONGEST_KNOWN_HEAD: Final = 1_000  # characters of column names; what is longer is worked out each time
-_MOST_KNOWN_HEADS: Final = 1_024
-_known_heads: dict[tuple[str, ...], str] = {}
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff\\]")
 _TO_ESCAPE: Final = bytes([*range(0x20), 0x7F, ord("\\")])  # of ASCII
 _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 
 
 def result_text(result: Result) -> str:
-    """Return the result as the system reads it: header, rule, rows, and a last line with the count."""
+    """Return a result as text for the system: header, rule, rows, and a last line with the number of rows."""
     if isinstance(result, QueryError):
         return f"SQL error ({result.kind}): {escaped(_cut(result.message, SHOWN_TEXT // 4))}"
-    columns, rows = result.columns, result.rows
-    if not columns:
+    if not result.columns:
         changed = f" Rows affected: {result.rows_affected}." if result.rows_affected >= 0 else ""
         return f"Statement executed; it returns no rows.{changed}"
-    head = _head(columns)
-    shown = len(rows)
-    body = _plain_lines(rows, len(columns)) if shown * len(columns) <= _FEW_CELLS else None
-    if body is None or len(head) + len(body) > SHOWN_TEXT:
-        body, shown = _lines(rows, SHOWN_TEXT - len(head))
+    head = _head(result.columns)
+    body, shown = _lines(result.rows, SHOWN_TEXT - len(head))
     return f"{head}{body}\n{_count_line(result, shown)}"
 
 
-def _plain_lines(rows: Sequence[Row], width: int) -> str | None:
-    """Return all rows, each after a line break, written in one go; of a long text no more than is shown is
-    copied.
-
-    None if any cell might need what `cell_text` does.
-    """
-    cells = tuple(chain.from_iterable(rows))
-    lines = _plain_form(len(rows), width) % cells
-    nulls = 0
-    if "None" in lines:
-        nulls = cells.count(None)
-        if lines.count("None") != nulls:
-            return None
-        lines = lines.replace("None", "NULL")
-    flat = lines.replace("\n", " | ")
-    longest = len(flat) - 4 * len(cells) + 1  # if the others take 4 each, the least
-    if (
-        (longest > SHOWN_CHARACTERS and max(map(len, flat.split(" | "))) > SHOWN_CHARACTERS)
-        or not _is_plain(flat)
-        or flat.count("|") != len(cells)
-        or flat.count("NULL") != nulls
-        or "'" in flat  # a quote, or a blob
-        or '"' in flat
-        or "  " in flat  # about an empty text, or one with a space at an end
-        or flat[-1:] == " "
-    ):
-        return None
-    return lines
-
-
-@lru_cache(maxsize=256)
-def _plain_form(height: int, width: int) -> str:
-    """Return what the cells are put into: each line after a line break. One more character than is shown
-    tells that a text is too long.
-    """
-    return ("\n" + " | ".join([f"%.{SHOWN_CHARACTERS + 1}s"] * width)) * height
-
-
 def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
-    """Return the lines of as many rows as fit, each after a line break, and how many those are."""
+    """Return as many rows as fit, each after a line break, and their number."""
     lines = [""]
     for row in rows[:SHOWN_ROWS]:
         line = " | ".join([repr(cell) if type(cell) in _NUMBERS else cell_text(cell) for cell in row])
@@ -100,9 +52,9 @@ def _lines(rows: Sequence[Row], room: int) -> tuple[str, int]:
 
 
 def cell_text(cell: Cell) -> str:
-    """Return one value as text, quoted if it could be read as something else without quotes."""
+    """Return a value as text, in quotes if it could be mistaken for something else without them."""
     if isinstance(cell, str):
-        is_plain = (  # as most texts are: `_marked` would change nothing
+        is_plain = (  # a fast path: `_marked` would not change such a text
             0 < len(cell) <= SHOWN_CHARACTERS
             and cell[0] > "'"
             and cell[-1] != " "
@@ -119,18 +71,10 @@ def cell_text(cell: Cell) -> str:
 
 
 def _head(columns: tuple[str, ...]) -> str:
-    """Return the header and the rule below it; remembered if it is short."""
-    known = _known_heads.get(columns)
-    if known is not None:
-        return known
+    """Return the header and the rule below it."""
     names = [cell_text(name) for name in columns]
     rule = "-+-".join(["-" * len(name) for name in names])
-    head = f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
-    if sum(map(len, columns)) <= _LONGEST_KNOWN_HEAD:
-        if len(_known_heads) >= _MOST_KNOWN_HEADS:
-            _known_heads.clear()
-        _known_heads[columns] = head
-    return head
+    return f"{_cut(' | '.join(names), SHOWN_TEXT // 4)}\n{rule[: SHOWN_TEXT // 4]}"
 
 
 def _count_line(result: QueryResult, shown: int) -> str:
@@ -143,7 +87,7 @@ def _count_line(result: QueryResult, shown: int) -> str:
 
 
 def _marked(text: str) -> str:
-    """Return a text cut, quoted or escaped, as it needs."""
+    """Return a text, cut, quoted and escaped as necessary."""
     length = len(text)
     if length > SHOWN_CHARACTERS:
         return f"{escaped(text[:SHOWN_CHARACTERS])}… ({length - SHOWN_CHARACTERS} more characters)"
@@ -161,13 +105,13 @@ def _cut(text: str, limit: int, length: int | None = None) -> str:
 
 
 def escaped(text: str) -> str:
-    """Return the text with everything unprintable, and backslashes, written as escapes."""
+    """Return a text with escapes in place of backslashes and unprintable characters."""
     return text if _is_plain(text) else _UNPRINTABLE.sub(_escape, text)
 
 
 def _is_plain(text: str) -> bool:
-    """Return whether nothing in a text is unprintable or a backslash."""
-    if text.isascii():  # as most are: `isprintable` takes four times as long
+    """Return True if a text has no backslashes and no unprintable characters."""
+    if text.isascii():  # a fast path: `isprintable` takes four times as long
         return len(text.encode().translate(None, _TO_ESCAPE)) == len(text)
     return text.isprintable() and "\\" not in text
 
@@ -177,17 +121,23 @@ def _escape(match: re.Match[str]) -> str:
     if character in _ESCAPES:
         return _ESCAPES[character]
     code = ord(character)
-    if 0xDC80 <= code <= 0xDCFF:  # a byte that was not UTF-8, kept by surrogate escape
+    if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8, decoded with surrogateescape
         return f"\\x{code - 0xDC00:02x}"
     return f"\\x{code:02x}" if code < 0x100 else f"\\u{code:04x}"
 
 
 _SHOWN = 300
-"""Characters of a database's message that are passed on."""
+"""The largest number of characters of a database's message that `not_executed` passes on."""
 
 
 def not_executed(error: QueryError, error_text: bool = True) -> str:
-    """Return the sentence for a statement that failed, with the database's words if they concern the SQL."""
+    """Return a message to the system about a statement that failed.
+
+    Args:
+        error: the error.
+        error_text: whether to pass on the message of the database. Errors of the engine itself, which do not
+            concern the SQL, are never passed on.
+    """
     if not error_text:
         return "Your SQL could not be executed."
     if error.kind == "engine":

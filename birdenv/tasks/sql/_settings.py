@@ -1,4 +1,4 @@
-"""Settings that all SQL games share, and the selection of tasks by them; tasks at a reference date."""
+"""The settings that all SQL games share, and the selection of tasks by them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, Protocol, TypeVar
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from birdenv.databases import DatabaseSource, DatedSource, Limits
 from birdenv.databases.sqlite import is_database_name
@@ -21,7 +21,8 @@ from birdenv.tasks.sql._records import read_defects
 
 
 def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
-    """Return why a fixed day cannot replace the clock in a task's SQL and test cases; empty if it can."""
+    """Return why a fixed day cannot replace the clock in a task's SQL and test cases, or an empty text if it
+    can."""
     try:
         for sql in sqls:
             at_date(sql, today, dialect)
@@ -31,12 +32,14 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return what an agent is told about the day, for the end of its instruction."""
-    return f"\n\nToday is {source.today}, also for SQL." if isinstance(source, DatedSource) else ""
+    """Return the end of an agent's instruction, which states the day if the clock is replaced by a day."""
+    if not isinstance(source, DatedSource):
+        return ""
+    return f"\n\nToday is {source.today}. SQL that asks for the current date also gets this day."
 
 
 class SqlSettings(Settings):
-    """Settings that decide which tasks are played, and on which databases."""
+    """The settings that decide which tasks are played, and on which databases."""
 
     limit: Annotated[int | None, Option(("--limit", "-n"))] = Field(
         None, ge=1, description="Play at most this many of the playable tasks."
@@ -51,42 +54,38 @@ class SqlSettings(Settings):
     ] = Field(None, description="Only the tasks with these ids.")
     leave_out: Annotated[str | None, Option(path=True)] = Field(
         None,
-        description="Leave out the tasks of this list, such as `birdenv data verify --defects` writes.",
+        description="Leave out the tasks of this list, which `birdenv data verify --defects` can write.",
     )
     ungraded: Literal["skip", "include"] = Field(
         "skip",
-        description="Tasks without gold SQL: skip, or include (played, and left out of every rate).",
+        description="What to do with tasks without gold SQL: skip them, or include them (they are played, "
+        "but count in no rate).",
     )
     strict_data: bool = Field(
-        False, description="Stop if a task would be left out because it cannot be played."
+        False, description="Stop with an error if a task cannot be played, instead of leaving it out."
     )
     dialect: Literal["sqlite", "postgres"] = Field(
         "sqlite",
-        description="Where the databases run: sqlite, or postgres (birdenv starts a server of its own, and "
-        "loads what is missing on it from the folder's dumps or SQLite files).",
+        description="Database engine: sqlite or postgres. For postgres, birdenv starts its own server and "
+        "loads missing databases from the folder's dumps or SQLite files.",
     )
     dsn: str | None = Field(
         None,
-        description="Another server: postgresql://user@host:port/database, as a superuser, because only that "
-        "can keep agents apart. Leave the password to PGPASSWORD or ~/.pgpass. Default: BIRDENV_DSN, else "
-        "birdenv's own server.",
+        description="Use another server: postgresql://user@host:port/database. The user must be a superuser, "
+        "because only a superuser can keep agents apart. Put the password into PGPASSWORD or ~/.pgpass. "
+        "Default: BIRDENV_DSN, or else birdenv's own server.",
     )
-    sql_timeout: float = Field(30.0, gt=0, description="Seconds for one statement, when grading too.")
+    sql_timeout: float = Field(
+        30.0, gt=0, description="Time limit for one statement in seconds, also in grading."
+    )
     today: str | None = Field(
-        None, description="A day, such as 2025-02-19, that SQL finds in place of the clock."
+        None, description="A day, such as 2025-02-19, that SQL reads instead of the clock."
     )
     fail_doubtful: bool = Field(
         False,
-        description="Fail what passes but reads no table, or leaves another state than the gold's (profile "
-        "strict).",
+        description="Fail submissions that pass but read no table, or leave another state than the gold does "
+        "(profile strict).",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _has_no_isolation(cls, values: Any) -> Any:
-        if "isolation" in values:
-            raise SettingError("isolation", "= is gone: SQL always runs in worker processes, so leave it out")
-        return values
 
     @field_validator("databases", "instances", mode="before")
     @classmethod
@@ -105,21 +104,21 @@ class SqlSettings(Settings):
 
     @property
     def limits(self) -> Limits:
-        """Return the limits of one statement."""
+        """Return the limits for one statement."""
         return Limits(seconds=self.sql_timeout)
 
     @property
     def defects_file(self) -> Path | None:
-        """Return the list of tasks that are left out."""
+        """Return the path of the list of tasks to leave out, or None."""
         return Path(self.leave_out) if self.leave_out else None
 
     @property
     def names_tasks(self) -> bool:
-        """Return True if tasks or databases were asked for by name."""
+        """Return True if the settings name tasks or databases."""
         return bool(self.instances or self.databases)
 
     def selection(self) -> dict[str, Any]:
-        """Return how the tasks were chosen, for `config.json`."""
+        """Return the settings that select tasks, for `config.json`."""
         return {
             "difficulty": self.difficulty,
             "databases": list(self.databases or ()),
@@ -131,10 +130,10 @@ class SqlSettings(Settings):
         }
 
 
-_SHOWN: Final = 5  # tasks that are left out, with the reason of each
+_SHOWN: Final = 5  # the largest number of tasks that a note lists with their reasons
 
 REPORTED: Final = ("leave_out", "today", "fail_doubtful")
-"""Fields of `config.json` that every report on an SQL game names, where a run has them."""
+"""Fields of `config.json` that every report on an SQL game repeats, if a run has them."""
 
 
 class _Public(Protocol):
@@ -147,7 +146,7 @@ class _Public(Protocol):
 
 
 class SqlTask(Protocol):
-    """A task of any SQL game in two halves."""
+    """A task of an SQL game, with its public and its private half."""
 
     @property
     def public(self) -> _Public: ...
@@ -164,27 +163,31 @@ PUBLISHED: Final = (
     "BIRD mini-dev is published at https://github.com/bird-bench/mini_dev, BIRD-Interact and Mini-Interact "
     "at https://github.com/bird-bench/BIRD-Interact; `birdenv data fetch` gets them"
 )
-"""Where the data of the benchmarks are, for errors about missing ones."""
+"""Says where the benchmarks are published, for errors about missing files."""
 
 
 def check_task_file(file: Path) -> None:
-    """Raise `InputError` that says where benchmarks are published if a task file is not there."""
+    """Check that a task file exists.
+
+    Raises:
+        InputError: there is no such file; the message says where benchmarks are published.
+    """
     if not exists(file):
         raise InputError(f"{file}: no such file. {PUBLISHED}")
 
 
 def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) -> tuple[list[T], list[str]]:
-    """Return the selected tasks that can be played, and a line on those that are left out, if any are.
+    """Return the selected tasks that can be played, and notes about those that are left out.
 
-    A task is left out if its database is not there, if it has no gold SQL, or if `today` cannot take the
-    place of the clock in its own SQL or test cases. Filters come first (with `leave_out`), then this, then
-    offset and limit. Tasks without gold are played if `ungraded` or their ids ask for them, or if no task
-    has any.
+    A task is left out if its database is missing, if it has no gold SQL, or if `today` cannot replace the
+    clock in its own SQL or test cases. Filters and `leave_out` are applied before this, `offset` and `limit`
+    after it. Tasks without gold are played if the setting `ungraded` or their ids ask for them, or if no
+    task has a gold.
 
     Raises:
-        InputError: no database is there, or one that is asked for by name is not; one that is there cannot
-            be used; a task that is asked for by id cannot be played at `today`; or, under `strict_data`, a
-            task would be left out.
+        InputError: all databases are missing, or one that the settings name; a database cannot be used; a
+            task that the settings name cannot be played with `today`; or a task would be left out although
+            `strict_data` is set.
     """
     chosen, listed_notes = _without_defects(_filtered(tasks, settings), tasks, settings)
     there = set(source.names())
@@ -209,49 +212,49 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
     reasons = []
     if absent:
         count = len(chosen) - len(there_now)
-        reasons.append(f"{count} because their databases are not there ({', '.join(absent)})")
+        reasons.append(f"{count} because their databases are missing ({', '.join(absent)})")
     if faults:
         said = "; ".join(f"{name}: {fault}" for name, fault in list(faults.items())[:_SHOWN])
-        reasons.append(f"{len(faults)} because today cannot take the place of their clock ({said})")
+        reasons.append(f"{len(faults)} because `today` cannot replace the clock in them ({said})")
         if not left or settings.instances:
             raise InputError(f"tasks cannot be played: {reasons[-1]}")
     if kept and len(kept) < len(left):
-        how = "to play them all the same: ungraded='include', --ungraded include"
+        how = "to play them without grading, set ungraded='include' or --ungraded include"
         reasons.append(f"{len(left) - len(kept)} because they have no gold SQL ({how})")
     notes = (
         [f"tasks are left out: {', '.join(reasons)}; {len(kept or left)} can be played"] if reasons else []
     )
     if not kept:
-        notes.append(f"none of these {len(left)} tasks has gold SQL: they are played, and not graded")
+        notes.append(f"none of these {len(left)} tasks has gold SQL: they are played but not graded")
     if notes and settings.strict_data:
         raise InputError(f"strict_data: {'; '.join(notes)}")
     return _cut(kept or left, tasks, settings), listed_notes + notes
 
 
 def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> tuple[list[T], list[str]]:
-    """Return the chosen tasks that the list `leave_out` does not name, and a line on the others."""
+    """Return the chosen tasks that are not on the list `leave_out`, and a note about the others."""
     file = settings.defects_file
     if file is None:
         return chosen, []
     defects = read_defects(file)
     if defects and defects.keys().isdisjoint(task.public.instance_id for task in tasks):
-        raise InputError(f"{file} names no task of the task file: it belongs to other data")
+        raise InputError(f"{file} names no task of the task file: it seems to belong to other data")
     for name in settings.instances or ():
         if name in defects:
             why = f" ({'; '.join(defects[name])})" if defects[name] else ""
-            raise InputError(f"{name} is asked for, and {file} says that it is defective{why}")
+            raise InputError(f"{name} was requested, but {file} lists it as defective{why}")
     kept = [task for task in chosen if task.public.instance_id not in defects]
     count = len(chosen) - len(kept)
     if count and not kept:
         raise InputError(f"no tasks to play: {file} names all {count} of them")
-    return kept, [f"{count} task(s) are left out, because {file} names them"] if count else []
+    return kept, [f"{count} task(s) are left out because {file} lists them"] if count else []
 
 
 def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
-    """Return the selected tasks, in file order: filters first, then offset, then limit.
+    """Return the selected tasks in the order of the file: filters are applied first, then offset and limit.
 
     Raises:
-        InputError: a name is in no task, or nothing is left.
+        InputError: no task has a name that the settings ask for, or no task is left.
     """
     return _cut(_filtered(tasks, settings), tasks, settings)
 
@@ -285,7 +288,7 @@ def _cut(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> list[T]:
             f"no tasks to play: {len(chosen)} of {len(tasks)} match the filters, and offset "
             f"{settings.offset} skips all of them"
         )
-    raise InputError("no task is left: the instances asked for do not belong to the databases asked for")
+    raise InputError("no tasks to play: the requested instances do not belong to the requested databases")
 
 
 def _known(field: str, wanted: Sequence[str], present: Sequence[str]) -> None:

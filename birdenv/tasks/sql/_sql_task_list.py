@@ -1,4 +1,4 @@
-"""The task list of an SQL game: tasks in two halves on a source of databases."""
+"""The task list of an SQL game."""
 
 from __future__ import annotations
 
@@ -16,13 +16,15 @@ T = TypeVar("T", bound=SqlTask)
 
 
 class SqlTasks(TaskList, Generic[T]):
-    """Tasks of one file, played on `source`.
+    """The tasks of one file, and the databases on which they are played.
 
     Attributes:
+        tasks: the selected tasks, by id.
         source: the databases.
         data_file: the task file.
-        everything: all tasks of the file, selected or not.
-        limits: the limits of one statement.
+        settings: the settings.
+        limits: the limits for one statement.
+        everything: all tasks of the file, including those that are not selected.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""What people read and see in the seats of the SQL games."""
+"""The words and panels for people in the seats of the SQL games."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birdenv.tasks.sql._actions import ANSWER, CLARIFY, EXECUTE_SQL, SUBMIT_SQL
 
 _SQL: Final = {"sql": "SQL"}
 SUBMITTED: Final = ActionWords(
-    "Submit", "Hand in your answer to be judged.", done="submitted this SQL", fields=_SQL
+    "Submit", "Submit your answer to be judged.", done="submitted this SQL", fields=_SQL
 )
 RAN: Final = ActionWords("Run", "Try the SQL and see its result.", done="ran this SQL", fields=_SQL)
 
@@ -30,8 +30,8 @@ ASKING_WORDS: Final = SeatWords(
     "Your SQL earned {points} of 1 point.",
     (
         ("it is not what the user asked for.", "it is not what the customer asked for."),
-        (" You have one more attempt: submit_sql.", " You have one more attempt."),
-        (" No further questions are possible: answer with submit_sql.", " You can ask no more questions."),
+        ("You have one more attempt: submit_sql.", "You have one more attempt."),
+        ("No further questions are possible: answer with submit_sql.", "You can ask no more questions."),
         ("Only submit_sql is possible now.", "Now you can only submit."),
         ("Only submit_sql was possible; the episode ends.", "You could only submit: the task is over."),
         (" The episode ends.", " That was your last attempt."),
@@ -42,28 +42,28 @@ ASKING_WORDS: Final = SeatWords(
         ("SQL submitted for evaluation.", "Your SQL was submitted."),
     ),
 )
-"""Of the seat that asks and writes SQL."""
+"""The words for the seat that asks and writes SQL."""
 
 ANSWERING_WORDS: Final = SeatWords(
     {ANSWER.name: ActionWords("Answer", "Answer the analyst, in plain words")},
     {"system": "Analyst", "judge": "Referee"},
-    {"completed": "The analyst has handed in an answer, and needs you no more."},
+    {"completed": "The analyst has submitted an answer and has no more questions."},
     "The analyst's SQL earned {points} of 1 point.",
 )
-"""Of the seat that knows what is wanted."""
+"""The words for the seat that knows what is wanted."""
 
 _CREATE: Final = re.compile(r"^\s*CREATE\s+TABLE\b", re.IGNORECASE | re.MULTILINE)
 _NAME: Final = re.compile(r"CREATE\s+TABLE\s+(?:IF\s+NOT\s+EXISTS\s+)?[\"`\[]?(\w+)", re.IGNORECASE)
 
 
 def tables_panel(schema: str, meanings: Mapping[str, Any], dialect: str, about: str) -> Panel:
-    """Return the tables of a schema, to browse and to search.
+    """Return a panel with the tables of a schema.
 
     Args:
-        schema: CREATE statements, each perhaps with the first rows of its table below it.
-        meanings: what columns hold, by `database|table|column`.
+        schema: CREATE statements, each of which may be followed by sample rows of its table.
+        meanings: the meanings of columns, by `database|table|column`.
         dialect: sqlglot's name of the SQL dialect.
-        about: said above them.
+        about: a text to show above the tables.
     """
     known = tuple((key.lower(), _meaning(value)) for key, value in meanings.items())
     return Panel("Tables", about, tables=_tables(schema, known, dialect))
@@ -78,7 +78,7 @@ def _tables(schema: str, meanings: tuple[tuple[str, str], ...], dialect: str) ->
 
 
 def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) -> TableNote:
-    """Return one table. A statement that cannot be parsed is shown as it is."""
+    """Return one table, or its unchanged text if the statement cannot be parsed."""
     import sqlglot
     from sqlglot import exp
     from sqlglot.errors import SqlglotError
@@ -105,7 +105,7 @@ def _table(block: str, meanings: Mapping[tuple[str, ...], str], dialect: str) ->
 
 
 def _meaning(value: Any) -> str:
-    """Return what a column holds; of one that holds JSON, what each field holds, too."""
+    """Return the meaning of a column and, if it holds JSON, of each field."""
     if not isinstance(value, Mapping):
         return str(value)
     fields = value.get("fields_meaning", {})
@@ -123,7 +123,7 @@ def _fields(fields: Any, above: str) -> list[str]:
 
 
 def knowledge_panel(entries: Sequence[Mapping[str, Any]]) -> Panel:
-    """Return the entries of a knowledge base, to browse and to search."""
+    """Return a panel with the entries of a knowledge base."""
     return Panel(
         "Knowledge",
         entries=tuple(
@@ -137,5 +137,5 @@ def knowledge_panel(entries: Sequence[Mapping[str, Any]]) -> Panel:
 
 
 def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: "1 question", "no questions"."""
+    """Return a number with its noun, such as "1 question" or "no questions"."""
     return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"

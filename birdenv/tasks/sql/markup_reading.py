@@ -1,4 +1,4 @@
-"""The markup of the published c-Interact prompts: how a model's output is read (BIRD-Interact §2.2)."""
+"""The reader of the markup in the published c-Interact prompts (BIRD-Interact §2.2)."""
 
 from __future__ import annotations
 
@@ -11,19 +11,24 @@ from birdenv.sql import NO_QUERY, first_words, split_statements
 from birdenv.tasks.sql._actions import EXECUTE_SQL, READING_TOOLS
 
 TURN = "### Turn "
-"""Opens a turn in the prompt. What a model writes behind one of its own is not taken for real."""
+"""Begins a turn in the prompt. If a model writes it, the rest of the model's output is ignored."""
 
 NO_SQL = "ERROR!"
-"""The SQL of an output in which none is found, as in the published scripts."""
+"""Takes the place of SQL if an output contains none, as in the published scripts."""
 
 _TOOLS: Final = {action.name: action for action in (EXECUTE_SQL, *READING_TOOLS)}
 
 
 def markup_help(names: Iterable[str], fence: str = "sql") -> str:
-    """Return the text that tells a model how to write these actions."""
+    """Return instructions that tell a model how to write these actions.
+
+    Args:
+        names: the names of the actions, apart from `submit_sql`, which is always explained.
+        fence: the name after the opening backticks of SQL.
+    """
     names = tuple(names)
     question = (
-        "Write a question as <s>your question</s>, one question a turn.\n" if "clarify" in names else ""
+        "Write a question as <s>your question</s>, one question per turn.\n" if "clarify" in names else ""
     )
     arguments = {name: "|".join(f.name for f in _TOOLS[name].fields) for name in names if name in _TOOLS}
     tools = "".join(f"\nCall {name} as <{name}>{words}</{name}>." for name, words in arguments.items())
@@ -34,7 +39,7 @@ _FENCES: Final[Mapping[str, tuple[str, ...]]] = {
     "sqlite": ("sqlite", "sqlite3", "sql"),
     "postgres": ("postgresql", "postgres", "pgsql", "psql", "sql"),
 }
-"""What an engine's SQL is called behind the opening backticks; first the published name."""
+"""The names of a dialect after the opening backticks; the published name is the first."""
 
 _NAMES: Final = sorted({name for names in _FENCES.values() for name in names}, key=len, reverse=True)
 _BLOCK: Final = re.compile(rf"```({'|'.join(_NAMES)}|)(.*?)(?:```|\Z)", re.IGNORECASE | re.DOTALL)
@@ -45,9 +50,13 @@ _OPENING = {"</s>": "<s>", "</t>": "<t>"}
 
 
 def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
-    """Read the first call of a tool, and what it adds to the dialogue; None if none of those is called.
+    """Return the first tool call in an output, as text and as a move; None if the output calls no tool.
 
-    A question or a submission goes before it, as in the published scripts.
+    A question or a submission takes precedence over a call, as in the published scripts.
+
+    Args:
+        text: the output.
+        legal: the names of the actions that are possible now.
 
     >>> read_tool("I look. <execute_sql>SELECT 1</execute_sql>", ["execute_sql"])
     ('<execute_sql>SELECT 1</execute_sql>', Move(action='execute_sql', data='SELECT 1', trace=None))
@@ -66,17 +75,22 @@ def read_tool(text: str, legal: Collection[str]) -> tuple[str, Move] | None:
 
 
 class Output(NamedTuple):
-    """One output as part of the dialogue: what it is, and the text that counts."""
+    """An output of a model.
+
+    Attributes:
+        kind: what the output is.
+        utterance: the part of the output that goes into the dialogue.
+    """
 
     kind: Literal["question", "submission", "untagged"]
     utterance: str
 
 
 def read_output(text: str) -> Output:
-    """Read an output: it is a question if it has `</s>` anywhere, or else a submission if it has `</t>`.
+    """Read an output, which is a question if it contains `</s>`, or else a submission if it contains `</t>`.
 
-    The utterance is what stands before the first such closing tag, from the first opening tag on, without
-    opening tags. An output with neither tag counts as it is.
+    The utterance is the text from the first opening tag to the first closing tag, without opening tags. The
+    utterance of an output with neither tag is the whole output.
 
     >>> read_output("Let me see. <s>Which year?</s> ### Turn 2 <t>SELECT 1</t>")
     Output(kind='question', utterance='Which year?')
@@ -90,7 +104,7 @@ def read_output(text: str) -> Output:
 
 
 def fence_of(dialect: str) -> str:
-    """Return the published name of an engine's SQL, which stands behind the opening backticks.
+    """Return the published name of a dialect, which follows the opening backticks.
 
     >>> fence_of("postgres")
     'postgresql'
@@ -99,15 +113,18 @@ def fence_of(dialect: str) -> str:
 
 
 def expected_sql(dialect: str) -> str:
-    """Return a sentence that says how SQL has to be written to be read."""
+    """Return a message that tells a model how to write SQL so that it can be read."""
     return f"No SQL was found in that. Expected: <t>```{fence_of(dialect)} your SQL ```</t>."
 
 
 def extract_sql(text: str, dialect: str = "sqlite") -> str:
-    """Find the SQL of an output: the first block fenced as the dialect's, up to the next fence or the end.
+    """Return the SQL in an output, which is the first of these that there is.
 
-    Without one it is the first block of another SQL, then the first block without a name that begins as SQL
-    does, then the whole text if it is one statement; else `ERROR!`.
+    * a block whose fence names the dialect; a block ends at the next fence or at the end of the text
+    * a block whose fence names another SQL dialect
+    * a block whose fence has no name, and which begins with an SQL keyword
+    * the whole text, if it is one statement
+    * `ERROR!`
 
     >>> extract_sql("<t>```sqlite\\nSELECT 1\\n```</t>"), extract_sql("<t>SELECT 1</t>"), extract_sql("Well")
     ('SELECT 1', 'SELECT 1', 'ERROR!')
@@ -132,6 +149,7 @@ def _begins_as_sql(text: str) -> bool:
 
 
 def before_next_turn(text: str) -> str:
+    """Return the part of an output before the first turn that the model made up."""
     return text.partition(TURN)[0]
 
 
@@ -142,10 +160,10 @@ def _enclosed(text: str, closing: str) -> str:
 
 
 def read_markup(text: str, view: View) -> Move:
-    """Read a model's output as a move: a question, SQL in a fence of any dialect, or a call of a tool.
+    """Return the move in a model's output: a question, a tool call, or the submission of fenced SQL.
 
-    Where no question is possible, the output is searched for SQL in any case. An output without SQL submits
-    `ERROR!`, as in the published scripts.
+    If no question is possible now, any output is searched for SQL. An output without SQL submits `ERROR!`, as
+    in the published scripts.
     """
     call = read_tool(text, view.legal)
     if call is not None:

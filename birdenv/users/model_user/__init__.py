@@ -1,26 +1,12 @@
 """Simulated users with a language model (BIRD-Interact §3).
 
-* `llm:MODEL`: one call decides what a question is about, another words the answer from what was granted.
-* `llm-one-prompt:MODEL`: one call that is told everything, as in the older protocol; for comparison.
-* `rule+llm:MODEL`: the rule-based user decides and words, the model only says it better.
+* `llm:MODEL`: one call decides what a question is about, and another words the answer from what was granted.
+* `llm-one-prompt:MODEL`: a single call that is told everything, as in the older protocol; for comparison.
+* `rule+llm:MODEL`: the rule-based user answers, and the model only rewords its answers.
 
-Whatever they say passes the leak guard.
+All their words pass the leak guard.
 """
 
-from birdenv.users.model_user._players import (
-    OnePromptUser,
-    TwoStageUser,
-    WordedRuleUser,
-    llm_user,
-    one_prompt_user,
-    worded_rule_user,
-)
+from birdenv.users.model_user._players import llm_user, one_prompt_user, worded_rule_user
 
-__all__ = [
-    "OnePromptUser",
-    "TwoStageUser",
-    "WordedRuleUser",
-    "llm_user",
-    "one_prompt_user",
-    "worded_rule_user",
-]
+__all__ = ["llm_user", "one_prompt_user", "worded_rule_user"]

@@ -1,8 +1,8 @@
 """Users with a model: `llm` (two calls, BIRD-Interact §3.1), `llm-one-prompt` and `rule+llm`.
 
-The decoder of `llm` is given the granted SQL and the dialogue, never the gold or the clear request: it cannot
-tell what it was not told. `llm-one-prompt` is one call that is told everything, as in the older protocol.
-Under `rule+llm` rules decide what is granted and how it is said; the model only words it better.
+The decoder of `llm` is given the granted SQL and the dialogue, but never the gold or the clear request, so
+that it cannot give them away. `llm-one-prompt` makes one call that is told everything, as in the older
+protocol. Under `rule+llm`, rules decide what is granted and word the answer, and the model only rewords it.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ from birdenv.users.model_user._encoder import (
     read_choice,
     shares_a_word,
 )
+from birdenv.users.model_user._model_user import ModelUser, knows_a_request
 from birdenv.users.model_user._published import PublishedUser
-from birdenv.users.model_user._seat import UserSeat, knows_a_request
 
 _NUMBER: Final = re.compile(r"\d+(?:\.\d+)?")
 _SENSES: Final = (
@@ -37,40 +37,37 @@ _SENSES: Final = (
     re.compile(r"\b(?:more than|above|over|exceed\w*|less than|below|under|fewer than)\b"),
     re.compile(r"n't\b|\b(?:not?|never|none|without|except\w*|exclud\w*|other than|all but)\b"),
 )
-"""What must not change: upwards, downwards, without the bound itself, and what is left out."""
+"""Senses that rewording must not change: upwards, downwards, without the bound itself, and exclusion."""
 
 
-class WordedRuleUser:
-    """Answers as the rule-based user does, in a model's words. What is refused is refused without a model.
+class WordedRuleUser(ModelUser):
+    """Answers as the rule-based user does, in a model's words. Refusals are made without the model.
 
-    Words that lack a number of the answer or have another one, or that turn it round, are not used.
+    The model's words are discarded if their numbers differ from those of the answer, or if they reverse it.
     """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
-        self._seat = UserSeat(model, context)
+        super().__init__(model, context)
         self._rules = rule_player("", context)
-        self.usage = self._seat.usage
-        self.faults = self._seat.faults
 
     def move(self, view: View) -> Move:
         """Answer the last question."""
-        seat = self._seat
         made = self._rules.move(view)
         granted, plain = made.trace["granted"], made.data
         if not granted:
-            return seat.answer(plain, **made.trace)
-        values = {"question": seat.question(view), "answer": plain}
-        text = seat.guarded("wording", seat.brief(view), granted, plain, plain, **values)
+            return self.answer(plain, **made.trace)
+        values = {"question": self.question(view), "answer": plain}
+        text = self.guarded("wording", self.brief(view), granted, plain, plain, **values)
         if set(_NUMBER.findall(text)) != set(_NUMBER.findall(plain)):
-            seat.fault("other numbers")
+            self.fault("other numbers")
             text = plain
         elif _senses(text) != _senses(plain):
-            seat.fault("other sense")
+            self.fault("other sense")
             text = plain
-        return seat.answer(text, **made.trace)
+        return self.answer(text, **made.trace)
 
     def remember(self, view: View, move: Move) -> None:
-        """Let the rules know what was asked; the words are the model's no more."""
+        """Let the rules note the question; the recorded words are not made again."""
         self._rules.move(view)
 
 
@@ -88,35 +85,26 @@ def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
     return WordedRuleUser(argument, context)
 
 
-class OnePromptUser:
+class OnePromptUser(ModelUser):
     """Tells a model the clear request, the annotations and the gold SQL, and passes its words on.
 
-    Only the leak guard of the game's rules stands between them and the agent: it measures such a user.
+    Only the leak guard of the game's rules checks them, and so measures such a user.
     """
-
-    def __init__(self, model: str, context: PlayerContext) -> None:
-        self._seat = UserSeat(model, context)
-        self.usage = self._seat.usage
-        self.faults = self._seat.faults
 
     def move(self, view: View) -> Move:
         """Answer the last question."""
-        seat = self._seat
-        brief = seat.brief(view)
-        text = seat.said(
+        brief = self.brief(view)
+        text = self.said(
             "one_prompt",
-            question=seat.question(view),
-            dialogue=seat.dialogue(view),
+            question=self.question(view),
+            dialogue=self.dialogue(view),
             clear=brief.clear_query,
             annotated=annotated_points(brief),
             gold=brief.gold,
         )
         if not text:
-            seat.fault("nothing said")
-        return seat.answer(text)
-
-    def remember(self, view: View, move: Move) -> None:
-        """Keep nothing: the view tells all."""
+            self.fault("nothing said")
+        return self.answer(text)
 
 
 @plays("c-interact", "a-interact")
@@ -132,58 +120,49 @@ def one_prompt_user(argument: str, context: PlayerContext) -> OnePromptUser:
 _AGAIN = "That is none of the choices. Reply with exactly one of them, with an id from the lists."
 
 
-class TwoStageUser:
+class TwoStageUser(ModelUser):
     """Decides what a question is about, then words the answer."""
-
-    def __init__(self, model: str, context: PlayerContext) -> None:
-        self._seat = UserSeat(model, context)
-        self.usage = self._seat.usage
-        self.faults = self._seat.faults
 
     def move(self, view: View) -> Move:
         """Answer the last question."""
-        seat = self._seat
-        brief, question = seat.brief(view), seat.question(view)
+        brief, question = self.brief(view), self.question(view)
         reading = self._read(brief, question)
         text = OUT_OF_SCOPE
         if reading.point is not None:
-            text = seat.guarded(
+            text = self.guarded(
                 "decoder",
                 brief,
                 reading.granted,
                 CANNED,
                 ASKING_BACK if brief.first_line else CANNED,
                 question=question,
-                dialogue=seat.dialogue(view),
+                dialogue=self.dialogue(view),
                 term=reading.point.term,
             )
-        return seat.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
-
-    def remember(self, view: View, move: Move) -> None:
-        """Keep nothing: the view tells all."""
+        return self.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
 
     def _read(self, brief: Brief, question: str) -> ModelReading:
         if not question.strip():
             return UNANSWERABLE
         annotated, others = annotated_points(brief), other_points(brief)
         if makes_the_choice(question, brief.request, annotated + others):
-            self._seat.fault("told what to choose")
+            self.fault("told what to choose")
             if brief.converses:
                 return UNANSWERABLE
         values = {"question": question, "annotated": annotated, "others": others}
         line = first_line if brief.first_line else str
-        said = self._seat.ask("encoder", **values)
+        said = self.ask("encoder", **values)
         reading = read_choice(line(said), annotated, others)
         if reading is None:
-            self._seat.fault("no such choice")
+            self.fault("no such choice")
             before = {"role": "assistant", "content": said}
-            said = self._seat.ask("encoder", before, {"role": "user", "content": _AGAIN}, **values)
+            said = self.ask("encoder", before, {"role": "user", "content": _AGAIN}, **values)
             reading = read_choice(line(said), annotated, others)
         if reading is None:
-            self._seat.fault("no choice after two tries")
+            self.fault("no choice after two tries")
             return UNANSWERABLE
         if reading.call == "labelled" and reading.point and not shares_a_word(question, reading.point, brief):
-            self._seat.fault("granted without a shared word")
+            self.fault("granted without a shared word")
         return reading
 
 

@@ -1,7 +1,7 @@
-"""The user `llm` with prompts of others: the two calls of the published implementations, word for word.
+"""The user `llm` with prompts written by others: the two calls of the published implementations.
 
-Nothing is checked between the stages, and nothing is asked again: what the encoder says goes to the decoder,
-and what the decoder says is the answer, which the game's leak guard still looks at. The prompts
+Nothing is checked between the stages, and nothing is asked again: the reply of the encoder goes to the
+decoder, and the reply of the decoder is the answer, which the game's leak guard still checks. The prompts
 have the published variables.
 """
 
@@ -30,7 +30,7 @@ from birdenv.users.model_user._encoder import (
     shares_a_word,
     tagged,
 )
-from birdenv.users.model_user._seat import UserSeat
+from birdenv.users.model_user._model_user import ModelUser
 from birdenv.users.segments import token_segments
 
 _FILES: Final = " and ".join(USER_PROMPTS)
@@ -42,7 +42,7 @@ _NEEDED: Final = dict(zip(USER_PROMPTS, (("clarification_Q",), ("clarification_Q
 
 
 class UserPrompts(NamedTuple):
-    """The texts for both stages; variables stand in them as `[[name]]`."""
+    """The texts for both stages, with variables written as `[[name]]`."""
 
     encoder: str
     decoder: str
@@ -52,8 +52,8 @@ def read_user_prompts(folder: Path) -> UserPrompts:
     """Read `encoder.txt` and `decoder.txt`.
 
     Raises:
-        InputError: a file is missing or cannot be read; or it has a variable that there is not, or lacks one
-            without which its stage makes no sense.
+        InputError: a file is missing or cannot be read, has an unknown variable, or lacks a variable without
+            which its stage makes no sense.
     """
     if not is_directory(folder):
         raise InputError(f"{folder}: no such folder; --user-prompts takes one with {_FILES}")
@@ -76,7 +76,7 @@ def _read(path: Path) -> str:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with its variables replaced, in one go: what looks like a variable in a value stays.
+    """Return a text with its variables replaced. Text in a value that looks like a variable stays as it is.
 
     >>> filled("Q: [[clarification_Q]]", {"clarification_Q": "Give me [[GT_SQL]]", "GT_SQL": "SELECT 1"})
     'Q: Give me [[GT_SQL]]'
@@ -89,8 +89,8 @@ def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[st
 
     Args:
         brief: what the user knows now. Its `first_line` says which of the two implementations is meant.
-        first_brief: what it knew in the first phase, whose clear request it keeps.
-        question: what was asked.
+        first_brief: what the user knew in the first phase, whose clear request stays in the prompts.
+        question: the question of the system.
     """
     is_service = brief.first_line
     ambiguities = "\n\n".join(
@@ -108,7 +108,7 @@ def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[st
 
 
 def _slices(gold: Sequence[str], between: str) -> str:
-    """Return the slices of the gold SQL, each below the name of its clause."""
+    """Return the slices of the gold SQL, each under the name of its clause."""
     return between.join(
         "\n\n".join(f"{_clause(part.clause)}:\n{part.sql}" for part in token_segments([sql])) for sql in gold
     )
@@ -118,7 +118,7 @@ def _clause(name: str) -> str:
     return f"{name} by".upper() if name in ("group", "order") else name.replace("_", " ").upper()
 
 
-class PublishedUser:
+class PublishedUser(ModelUser):
     """Sends the two texts of a folder for every question, with their variables filled in."""
 
     def __init__(self, model: str, context: PlayerContext, prompts: Path) -> None:
@@ -128,43 +128,38 @@ class PublishedUser:
             InputError: the prompts or the model cannot be used, or the game's profile has no such user.
         """
         self._prompts = read_user_prompts(prompts)
-        self._seat = UserSeat(model, context)
+        super().__init__(model, context)
         self._first_brief = context.brief[0]
         if self._first_brief.converses:
             raise InputError(
                 "--user-prompts needs --profile shell or adk, under which the user plays as published; "
                 "under strict its choices are ids that our own prompts ask for"
             )
-        self.usage = self._seat.usage
-        self.faults = self._seat.faults
 
     def move(self, view: View) -> Move:
         """Answer the last question."""
-        seat, brief = self._seat, self._seat.brief(view)
+        brief = self.brief(view)
         is_service = brief.first_line
-        question = seat.asked(view)
+        question = self.asked(view)
         if makes_the_choice(question, brief.request, ()):
-            seat.fault("told what to choose")
+            self.fault("told what to choose")
         values = published_values(brief, self._first_brief, question)
-        said = seat.send("encoder", filled(self._prompts.encoder, values))
+        said = self.send("encoder", filled(self._prompts.encoder, values))
         action = first_line(said) if is_service else tagged(said)
         reading = self._read(action, question, brief)
-        said = seat.send("decoder", filled(self._prompts.decoder, {**values, "Action": action}))
+        said = self.send("decoder", filled(self._prompts.decoder, {**values, "Action": action}))
         is_understood = not is_service or "<s>" in said or "</s>" in said
-        text = seat.cut(tagged(said)) if is_understood else ASKING_BACK
+        text = self.cut(tagged(said)) if is_understood else ASKING_BACK
         if not text:
-            seat.fault("nothing said")
-        return seat.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
-
-    def remember(self, view: View, move: Move) -> None:
-        """Keep nothing: the view tells all."""
+            self.fault("nothing said")
+        return self.answer(text, call=reading.call, target=reading.target, granted=list(reading.granted))
 
     def _read(self, action: str, question: str, brief: Brief) -> ModelReading:
-        """Return what the records say of the encoder's choice, and which SQL the leak guard lets through."""
+        """Return the choice of the encoder, for the records, with the SQL that the leak guard lets pass."""
         reading = read_published_choice(action, annotated_points(brief), other_points(brief))
         if reading is None:
-            self._seat.fault("no such choice")
+            self.fault("no such choice")
             return UNANSWERABLE
         if reading.call == "labelled" and reading.point and not shares_a_word(question, reading.point, brief):
-            self._seat.fault("granted without a shared word")
+            self.fault("granted without a shared word")
         return reading

@@ -1,11 +1,11 @@
-"""SQL in the words of a lay user (the decoder's source of words, BIRD-Interact §3, stage 2).
+"""SQL in the words of a lay user (BIRD-Interact §3, stage 2: the words of the decoder).
 
-The words carry all that a snippet settles: literals exactly as written, operators and functions in words,
-column names split into words or as their meanings have them. They carry nothing else: no table, alias or CTE
-name, no type, no name of the schema as it is spelt there, and no SQL.
+The words say everything that a snippet settles: literals exactly as written, operators and functions in
+words, and columns by the words of their meanings or of their names. They say nothing else: no names of
+tables, aliases or CTEs, no types, no names as the schema spells them, and no SQL.
 """
 
-from birdenv.users.sql_in_words._names import Names, respelt, singular
+from birdenv.users.sql_in_words._names import Names, respelt
 from birdenv.users.sql_in_words._paraphrase import Paraphrase, in_words, read_aloud, verbalise
 from birdenv.users.sql_in_words._parse import (
     LexicalUnit,
@@ -15,7 +15,8 @@ from birdenv.users.sql_in_words._parse import (
     split_words,
     tokenize,
 )
-from birdenv.users.sql_in_words._phrases import PRESENT, Wording, quoted
+from birdenv.users.sql_in_words._phrases import PRESENT, quoted
+from birdenv.users.sql_in_words._tables import singular
 
 __all__ = [
     "PRESENT",
@@ -23,7 +24,6 @@ __all__ = [
     "Names",
     "Node",
     "Paraphrase",
-    "Wording",
     "fragment_dialect",
     "in_words",
     "parse_fragment",

@@ -1,17 +1,10 @@
-"""Words for what encloses its parts: CASE, function calls, COUNT, CAST and EXTRACT, windows."""
+"""Words for CASE, function calls, COUNT, CAST and EXTRACT, and window functions."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from birdenv.users.sql_in_words._functions import (
-    cut_of_date,
-    function_words,
-    joins_with_comma,
-    needs_brackets,
-    takes_atoms,
-)
-from birdenv.users.sql_in_words._names import plural
+from birdenv.users.sql_in_words._functions import function_words
 from birdenv.users.sql_in_words._parse import Node, part_of, split_words
 from birdenv.users.sql_in_words._phrases import (
     ATOM,
@@ -22,12 +15,13 @@ from birdenv.users.sql_in_words._phrases import (
     Phrase,
     enumerate_words,
 )
+from birdenv.users.sql_in_words._tables import plural
 from birdenv.users.sql_in_words._words import (
     Speaker,
     call_name,
     is_filler,
-    key_words,
     kind_of,
+    listed,
     node_class,
     says,
 )
@@ -37,7 +31,7 @@ _WHOLE_NUMBERS = ("INT", "SERIAL")
 
 @says("Case", "If")
 def _case(speaker: Speaker, node: Node) -> Phrase:
-    """Return CASE, also one of which a fragment has only a WHEN, THEN or ELSE."""
+    """Return the words for CASE or IIF, also for a fragment that has only a WHEN, THEN or ELSE."""
     subject = speaker.say(node.this).inside(LOOSE) if kind_of(node) == "Case" else ""
     parts: list[str] = []
     branches, default = branches_of(node)
@@ -56,56 +50,45 @@ def _case(speaker: Speaker, node: Node) -> Phrase:
 
 
 def branches_of(node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
-    """Return the conditions of CASE, IF or IIF with their results, and the result otherwise."""
-    if call_name(node) in ("IIF", "IF"):
-        test, *outcomes = node.expressions
-        return [(test, outcomes[0])], outcomes[1] if len(outcomes) > 1 else None
+    """Return the conditions of CASE, IF or IIF with their results, and the default result."""
     if kind_of(node) == "If":
         return [(node.this, node.args["true"])], node.args.get("false")
-    return [(each.this, each.args["true"]) for each in node.args["ifs"]], node.args.get("default")
+    if kind_of(node) == "Case":
+        return [(each.this, each.args["true"]) for each in node.args["ifs"]], node.args.get("default")
+    test, outcome, *default = node.expressions
+    return [(test, outcome)], default[0] if default else None
+
+
+def is_conditional(node: Node) -> bool:
+    """Return whether a node is a CASE without a subject, an IF or an IIF."""
+    if call_name(node) in ("IIF", "IF"):
+        return len(node.expressions) in (2, 3)
+    return kind_of(node) == "If" or (kind_of(node) == "Case" and node.args.get("this") is None)
 
 
 @says("Anonymous")
 def _call(speaker: Speaker, node: Node) -> Phrase:
-    """Return a function by its name: the dialect of fragments knows none but CAST and EXTRACT."""
-    name, arguments = call_name(node), list(node.expressions)
+    """Return the words for a call. The dialect of fragments knows no functions but CAST and EXTRACT."""
+    name, arguments, order = call_name(node), list(node.expressions), ""
     if is_filler(node):
         return Phrase("")
-    if name in ("IIF", "IF") and len(arguments) in (2, 3):
+    if is_conditional(node):
         return _case(speaker, node)
     if name == "JSON_EXTRACT" and len(arguments) > 1:
         return _entry(speaker, arguments[0], arguments[1:])
-    extra = ""
     if arguments and kind_of(arguments[-1]) == "Order":
-        extra = f" ({speaker.text(arguments[-1])})"
+        order = f" ({speaker.text(arguments[-1])})"
         arguments[-1:] = [arguments[-1].this] if arguments[-1].this is not None else []
     if name in ("SUM", "COUNT", "TOTAL") and len(arguments) == 1:
         if condition := _counted_condition(name, arguments[0]):
             return _cases_where(speaker, node, condition)
-        if name == "COUNT" and not extra:
+        if name == "COUNT" and not order:
             return _number_of(speaker, node, arguments[0])
-    return _function(speaker, name, [speaker.say(argument) for argument in arguments], extra)
-
-
-def _function(speaker: Speaker, name: str, arguments: Sequence[Phrase], extra: str = "") -> Phrase:
-    count, comma = len(arguments), joins_with_comma(name, len(arguments))
-    texts = [
-        argument.text
-        if comma and not at and ", " not in argument.text
-        else argument.inside(ATOM if takes_atoms(name) else PREFIX)
-        for at, argument in enumerate(arguments)
-    ]
-    if template := cut_of_date(name, texts):
-        return Phrase(speaker.wording.say(template, texts[name == "STRFTIME"]), PREFIX)
-    words = function_words(speaker.wording, name, texts) + extra
-    if name == "SUM" and count == 1 and arguments[0].counted and not extra:
-        return Phrase(words, PREFIX, counted=f"{arguments[0].counted} in total")
-    loose = needs_brackets(name, count) or bool(extra)
-    return Phrase(words, CHAIN if comma else LOOSE if loose else PREFIX)
+    return function_words(name, [speaker.say(argument) for argument in arguments], order)
 
 
 def _entry(speaker: Speaker, column: Node, paths: Sequence[Node]) -> Phrase:
-    """Return an entry of a JSON object, called by the names in its path: the column is where it is kept."""
+    """Return the words for an entry of a JSON column, which is called by the names in its path."""
     outer = ""
     while call_name(column) == "JSON_EXTRACT" and len(column.expressions) == 2:
         column, outer = column.expressions[0], f"{column.expressions[1].name}.{outer}"
@@ -116,65 +99,59 @@ def _entry(speaker: Speaker, column: Node, paths: Sequence[Node]) -> Phrase:
     return Phrase(enumerate_words([f"the {name.removeprefix('the ')}" for name in names]) + place)
 
 
-@says("JSONExtract", "JSONExtractScalar")
-def _json(speaker: Speaker, node: Node) -> Phrase:
-    return _entry(speaker, node.this, [node.expression])
-
-
 def _counted_condition(name: str, node: Node) -> Node | None:
     """Return the condition of SUM(CASE WHEN .. THEN 1 ELSE 0 END), or of COUNT without the ELSE."""
-    if kind_of(node) not in ("Case", "If") and call_name(node) not in ("IIF", "IF"):
+    if not is_conditional(node):
         return None
-    if kind_of(node) == "Case" and node.this is not None:
-        return None
-    branches, default = branches_of(node)
+    [(condition, outcome), *others], default = branches_of(node)
     zero = default is None or kind_of(default) == "Null" if name == "COUNT" else _is_number(default, "0")
-    return branches[0][0] if len(branches) == 1 and zero and _is_number(branches[0][1], "1") else None
+    return condition if zero and not others and _is_number(outcome, "1") else None
 
 
-def _is_number(node: Node | None, number: str) -> bool:
-    return node is not None and kind_of(node) == "Literal" and not node.is_string and node.this == number
+def _is_number(node: Node, number: str) -> bool:
+    return kind_of(node) == "Literal" and not node.is_string and node.this == number
 
 
 def _cases_where(speaker: Speaker, call: Node, condition: Node) -> Phrase:
     test = speaker.say(condition)
-    where = f"{source_noun(speaker, call)} where {test.text if test.condition else f'{test.text} is true'}"
-    return Phrase(speaker.wording.say("the number of {}", where), CHAIN, counted=f"{{}} {where}")
+    where = f"{_counted_rows(speaker, call)} where {test.text if test.condition else f'{test.text} is true'}"
+    return Phrase(f"the number of {where}", CHAIN, counted=f"{{}} {where}")
 
 
 def _number_of(speaker: Speaker, call: Node, what: Node) -> Phrase:
-    """Return COUNT(..) in words: trips, different titles, those with a rating."""
+    """Return the words for COUNT(..): trips, different titles, those with a rating."""
     argument = speaker.say(what)
+    name = argument.text.removeprefix("the ") if argument.bond == ATOM else argument.text
     if kind_of(what) == "Star":
-        things = source_noun(speaker, call)
+        things = _counted_rows(speaker, call)
     elif kind_of(what) == "Distinct":
         things = argument.text if len(what.expressions) > 1 else plural(argument.text)
-    elif argument.bond == ATOM and argument.text.startswith("the ") and argument.text.endswith(" id"):
-        things = plural(argument.text[4:-3])
-    elif argument.bond == ATOM and argument.text.startswith("the "):
-        name = argument.text.removeprefix("the ")
-        things = f"those with {'an' if name[0] in 'aeiou' else 'a'} {name}"
-    else:
+    elif name == argument.text:
         things = argument.inside(PREFIX)
-    return Phrase(speaker.wording.say("the number of {}", things), PREFIX, counted=f"{{}} {things}")
+    elif name.endswith(" id"):
+        things = plural(name.removesuffix(" id"))
+    else:
+        things = f"those with {'an' if name[0] in 'aeiou' else 'a'} {name}"
+    return Phrase(f"the number of {things}", PREFIX, counted=f"{{}} {things}")
 
 
-def source_noun(speaker: Speaker, node: Node) -> str:
-    """Return what the rows are that COUNT(*) counts, where that may be said."""
-    query = node.find_ancestor(node_class("Select"))
+def _counted_rows(speaker: Speaker, call: Node) -> str:
+    """Return the word for the rows that COUNT(*) counts: the name of their table, or "cases"."""
+    query = call.find_ancestor(node_class("Select"))
     source = part_of(query, "from") if query is not None else None
     if source is None or is_filler(source.this):
-        return speaker.wording.cases
+        return speaker.counted
     joined = any(not _looks_up(join) for join in query.args.get("joins") or ())
-    noun = "" if joined or kind_of(source.this) != "Table" else source.this.name.lower()
-    return speaker.wording.nouns.get(noun, speaker.wording.say("cases"))
+    if joined or kind_of(source.this) != "Table":
+        return "cases"
+    return speaker.table(source.this) or "cases"
 
 
 def _looks_up(join: Node) -> bool:
-    """Return whether a JOIN adds one row to each: it is by the other table's own id."""
+    """Return whether a JOIN adds exactly one row to each, because it is by the other table's own id."""
     name, condition = join.this.name.lower(), join.args.get("on")
     stem = f"{name[:-3]}y" if name.endswith("ies") else name.removesuffix("s")
-    if condition is None or kind_of(condition) != "EQ":
+    if kind_of(condition) != "EQ":
         return False
     columns = [one.name.lower() for one in (condition.this, condition.expression)]
     return all(one.endswith("_id") for one in columns) and f"{stem}_id" in columns
@@ -183,23 +160,23 @@ def _looks_up(join: Node) -> bool:
 @says("Distinct")
 def _distinct(speaker: Speaker, node: Node) -> Phrase:
     items = [speaker.say(item).inside(PREFIX).removeprefix("the ") for item in node.expressions]
-    return Phrase(speaker.wording.say("different {}", enumerate_words(items)), PREFIX)
+    return Phrase(f"different {enumerate_words(items)}", PREFIX)
 
 
 @says("Cast", "TryCast")
 def _cast(speaker: Speaker, node: Node) -> Phrase:
-    """Return what is cast: nobody says types. Only a figure that is worked out may lose its fraction."""
+    """Return the words for a value without its type, except for a computed figure cast to whole numbers."""
     inner = speaker.say(node.this)
     whole = any(part in str(node.to.this).upper() for part in _WHOLE_NUMBERS)
     if not whole or (inner.bond == ATOM and kind_of(node.this) != "Paren"):
         return inner
-    return Phrase(speaker.wording.say("{} as a whole number", inner.inside(PREFIX)), LOOSE)
+    return Phrase(f"{inner.inside(PREFIX)} as a whole number", LOOSE)
 
 
 @says("Extract")
 def _extract(speaker: Speaker, node: Node) -> Phrase:
     inner = speaker.say(node.expression).inside(PREFIX)
-    return Phrase(speaker.wording.say(f"the {node.this.name.lower()} of {{}}", inner), PREFIX)
+    return Phrase(f"the {node.this.name.lower()} of {inner}", PREFIX)
 
 
 @says("Interval")
@@ -217,36 +194,26 @@ def _collate(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Window")
 def _window(speaker: Speaker, node: Node) -> Phrase:
-    groups, order, spec = (node.args.get(key) for key in ("partition_by", "order", "spec"))
-    each = enumerate_words([key_words(speaker, key) for key in groups or ()])
-    said = speaker.say(node.this)
-    words = [speaker.wording.say("within each {}", each) if each else "", speaker.text(order)]
-    words.append(_frame(speaker, spec))
+    groups, said = node.args.get("partition_by"), speaker.say(node.this)
+    words = [f"within each {listed(speaker, groups)}" if groups else ""]
+    words += [speaker.text(node.args.get(key)) for key in ("order", "spec")]
     inside = "; ".join(filter(None, words))
     if not said.text:
         return Phrase(inside, LOOSE)
     if inside:
         return Phrase(f"{said.text} ({inside})", LOOSE)
-    ending = " within its groups" if node.args.get("alias") else " over everything"
-    return Phrase(said.text + speaker.wording.say(ending), LOOSE)
+    return Phrase(said.text + (" within its groups" if node.args.get("alias") else " over everything"), LOOSE)
 
 
-def _frame(speaker: Speaker, spec: Node | None) -> str:
-    """Return a window frame, such as ROWS BETWEEN 6 PRECEDING AND CURRENT ROW."""
-    if spec is None:
-        return ""
-    ends = []
-    for end in ("start", "end"):
-        amount, where = spec.args.get(end), spec.args.get(f"{end}_side") or ""
-        text = amount if isinstance(amount, str) else speaker.text(amount)
-        ends.append(f"{FRAME_WORDS.get(text.upper(), text)} {FRAME_WORDS.get(where.upper(), '')}".strip())
-    lead = FRAME_WORDS.get((spec.args.get("kind") or "ROWS").upper(), "")
-    return speaker.wording.say(f"{lead} between {' and '.join(filter(None, ends))}")
+@says("WindowSpec")
+def _frame(_: Speaker, node: Node) -> Phrase:
+    """Return the words for a window frame, such as ROWS BETWEEN 6 PRECEDING AND CURRENT ROW."""
+    text = str(node.sql())
+    for sql, words in FRAME_WORDS.items():
+        text = text.replace(sql, words)
+    return Phrase(text)
 
 
 @says("Filter")
 def _filter(speaker: Speaker, node: Node) -> Phrase:
-    speaker.nested += 1
-    words = speaker.text(node.expression)
-    speaker.nested -= 1
-    return Phrase(f"{speaker.text(node.this)} ({words})", LOOSE)
+    return Phrase(f"{speaker.text(node.this)} ({speaker.within(node.expression)})", LOOSE)

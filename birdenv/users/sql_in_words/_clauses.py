@@ -1,19 +1,27 @@
 """Words for clauses and whole statements, in the order of the source.
 
-Tables, aliases and CTEs are not named, but for tables that the request speaks of: a lay user speaks of "the
-records".
+Aliases and CTEs are never named, and tables only if the request speaks of them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
-from birdenv.users.sql_in_words._calls import branches_of
+from birdenv.users.sql_in_words._calls import branches_of, is_conditional
 from birdenv.users.sql_in_words._parse import FRAME, LexicalUnit, Node, part_of, split_words
-from birdenv.users.sql_in_words._phrases import ATOM, LOOSE, PREFIX, Phrase, enumerate_words
-from birdenv.users.sql_in_words._words import Speaker, is_filler, key_words, kind_of, node_class, says
+from birdenv.users.sql_in_words._phrases import LOOSE, PREFIX, Phrase, enumerate_words
+from birdenv.users.sql_in_words._words import (
+    Speaker,
+    is_filler,
+    is_negated,
+    key_words,
+    kind_of,
+    listed,
+    node_class,
+    says,
+)
 
 _SAME_NAME = re.compile(r"the ([\w ]{1,80}) is the same")
 _SET_OPERATIONS = {
@@ -29,6 +37,7 @@ _JOINS = {
     "INNER": ", keeping only entries that have a match",
 }
 _CONTINUES = ("where ", "of the ", "matched with ")
+_CREATED = {"view": "a saved view", "table": "a new table", "index": "an index"}
 
 
 @says("Select")
@@ -41,49 +50,49 @@ def _select(speaker: Speaker, node: Node) -> Phrase:
         *_filters(speaker, node),
     ]
     if not speaker.nested:
-        return Phrase("; ".join(filter(None, parts)), LOOSE)
+        return _clauses(parts)
     text = ""
     for part in filter(None, parts):
         text += (" " if part.startswith(_CONTINUES) else "; ") * bool(text) + part
     return Phrase(text, LOOSE)
 
 
+def _clauses(parts: Iterable[str]) -> Phrase:
+    return Phrase("; ".join(filter(None, parts)), LOOSE)
+
+
 def _shown(speaker: Speaker, node: Node) -> str:
-    """Return what is shown; within brackets it is a noun."""
+    """Return the words for the output columns: a request, or a noun within brackets."""
     show, distinct = "" if speaker.nested else "show ", node.args.get("distinct")
-    items = [speaker.say(item).inside(LOOSE) for item in node.expressions if not is_filler(item)]
-    lead = show + "{}"
-    if distinct is not None:
-        if not items:
-            return speaker.wording.say("only different ones")
-        lead = show + "the different {}"
-        items[0] = items[0].removeprefix("the ")
-        if (keys := distinct.args.get("on")) is not None:
-            names = enumerate_words([key_words(speaker, key) for key in keys.expressions])
-            lead = f"{'show, ' if show else ''}once for each different {names}, {{}}"
-    return speaker.wording.say(lead, ", ".join(items)) if items else ""
+    items = ", ".join(speaker.say(item).inside(LOOSE) for item in node.expressions if not is_filler(item))
+    if distinct is None:
+        return show + items if items else ""
+    if not items:
+        return "only different ones"
+    if (keys := distinct.args.get("on")) is not None:
+        once = f"once for each different {listed(speaker, keys.expressions)}"
+        return f"{show}{once}, {items.removeprefix('the ')}"
+    return f"{show}the different {items.removeprefix('the ')}"
 
 
 def _from(speaker: Speaker, node: Node) -> str:
-    """Return the subqueries that a query reads, and the table where a fragment says nothing else."""
+    """Return the words for FROM: its subquery, or its table if no other clause tells what is meant."""
     source = part_of(node, "from")
     if source is None or is_filler(source.this):
         return ""
     if text := _source(speaker, source.this):
-        return speaker.wording.say("out of {}", text)
-    noun = speaker.wording.nouns.get(source.this.name.lower(), "")
+        return f"out of {text}"
+    noun = speaker.table(source.this)
     if all(map(is_filler, node.expressions)) and not speaker.nested:
-        return speaker.wording.say("out of all {}", noun or "there is")
+        return f"out of all {noun or 'there is'}"
     starred = any("Star" in map(kind_of, item.walk()) for item in node.expressions)
     return f"of the {noun}" if noun and speaker.nested and not starred else ""
 
 
 def _source(speaker: Speaker, node: Node) -> str:
-    """Return a subquery or table function in words; nothing for a table."""
+    """Return the words for a subquery or a table function; nothing for a table."""
     if kind_of(node) == "Lateral":
         node = node.this
-    if kind_of(node) == "Subquery":
-        return f"({speaker.within(node.this)})"
     if kind_of(node) == "Table":
         return speaker.text(node.this) if kind_of(node.this) == "Anonymous" else ""
     return speaker.text(node)
@@ -91,21 +100,16 @@ def _source(speaker: Speaker, node: Node) -> str:
 
 @says("Join")
 def _join(speaker: Speaker, node: Node) -> Phrase:
-    say = speaker.wording.say
-    source = _source(speaker, node.this) or speaker.wording.nouns.get(node.this.name.lower())
-    words = (
-        ""
-        if is_filler(node.this) and not node.side and not node.kind
-        else say("matched with {}", source or say("further entries"))
-    )
+    words = f"matched with {_source(speaker, node.this) or speaker.table(node.this) or 'further entries'}"
+    if is_filler(node.this) and not node.side and not node.kind:
+        words = ""
     if (condition := node.args.get("on")) is not None:
         text = speaker.text(condition)
         same = _SAME_NAME.fullmatch(text)
         words += f" by {same[1]}" if same else f" where {text}"
     elif columns := node.args.get("using"):
-        words += f" with the same {enumerate_words([key_words(speaker, one) for one in columns])}"
-    endings = [say(_JOINS[side]) for side in (node.side, node.kind) if side in _JOINS]
-    return Phrase(words.strip() + "".join(endings), LOOSE)
+        words += f" with the same {listed(speaker, columns)}"
+    return Phrase(words.strip() + _JOINS.get(node.side, "") + _JOINS.get(node.kind, ""), LOOSE)
 
 
 def _filters(speaker: Speaker, node: Node) -> Iterator[str]:
@@ -117,100 +121,80 @@ def _filters(speaker: Speaker, node: Node) -> Iterator[str]:
 
 @says("Where")
 def _where(speaker: Speaker, node: Node) -> Phrase:
-    lead = "where" if speaker.nested else "only cases where"
-    return Phrase(f"{speaker.wording.say(lead)} {speaker.text(node.this)}", LOOSE)
+    return Phrase(f"{'where' if speaker.nested else 'only cases where'} {speaker.text(node.this)}", LOOSE)
 
 
 @says("Having")
 def _having(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"{speaker.wording.say('only those where')} {speaker.text(node.this)}", LOOSE)
+    return Phrase(f"only those where {speaker.text(node.this)}", LOOSE)
 
 
 @says("Group")
 def _group(speaker: Speaker, node: Node) -> Phrase:
-    keys = [key_words(speaker, key) for key in node.expressions]
-    return Phrase(speaker.wording.say("grouped by {}", enumerate_words(list(filter(None, keys)))), LOOSE)
+    return Phrase(f"grouped by {listed(speaker, node.expressions)}", LOOSE)
 
 
 @says("Order")
 def _order(speaker: Speaker, node: Node) -> Phrase:
-    """Return the sort keys; one that only says where missing values go is said with the key that it is
-    for.
-    """
-    say, places, keys = speaker.wording.say, dict[str, str](), list[tuple[Node, str]]()
+    """Return the sort keys. A key that only places missing values is said together with the next one."""
+    words, places = list[str](), dict[Node, str]()
     for key in node.expressions:
-        found = _place_of_missing(key) if kind_of(key) == "Ordered" else None
-        if found is not None:
-            places[found[0].sql().lower()] = found[1]
-    for key in node.expressions:
-        if kind_of(key) != "Ordered" or _place_of_missing(key) is None:
-            place = places.pop(getattr(key, "this", key).sql().lower(), "")
-            keys.append((key, place))
-    words = [
-        f"{_sorted(speaker, key)}{say(f' with missing ones {place}') * bool(place)}" for key, place in keys
-    ]
-    words += [say("missing ones {}", place) for place in places.values()]
-    return Phrase(say("sorted by {}", ", then by ".join(filter(None, words))), LOOSE)
-
-
-def _sorted(speaker: Speaker, key: Node) -> str:
-    if kind_of(key) != "Ordered":
-        return f"{key_words(speaker, key)} {speaker.wording.say('in ascending order')}"
-    words = speaker.wording.say("in descending order" if key.args.get("desc") else "in ascending order")
-    if key.args.get("written"):
-        words += speaker.wording.say(
-            f" with missing ones {'first' if key.args.get('nulls_first') else 'last'}"
-        )
-    return f"{key_words(speaker, key.this)} {words}".strip()
+        if found := _place_of_missing(key):
+            places |= found
+        else:
+            place = places.pop(key.this, "")
+            words.append(speaker.text(key) + f" with missing ones {place}" * bool(place))
+    words += [f"missing ones {place}" for place in places.values()]
+    return Phrase(f"sorted by {', then by '.join(filter(None, words))}", LOOSE)
 
 
 @says("Ordered")
 def _ordered(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(_sorted(speaker, node), LOOSE)
+    words = f"{key_words(speaker, node.this)} in {'de' if node.args.get('desc') else 'a'}scending order"
+    if node.args.get("written"):
+        words += f" with missing ones {'first' if node.args.get('nulls_first') else 'last'}"
+    return Phrase(words.strip(), LOOSE)
 
 
-def _place_of_missing(key: Node) -> tuple[Node, str] | None:
-    """Return what `x IS NULL` or `CASE WHEN x IS NULL THEN 1 ELSE 0 END` as a sort key is about, and the
-    place.
+def _place_of_missing(key: Node) -> dict[Node, str]:
+    """Return the column of a sort key that only places missing values, with their place.
+
+    Such a key is `x IS NULL`, or `CASE WHEN x IS NULL THEN 1 ELSE 0 END`.
     """
-    test, last = key.this, not key.args.get("desc")
-    while kind_of(test) == "Paren":
-        test = test.this
-    if kind_of(test) in ("Case", "If"):
-        branches, default = branches_of(test)
-        values = [branches[0][1].name, default.name if default is not None else ""]
-        if len(branches) != 1 or (test.args.get("this") is not None and kind_of(test) == "Case"):
-            return None
-        if not all(value.isdigit() for value in values) or values[0] == values[1]:
-            return None
-        test, last = branches[0][0], last == (values[0] > values[1])
+    test, last = key.this.unnest(), not key.args.get("desc")
+    if is_conditional(test):
+        [(test, value), *others], default = branches_of(test)
+        values = value.name, default.name if default is not None else ""
+        if others or sorted(values) != ["0", "1"]:
+            return {}
+        last = last == (values == ("1", "0"))
     if kind_of(test) == "Not":
         test, last = test.this, not last
     if test.args.get("negate"):  # NOT within the node, since version 30
         last = not last
     if kind_of(test) != "Is" or kind_of(test.expression) != "Null":
-        return None
-    return test.this, "last" if last else "first"
+        return {}
+    return {test.this: "last" if last else "first"}
 
 
 @says("Limit", "Fetch")
 def _limit(speaker: Speaker, node: Node) -> Phrase:
     count = node.args.get("count") or node.expression
-    return Phrase(speaker.wording.say("limited to the first {}", speaker.text(count) or "one"), LOOSE)
+    return Phrase(f"limited to the first {speaker.text(count) or 'one'}", LOOSE)
 
 
 @says("Offset")
 def _offset(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(speaker.wording.say("after skipping the first {}", speaker.text(node.expression)), LOOSE)
+    return Phrase(f"after skipping the first {speaker.text(node.expression)}", LOOSE)
 
 
 @says(*_SET_OPERATIONS)
 def _set_operation(speaker: Speaker, node: Node) -> Phrase:
-    words = speaker.wording.say(_SET_OPERATIONS[kind_of(node)])
+    words = _SET_OPERATIONS[kind_of(node)]
     if not node.args.get("distinct"):
-        words += speaker.wording.say(" (repeats included)")
+        words += " (repeats included)"
     both = [speaker.text(node.this), words, speaker.text(node.expression)]
-    return Phrase("; ".join(filter(None, [_with(speaker, node), *both, *_filters(speaker, node)])), LOOSE)
+    return _clauses([_with(speaker, node), *both, *_filters(speaker, node)])
 
 
 @says("Subquery")
@@ -221,7 +205,7 @@ def _subquery(speaker: Speaker, node: Node) -> Phrase:
 @says("Exists")
 def _exists(speaker: Speaker, node: Node) -> Phrase:
     inner = speaker.within(node.this).strip("()").removeprefix("1 ").removeprefix("everything ")
-    return Phrase(f"there is at least one {inner}", LOOSE, True)
+    return Phrase(f"there is {'no' if is_negated(node) else 'at least one'} {inner}", LOOSE, True)
 
 
 @says("Any", "All")
@@ -230,13 +214,13 @@ def _quantified(speaker: Speaker, node: Node) -> Phrase:
 
 
 def _with(speaker: Speaker, node: Node) -> str:
-    """Return the CTEs, whose names are kept back."""
+    """Return the words for the CTEs, without their names."""
     found = part_of(node, "with")
     parts = []
     for cte in found.expressions if found is not None else ():
-        names = cte.args["alias"].args.get("columns") or ()
-        columns = f" (called {enumerate_words([key_words(speaker, one) for one in names])})" if names else ""
-        parts.append(speaker.wording.say("first work out{} ({})", columns, speaker.within(cte.this)))
+        columns = cte.args["alias"].args.get("columns")
+        called = f" (called {listed(speaker, columns)})" if columns else ""
+        parts.append(f"first work out{called} ({speaker.within(cte.this)})")
     return "; ".join(parts)
 
 
@@ -244,68 +228,67 @@ def _with(speaker: Speaker, node: Node) -> str:
 def _insert(speaker: Speaker, node: Node) -> Phrase:
     columns = node.this.expressions if kind_of(node.this) == "Schema" else ()
     named = f" with {enumerate_words([speaker.text(one) for one in columns])}" if columns else ""
-    parts = [_with(speaker, node), speaker.wording.say("add entries{}", named), speaker.text(node.expression)]
-    return Phrase("; ".join(filter(None, [*parts, _returned(speaker, node)])), LOOSE)
+    added = [f"add entries{named}", speaker.text(node.expression)]
+    return _clauses([_with(speaker, node), *added, _returned(speaker, node)])
 
 
 @says("Values")
 def _values(speaker: Speaker, node: Node) -> Phrase:
-    rows = [speaker.text(row) for row in node.expressions]
-    return Phrase(speaker.wording.say("holding {}", enumerate_words(rows)), LOOSE)
+    return Phrase(f"holding {enumerate_words([speaker.text(row) for row in node.expressions])}", LOOSE)
 
 
 @says("Update")
 def _update(speaker: Speaker, node: Node) -> Phrase:
-    changes = []
-    for change in node.expressions:
-        amount = speaker.say(change.expression).inside(LOOSE)
-        changes.append(speaker.wording.say("set {} {}", speaker.text(change.this), f"to {amount}"))
-    parts = [_with(speaker, node), enumerate_words(changes), _from(speaker, node), *_filters(speaker, node)]
-    return Phrase("; ".join(filter(None, [*parts, _returned(speaker, node)])), LOOSE)
+    changes = [
+        f"set {speaker.text(change.this)} to {speaker.say(change.expression).inside(LOOSE)}"
+        for change in node.expressions
+    ]
+    filters = [_from(speaker, node), *_filters(speaker, node)]
+    return _clauses([_with(speaker, node), enumerate_words(changes), *filters, _returned(speaker, node)])
 
 
 @says("Delete")
 def _delete(speaker: Speaker, node: Node) -> Phrase:
-    noun = speaker.wording.nouns.get(node.this.name.lower(), "") if node.this else ""
-    words = f"remove {noun}" if noun else speaker.wording.say("remove entries")
-    parts = [_with(speaker, node), words, *_filters(speaker, node), _returned(speaker, node)]
-    return Phrase("; ".join(filter(None, parts)), LOOSE)
+    words = f"remove {speaker.table(node.this) or 'entries'}"
+    return _clauses([_with(speaker, node), words, *_filters(speaker, node), _returned(speaker, node)])
 
 
 def _returned(speaker: Speaker, node: Node) -> str:
-    found = node.args.get("returning")
-    if found is None:
+    if (found := node.args.get("returning")) is None:
         return ""
-    items = enumerate_words([speaker.say(one).inside(LOOSE) for one in found.expressions])
-    return speaker.wording.say("then show {}", items)
+    return f"then show {enumerate_words([speaker.say(one).inside(LOOSE) for one in found.expressions])}"
 
 
 @says("Create")
 def _create(speaker: Speaker, node: Node) -> Phrase:
-    target, kind, say = node.this, str(node.kind).lower(), speaker.wording.say
+    target, kind = node.this, str(node.kind).lower()
     name = target.find(node_class("Identifier"))
-    article = "an" if kind[:1] in ("a", "e", "i", "o", "u") else "a"
-    noun = {"view": "a saved view", "table": "a new table"}.get(kind, f"{article} {split_words(kind)}")
-    words = say("make {} called {}", say(noun), name.name if name is not None else "")
+    words = (
+        f"make {_CREATED.get(kind, f'a {split_words(kind)}')} called {name.name if name is not None else ''}"
+    )
     if kind == "index":
-        table, params = target.args.get("table"), target.args.get("params")
-        place = speaker.wording.nouns.get(table.name.lower(), "") if table is not None else ""
-        words += say(" on the {}", place) if place else ""
-        columns = (params.args.get("columns") if params is not None else target.args.get("columns")) or ()
-        named = enumerate_words([key_words(speaker, getattr(one, "this", one)) for one in columns])
-        words += f" with the {named}" if named else ""
+        words += _indexed(speaker, target)
     elif kind_of(target) == "Schema":
         words += f" with ({enumerate_words([speaker.text(one) for one in target.expressions])})"
     if node.args.get("exists"):
-        words += say(" (do nothing if one of that name exists already)")
+        words += " (do nothing if one of that name exists already)"
     if (query := node.args.get("expression")) is not None:
-        words += say(" that holds the following") + f"; {speaker.text(query)}"
+        words += f" that holds the following; {speaker.text(query)}"
     return Phrase(words, LOOSE)
+
+
+def _indexed(speaker: Speaker, index: Node) -> str:
+    """Return the words for the table and the columns of an index."""
+    table, params = index.args.get("table"), index.args.get("params")
+    place = speaker.table(table) if table is not None else ""
+    columns = (params if params is not None else index).args.get("columns") or ()
+    named = listed(speaker, (getattr(one, "this", one) for one in columns))
+    return (f" on the {place}" if place else "") + (f" with the {named}" if named else "")
 
 
 @says("ColumnDef")
 def _column_definition(speaker: Speaker, node: Node) -> Phrase:
-    return Phrase(f"the {speaker.names.words(node.name)}", ATOM)
+    return Phrase(f"the {speaker.names.words(node.name)}")
 
 
 def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[str]:
@@ -315,9 +298,8 @@ def hidden_names(tokens: Sequence[LexicalUnit], tree: Node | None) -> frozenset[
             one.text for one, after in pairwise(tokens) if one.kind in ("word", "quoted") and after.key == "."
         }
         return frozenset(map(str.lower, found))
-    found = {table.name for table in tree.find_all(node_class("Table"))}
-    found |= {alias.name for alias in tree.find_all(node_class("TableAlias"))}
-    found |= {window.alias for window in tree.find_all(node_class("Window"))}
+    found = {node.name for node in tree.find_all(node_class("Table"))}
+    found |= {node.alias_or_name for node in tree.find_all(node_class("TableAlias"), node_class("Window"))}
     for column in tree.find_all(node_class("Column")):
         found |= {column.text(part) for part in ("table", "db", "catalog")}
     return frozenset(name.lower() for name in found if name and name != FRAME)

@@ -1,4 +1,4 @@
-"""Noun phrases for columns and JSON entries, from what is written about their meanings."""
+"""Noun phrases for columns and JSON entries, from the texts about their meanings."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _PHRASE = re.compile(r"[a-z][a-z’'‑-]*(?: [a-z][a-z’'‑-]*){0,4}")
 
 
 def noun_phrase(name: str, meaning: str) -> str:
-    """Return what a column is, if its meaning begins with words for which the letters of its name stand.
+    """Return the noun phrase with which a column's meaning begins, if the column's name abbreviates it.
 
     >>> noun_phrase("sessdur", "A NUMERIC(7,2) measuring session duration in minutes (e.g., 12.5).")
     'session duration'
@@ -52,7 +52,7 @@ def noun_phrase(name: str, meaning: str) -> str:
 
 
 def _stands_for(name: str, words: list[str]) -> bool:
-    """Return whether the words begin with letters of a name, in order."""
+    """Return whether the first letters of the words occur in a name, in order."""
     at = 0
     for word in words:
         at = name.find(word[0], at) + 1
@@ -63,7 +63,7 @@ def _stands_for(name: str, words: list[str]) -> bool:
 
 @lru_cache(maxsize=64)
 def column_phrases(notes: BriefNotes) -> Mapping[str, str]:
-    """Return the noun phrases of columns, except phrases that two columns share."""
+    """Return the noun phrases of columns, without those that two columns share."""
     found = {name: noun_phrase(name, meaning) for name, meaning in notes.columns.items()}
     shared = list(found.values())
     return {name: phrase for name, phrase in found.items() if phrase and shared.count(phrase) == 1}

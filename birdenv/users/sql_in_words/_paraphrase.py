@@ -1,11 +1,12 @@
-"""A snippet in words, with the form of its sentence: parsed where it can be, long formulas in steps.
+"""Put a snippet into words, and long formulas into steps.
 
-Of what sqlglot cannot parse, such as a remark, the names and literals are said in their order.
+If sqlglot cannot parse the snippet, its names and literals are said in their order.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from string import ascii_uppercase
@@ -13,15 +14,10 @@ from typing import Literal, TypeAlias
 
 from birdenv.users._brief import Brief, BriefNotes
 from birdenv.users.sql_in_words._clauses import hidden_names
-from birdenv.users.sql_in_words._names import (
-    Names,
-    counted_noun,
-    plain_sources,
-    respelt,
-    spoken_tables,
-)
-from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, split_words, tokenize
-from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, Wording, quoted
+from birdenv.users.sql_in_words._names import Names
+from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, tokenize
+from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, quoted
+from birdenv.users.sql_in_words._tables import counted_noun, plain_sources, spoken_tables
 from birdenv.users.sql_in_words._words import Speaker, kind_of
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "selection", "arrangement", "request"]
@@ -37,7 +33,7 @@ _CLAUSES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Paraphrase:
-    """A snippet in words, the form of its sentence, and the names that were withheld."""
+    """A snippet in words, the form of its sentence, and the names that are withheld."""
 
     text: str
     form: Form
@@ -61,45 +57,41 @@ def read_aloud(
     request: str = "",
     gold: tuple[str, ...] = (),
 ) -> Paraphrase:
-    """Return a snippet in words, with the form of the sentence and the names that were withheld.
+    """Return a snippet in words, with the form of the sentence and the names that are withheld.
 
-    With `notes`, names are said as the meanings of their columns have them. With the `request`, tables that
-    it names are named too, and everyday plurals; `gold` only tells which of them a fragment counts.
+    Args:
+        snippet: the SQL.
+        identifiers: the names of the schema, as it spells them.
+        notes: the meanings of columns, by whose words the columns are called.
+        request: the request; tables that it speaks of may be named.
+        gold: the statements from which the snippet may be taken: they tell what a COUNT(*) counts.
     """
     tokens, tree = tokenize(snippet), parse_fragment(snippet)
     first = tokens[0].key if tokens else ""
-    hidden = hidden_names(tokens, tree)
-    spelt = {part for token in respelt(tokens, identifiers) for part in split_words(token.text).split()}
-    taken = frozenset({name.lower() for name in identifiers} - spelt | hidden)
-    nouns = {**plain_sources(snippet), **spoken_tables(request, identifiers)} if request else {}
-    wording = Wording(taken, nouns, counted_noun(snippet, gold, nouns))
+    tables = {**plain_sources(snippet), **spoken_tables(request, identifiers)} if request else {}
     names = Names(identifiers, notes)
-    phrase = said_token_by_token(tokens, names) if tree is None else _said(tree, wording, names)
+    phrase = said_token_by_token(tokens, names)
+    if tree is not None:
+        with suppress(RecursionError):
+            phrase = in_steps(Speaker(tree, names, tables, counted_noun(snippet, gold, tables)), tree)
     text = phrase.text
     if first in ("AND", "OR"):
-        lead = "and also only cases where {}" if first == "AND" else "or also cases where {}"
-        text = wording.say(lead if phrase.condition else f"{first.lower()} also {{}}", text)
-    return Paraphrase(text, _form(first, phrase, snippet), hidden)
+        cases = "only cases" if first == "AND" else "cases"
+        text = f"{first.lower()} also {f'{cases} where {text}' if phrase.condition else text}"
+    return Paraphrase(text, _form(first, phrase), hidden_names(tokens, tree))
 
 
 def in_words(snippet: str, brief: Brief) -> Paraphrase:
-    """Return a snippet in the words that the user of this brief has for it."""
+    """Return a snippet in the words of the user with this brief."""
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
-def _said(tree: Node, wording: Wording, names: Names) -> Phrase:
-    try:
-        return in_steps(Speaker(wording, names, tree), tree)
-    except RecursionError:
-        return Phrase("")
-
-
-def _form(first: str, phrase: Phrase, snippet: str) -> Form:
+def _form(first: str, phrase: Phrase) -> Form:
     if first in _REQUESTS or phrase.text.startswith("first work out"):
         return "request"
     if first in ("WHERE", "HAVING"):
         return "selection"
-    if first in _CLAUSES and not (first in ("LEFT", "RIGHT") and phrase.bond < 2):
+    if first in _CLAUSES and not (first in ("LEFT", "RIGHT") and phrase.bond < LOOSE):
         return "arrangement"
     if not phrase.condition:
         return "noun"
@@ -112,7 +104,7 @@ _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 
 
 def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
-    """Return the names, literals and signs of tokens in their order, without keywords in capitals."""
+    """Return the names, literals and signs among tokens in their order, without keywords in capitals."""
     said: list[str] = []
     for at, token in enumerate(tokens):
         before = tokens[at - 1].key if at else ""
@@ -132,19 +124,19 @@ def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
 
 
 _MOST_WORDS = 40
-"""Words that are listened to as one point."""
+"""The most words that are said as one point."""
 
 _LEAST_WORDS = 6
-"""A part of so few words is said where it stands."""
+"""The fewest words of a part that is called by a letter."""
 
 _WRAPPERS = frozenset({"Alias", "Anonymous", "Cast", "Paren"})
 
 
 def in_steps(speaker: Speaker, tree: Node) -> Phrase:
-    """Return the words for a tree; of a long formula the parts are called by letters, and said after it."""
+    """Return the words for a tree. Parts of a long formula are called by letters and said after it."""
     whole = speaker.say(tree)
     steps, said = [("", tree)], list[str]()
-    letters = (letter for letter in ascii_uppercase if speaker.wording.may_say(letter))
+    letters = iter(ascii_uppercase)
     for letter, node in steps:
         text = speaker.say(node).text
         if len(text.split()) > _MOST_WORDS:
@@ -162,13 +154,12 @@ def in_steps(speaker: Speaker, tree: Node) -> Phrase:
 
 def _parts(node: Node) -> list[Node]:
     """Return the operands of a formula, also of one inside a call or brackets."""
-    if kind_of(node) in ARITHMETIC:
-        sides = (node.this, node.expression)
-        return [part for one in sides for part in (_parts(one) if kind_of(one) in ARITHMETIC else [one])]
-    if kind_of(node) not in _WRAPPERS:
-        return []
-    return [part for one in node.iter_expressions() for part in (_parts(one) if _is_formula(one) else [])]
-
-
-def _is_formula(node: Node) -> bool:
-    return kind_of(node) in ARITHMETIC or kind_of(node) in _WRAPPERS
+    is_formula = kind_of(node) in ARITHMETIC
+    children = (node.this, node.expression) if is_formula else node.iter_expressions()
+    parts: list[Node] = []
+    for child in children if is_formula or kind_of(node) in _WRAPPERS else ():
+        if kind_of(child) in ARITHMETIC or (not is_formula and kind_of(child) in _WRAPPERS):
+            parts += _parts(child)
+        elif is_formula:
+            parts.append(child)
+    return parts

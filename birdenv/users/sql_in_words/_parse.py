@@ -1,8 +1,8 @@
-"""Read SQL, also a fragment of it: its tokens, and its syntax tree by sqlglot.
+"""Read SQL and fragments of SQL: their tokens, and their syntax tree by sqlglot.
 
 Annotated snippets are often fragments (`HAVING n > 1`, `THEN 'x'`, an unclosed bracket). `parse_fragment`
-puts one into a frame that makes it a statement. A frame is filled with the name `FRAME`, which is never said;
-what a snippet leaves out (`ROUND(..., 2)`) becomes the name `GAP`.
+puts a fragment into a frame that makes it a statement. The rest of a frame is the name `FRAME`, which is
+never said; an ellipsis in a snippet (`ROUND(..., 2)`) becomes the name `GAP`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from itertools import accumulate
 from typing import Any, ClassVar, Final, Literal, NamedTuple, TypeAlias, cast
 
 from birdenv.sql import quiet_parser, unquoted
@@ -39,9 +40,7 @@ class LexicalUnit:
 
     @property
     def key(self) -> str:
-        """Return what keywords and symbols are compared by; never equal to one for strings and quoted
-        names.
-        """
+        """Return the text of a word or symbol in upper case, for comparisons; empty for other tokens."""
         return self.text.upper() if self.kind in ("word", "symbol") else ""
 
 
@@ -85,7 +84,7 @@ def parse_fragment(sql: str) -> Node | None:
     from sqlglot.errors import SqlglotError
 
     pieces = _pieces(sql)
-    if not pieces or _depth(pieces) > _MAX_DEPTH:
+    if not pieces or max(_depths(pieces)) > _MAX_DEPTH:
         return None
     first = pieces[0].key
     aliased = 2 * (len(pieces) > 2 and pieces[-2].key == "AS")
@@ -99,7 +98,7 @@ def parse_fragment(sql: str) -> Node | None:
         for frame in frames:
             try:
                 with quiet_parser():
-                    tree = _parsed(frame.replace("{}", fragment))
+                    tree = _parsed(frame.replace("@", f'"{FRAME}"').replace("{}", fragment))
             except (SqlglotError, RecursionError, ValueError):
                 continue
             if tree is not None:
@@ -107,56 +106,36 @@ def parse_fragment(sql: str) -> Node | None:
     return None
 
 
-_EXPRESSION: Final = "SELECT {}"
-_FROM: Final = (f'SELECT "{FRAME}" {{}}',)
-_CLAUSE: Final = (f'SELECT "{FRAME}" FROM "{FRAME}" {{}}',)
-_JOIN: Final = (*_CLAUSE, f'SELECT "{FRAME}" FROM "{FRAME}" {{}} "{FRAME}"', _EXPRESSION)
-_SET: Final = (*_FROM, f'SELECT "{FRAME}" {{}} SELECT "{FRAME}"')
-_SORTED: Final = f'SELECT "{FRAME}" FROM "{FRAME}" ORDER BY {{}}'
-_WHOLE: Final = ("{}",)
-_OF_EXPRESSIONS: Final = (
-    _EXPRESSION,
-    _SORTED,
-    f'WITH {{}} SELECT "{FRAME}"',
-    f'SELECT "{FRAME}" {{}}',
-    f'SELECT "{FRAME}" FROM "{FRAME}" {{}}',
-)
-_FRAMES: Final[dict[str, tuple[str, ...]]] = {
-    **dict.fromkeys("SELECT INSERT UPDATE DELETE CREATE VALUES ALTER".split(), _WHOLE),
-    **dict.fromkeys("WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH WINDOW".split(), _CLAUSE),
-    **dict.fromkeys("JOIN LEFT RIGHT INNER FULL CROSS NATURAL".split(), _JOIN),
-    **dict.fromkeys("UNION INTERSECT EXCEPT".split(), _SET),
-    "FROM": _FROM,
-    "WITH": ("{}", f'{{}} SELECT "{FRAME}"'),
-    "DISTINCT": (_EXPRESSION, f'SELECT {{}} "{FRAME}"'),
-    "ON": (f'SELECT "{FRAME}" FROM "{FRAME}" JOIN "{FRAME}" {{}}',),
-    "USING": (f'SELECT "{FRAME}" FROM "{FRAME}" JOIN "{FRAME}" {{}}',),
-    "SET": (f'UPDATE "{FRAME}" {{}}',),
+_SORTED: Final = "SELECT @ FROM @ ORDER BY {}"
+_OF_EXPRESSIONS: Final = ("SELECT {}", _SORTED, "WITH {} SELECT @", "SELECT @ {}", "SELECT @ FROM @ {}")
+_BY_FIRST_WORDS: Final[dict[str, tuple[str, ...]]] = {
+    "SELECT INSERT UPDATE DELETE CREATE VALUES ALTER": ("{}",),
+    "WHERE GROUP HAVING ORDER LIMIT OFFSET FETCH WINDOW": ("SELECT @ FROM @ {}",),
+    "JOIN LEFT RIGHT INNER FULL CROSS NATURAL": ("SELECT @ FROM @ {}", "SELECT @ FROM @ {} @", "SELECT {}"),
+    "UNION INTERSECT EXCEPT": ("SELECT @ {}", "SELECT @ {} SELECT @"),
+    "FROM": ("SELECT @ {}",),
+    "WITH": ("{}", "{} SELECT @"),
+    "DISTINCT": ("SELECT {}", "SELECT {} @"),
+    "ON USING": ("SELECT @ FROM @ JOIN @ {}",),
+    "SET": ("UPDATE @ {}",),
     "WHEN": ("SELECT CASE {} END",),
-    "THEN": (f'SELECT CASE WHEN "{FRAME}" {{}} END',),
-    "ELSE": (f'SELECT CASE WHEN "{FRAME}" THEN "{FRAME}" {{}} END',),
-    "PARTITION": (f'SELECT "{FRAME}"() OVER ({{}})',),
-    "OVER": (f'SELECT "{FRAME}"() {{}}',),
+    "THEN": ("SELECT CASE WHEN @ {} END",),
+    "ELSE": ("SELECT CASE WHEN @ THEN @ {} END",),
+    "PARTITION": ("SELECT @() OVER ({})",),
+    "OVER": ("SELECT @() {}",),
 }
-"""What makes a statement of a fragment, by the fragment's first word."""
+"""Frames that make a statement of a fragment, by its first word; `@` is the name that fills them."""
+
+_FRAMES: Final = {word: frames for words, frames in _BY_FIRST_WORDS.items() for word in words.split()}
 
 
 def _parsed(sql: str) -> Node | None:
-    """Return the only statement of a text, with its NULLS FIRST and NULLS LAST marked."""
+    """Return the only statement of a text."""
     import sqlglot
     from sqlglot import exp
 
-    small, large = _dialects()
-    found = sqlglot.parse(sql, read=small)
-    if len(found) != 1 or found[0] is None or isinstance(found[0], exp.Command):
-        return None
-    if "NULLS" in sql.upper():
-        other = sqlglot.parse(sql, read=large)[0]
-        if other is not None:
-            pairs = zip(found[0].find_all(exp.Ordered), other.find_all(exp.Ordered), strict=True)
-            for one, two in pairs:  # what does not follow the dialect's default was written
-                one.set("written", one.args.get("nulls_first") == two.args.get("nulls_first"))
-    return found[0]
+    found = sqlglot.parse(sql, read=fragment_dialect())
+    return None if len(found) != 1 or isinstance(found[0], exp.Command) else found[0]
 
 
 def _unframed(select: Node) -> Node:
@@ -169,27 +148,15 @@ def _unframed(select: Node) -> Node:
     return items[0] if len(items) == 1 else exp.Tuple(expressions=[item.copy() for item in items])
 
 
-def fragment_dialect() -> Any:
-    """Return the dialect of fragments, which writes functions as it has read them."""
-    return _dialects()[0]
-
-
 @cache
-def _dialects() -> tuple[Any, Any]:
-    """Return a dialect for both engines that leaves functions as they are written, whichever sqlglot knows.
-
-    Two of it, which differ in where they sort NULL by default.
-    """
+def fragment_dialect() -> Any:
+    """Return a dialect for both engines that writes each function as it was read."""
     from sqlglot import TokenType, exp
     from sqlglot.dialects.postgres import Postgres
 
     def entry(_: Any, this: Node, path: Node) -> Node:
-        """Return `column -> 'size' ->> 'tank'` as a call with one path."""
-        if path is None:
-            return this
-        if isinstance(this, exp.Anonymous) and this.name == "JSON_EXTRACT" and len(this.expressions) == 2:
-            this, path = this.expressions[0], exp.Literal.string(f"{this.expressions[1].name}.{path.name}")
-        return exp.Anonymous(this="JSON_EXTRACT", expressions=[this, path])
+        """Return `column -> 'size'` as a call."""
+        return this if path is None else exp.Anonymous(this="JSON_EXTRACT", expressions=[this, path])
 
     class BirdenvFragment(Postgres):
         NULL_ORDERING = "nulls_are_small"
@@ -211,6 +178,13 @@ def _dialects() -> tuple[Any, Any]:
                 ),
             }
 
+            def _parse_ordered(self, *args: Any) -> Node:
+                """Return a sort key, marked if NULLS FIRST or NULLS LAST is written after it."""
+                ordered = super()._parse_ordered(*args)
+                if ordered is not None:
+                    ordered.set("written", self._tokens[self._index - 2].text.upper() == "NULLS")
+                return ordered
+
         class Generator(Postgres.Generator):  # type: ignore[misc,valid-type]
             def not_sql(self, expression: Node) -> str:
                 """Return `a IS NOT NULL` and `a NOT IN (..)` as people write them, and not with NOT in
@@ -223,10 +197,7 @@ def _dialects() -> tuple[Any, Any]:
                     return f"{operand} IS NOT{rest[2:]}" if rest[:3] == "IS " else f"{operand} NOT {rest}"
                 return str(super().not_sql(expression))
 
-    class BirdenvFragmentNullsLarge(BirdenvFragment):
-        NULL_ORDERING = "nulls_are_large"
-
-    return BirdenvFragment, BirdenvFragmentNullsLarge
+    return BirdenvFragment
 
 
 class _Piece(NamedTuple):
@@ -243,9 +214,7 @@ _AFTER_OPERAND = frozenset(") , AND OR WHEN THEN ELSE END".split())
 
 
 def _pieces(sql: str) -> list[_Piece]:
-    """Return the tokens of a fragment without an AND or OR before it, and with a name for each missing
-    operand.
-    """
+    """Return the tokens of a fragment, with names for missing operands, and without a leading AND or OR."""
     text, found, start = _with_gaps(sql).rstrip(" ;\n"), list[_Piece](), 0
     for kind, token, end in sql_tokens(text):
         key = token.upper() if kind in ("word", "symbol") else ""
@@ -265,37 +234,28 @@ def _pieces(sql: str) -> list[_Piece]:
 
 
 def _lacks_operand(found: Sequence[_Piece]) -> bool:
-    """Return whether the last piece is an operator without a right side, and no star for all columns."""
+    """Return whether the last piece is an operator that lacks its right side, and not `*` for all columns."""
     if len(found) < 2 or found[-1].key not in _BINARY | {"-"}:
         return False
     return found[-1].key != "*" or found[-2].key not in _BEFORE_OPERAND
 
 
-def _depth(pieces: Sequence[_Piece]) -> int:
-    depth = most = 0
-    for piece in pieces:
-        depth += {"(": 1, ")": -1}.get(piece.key, 0)
-        most = max(most, depth)
-    return most
+def _depths(pieces: Sequence[_Piece]) -> list[int]:
+    """Return how many brackets are open after each piece."""
+    return list(accumulate({"(": 1, ")": -1}.get(piece.key, 0) for piece in pieces))
 
 
 def _bracketed(pieces: Sequence[_Piece], after: int = 0) -> list[_Piece]:
-    """Return the pieces with the brackets and ENDs that a fragment lost put back, before the last `after`
-    pieces.
-    """
-    lost, depth, cases = 0, 0, 0
-    for key, _ in pieces:
-        depth += {"(": 1, ")": -1}.get(key, 0)
-        cases += {"CASE": 1, "END": -1}.get(key, 0)
-        if depth < 0:
-            lost, depth = lost + 1, 0
-    ends = cases if pieces[0].key not in ("WHEN", "THEN", "ELSE") else 0
-    closing = _Piece("", " END" * ends + ")" * depth)
+    """Return the pieces with lost brackets and ENDs put back, before the last `after` pieces."""
+    depths, keys = _depths(pieces), [piece.key for piece in pieces]
+    lost = max(0, -min(depths))
+    ends = 0 if keys[0] in ("WHEN", "THEN", "ELSE") else keys.count("CASE") - keys.count("END")
+    closing = _Piece("", " END" * ends + ")" * (depths[-1] + lost))
     return [_Piece("", "(" * lost), *pieces[: len(pieces) - after], closing, *pieces[len(pieces) - after :]]
 
 
 def _unbracketed(pieces: Sequence[_Piece]) -> list[_Piece]:
-    """Return the pieces without the closing brackets that nothing opens."""
+    """Return the pieces without closing brackets that were never opened."""
     kept, depth = list[_Piece](), 0
     for piece in pieces:
         if piece.key != ")" or depth:

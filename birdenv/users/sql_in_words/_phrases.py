@@ -1,18 +1,12 @@
-"""Plain words for SQL: for its operators and constants (BIRD-Interact §3, the user's language).
+"""Plain words for the operators of SQL (BIRD-Interact §3, the user's language), and phrases made of them.
 
 A `Phrase` knows how tightly its words hold together, so that phrases can be joined without blurring
 precedence.
-
-`Wording` keeps the words of templates apart from the names that must not be said. A template such as "the
-total of {}" is plain English, but a task's schema may have a table called `total`. The word would then look
-like the name of the table. So every template goes through `Wording.say`, which replaces such a word by its
-first free synonym.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal as TypingLiteral
 from typing import TypeAlias
@@ -48,9 +42,16 @@ COMPARISONS = {
     "ArrayContainedBy": "is contained in",
 }
 AMOUNTS = {"GT": "more than", "LT": "fewer than", "GTE": "at least", "LTE": "at most"}
-DATES = {"GT": "is after", "LT": "is before", "GTE": "is on or after", "LTE": "is on or before"}
-TIMES = {**DATES, "GTE": "is at or after", "LTE": "is at or before"}
-CONSTANTS = {"EQ": "is", "NEQ": "is not"}
+_CONSTANTS = {"EQ": "is", "NEQ": "is not"}
+_DATES = {"GT": "is after", "LT": "is before", "GTE": "is on or after", "LTE": "is on or before"}
+BY_LITERAL = {
+    "number": _CONSTANTS,
+    "string": _CONSTANTS,
+    "date": {**_CONSTANTS, **_DATES},
+    "time": {**_CONSTANTS, **_DATES, "GTE": "is at or after", "LTE": "is at or before"},
+}
+"""The words for comparisons with a constant, by its kind, where they differ from `COMPARISONS`."""
+
 FRAME_WORDS = {
     "ROWS": "over the neighbouring rows",
     "RANGE": "over the neighbouring cases",
@@ -59,6 +60,8 @@ FRAME_WORDS = {
     "PRECEDING": "before",
     "FOLLOWING": "after",
     "CURRENT ROW": "the current one",
+    "BETWEEN": "between",
+    " AND ": " and ",
 }
 
 ATOM, PREFIX, LOOSE, CHAIN = range(4)
@@ -73,10 +76,10 @@ class Phrase:
 
     Attributes:
         text: the words.
-        bond: how tightly they hold together, from `ATOM` to `CHAIN`.
-        condition: True if they state a condition.
-        literal: the kind of a constant; empty for all else.
-        counted: the words for an amount of it ("{} seats"); empty if it cannot be counted.
+        bond: how tightly the words hold together, from `ATOM` to `CHAIN`.
+        condition: True if the words state a condition.
+        literal: the kind of a constant; empty for everything else.
+        counted: the words for an amount ("{} seats"); empty for things that are not counted.
     """
 
     text: str
@@ -97,100 +100,13 @@ def side(phrase: Phrase) -> str:
 
 
 def runs_on(text: str) -> bool:
-    """Return whether the words have a condition outside brackets, into which another one would run."""
+    """Return whether words that follow would seem to belong to a condition of these, outside brackets."""
     depth = 0
     for i, sign in enumerate(text):
         depth += {"(": 1, ")": -1}.get(sign, 0)
         if not depth and text.startswith(" where ", i):
             return True
     return False
-
-
-_WORD = re.compile(r"\{\}|[^\W\d_]+")
-
-_SYNONYMS: dict[str, tuple[str, ...]] = {
-    "average": ("mean",),
-    "cases": ("instances", "occurrences"),
-    "change": ("alter", "modify"),
-    "characters": ("letters", "signs"),
-    "date": ("day", "calendar day"),
-    "different": ("distinct", "non-repeated"),
-    "entry": ("item", "element"),
-    "entries": ("items", "elements"),
-    "figure": ("quantity", "amount"),
-    "first": ("foremost", "leading"),
-    "format": ("form", "shape"),
-    "group": ("bunch", "set"),
-    "groups": ("bunches", "sets"),
-    "highest": ("largest", "greatest"),
-    "length": ("size", "extent"),
-    "list": ("collection", "enumeration"),
-    "lowest": ("smallest", "least"),
-    "month": ("calendar month",),
-    "number": ("count", "quantity"),
-    "order": ("sequence", "succession"),
-    "part": ("piece", "portion"),
-    "pattern": ("mask", "wildcard"),
-    "position": ("place", "spot"),
-    "rank": ("ranking", "place"),
-    "records": ("rows", "lines"),
-    "result": ("outcome", "output"),
-    "running": ("consecutive", "sequential"),
-    "rows": ("lines", "records"),
-    "show": ("present", "display"),
-    "table": ("grid", "sheet"),
-    "text": ("string", "wording"),
-    "time": ("moment", "clock time"),
-    "today": ("now", "this day"),
-    "total": ("sum", "overall amount"),
-    "value": ("content", "figure"),
-    "view": ("perspective", "saved list"),
-    "week": ("calendar week",),
-    "year": ("calendar year",),
-}
-
-
-class Wording:
-    """Fills templates, and says none of the `taken` names in them.
-
-    Args:
-        taken: the names that must not be said, in lower case.
-        nouns: words for tables that may be said, by the table's name.
-        counted: what COUNT(*) counts where a fragment does not tell.
-    """
-
-    def __init__(
-        self, taken: frozenset[str], nouns: Mapping[str, str] | None = None, counted: str = ""
-    ) -> None:
-        self._taken = taken
-        self.nouns = nouns or {}
-        self._counted = counted
-
-    def say(self, template: str, *parts: str) -> str:
-        """Return the template with free synonyms for taken words; `parts` replace each `{}` in turn."""
-        filled = iter(parts)
-
-        def replace(match: re.Match[str]) -> str:
-            return next(filled, "") if match.group() == "{}" else self._free(match.group())
-
-        return _WORD.sub(replace, template)
-
-    def may_say(self, word: str) -> bool:
-        """Return whether a word may be said: it is not one of the names to withhold."""
-        return word.lower() not in self._taken
-
-    @property
-    def cases(self) -> str:
-        """Return what is counted where no table is in sight."""
-        return self._counted or self.say("cases")
-
-    def _free(self, word: str) -> str:
-        if self.may_say(word):
-            return word
-        for synonym in _SYNONYMS.get(word.lower(), ()):
-            if not self._taken.intersection(synonym.replace("-", " ").split()):
-                return synonym
-        return word
 
 
 def quoted(text: str) -> str:

@@ -1,40 +1,35 @@
-"""Words for expressions: a table from the kind of a syntax tree's node to the function that says it.
+"""Words for expressions: a table of functions by the kind of node in a syntax tree.
 
 The words follow the source from left to right and keep its brackets, so that precedence is neither lost nor
-invented. Clauses and statements are in `_clauses`, which adds them to the same table.
+invented. Calls are in `_calls`, clauses and statements in `_clauses`; both add to the same table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final, TypeAlias, TypeVar
 
-from birdenv.users.sql_in_words._functions import (
-    days_between,
-    kind_of_text,
-)
-from birdenv.users.sql_in_words._names import Names, is_counted
+from birdenv.users.sql_in_words._functions import days_between, kind_of_text
+from birdenv.users.sql_in_words._names import Names
 from birdenv.users.sql_in_words._parse import FRAME, GAP, Node, split_words
 from birdenv.users.sql_in_words._phrases import (
     AMOUNTS,
     ARITHMETIC,
     ATOM,
+    BY_LITERAL,
     CHAIN,
     COMPARISONS,
-    CONSTANTS,
-    DATES,
     LOOSE,
     MISSING,
     PREFIX,
     PRESENT,
-    TIMES,
     Phrase,
-    Wording,
     enumerate_words,
     quoted,
     runs_on,
     side,
 )
+from birdenv.users.sql_in_words._tables import is_counted
 
 Sayer: TypeAlias = "Callable[[Speaker, Node], Phrase]"
 
@@ -44,10 +39,22 @@ SAYERS: Final[dict[str, Sayer]] = {}
 """The function that says a node, by the name of the node's class."""
 
 _CONNECTORS = {"And": "and", "Or": "or"}
+_CONSTANTS = {
+    "Null": "null",
+    "CurrentDate": "the date of today",
+    "CurrentTime": "the time of today",
+    "CurrentTimestamp": "the date and time of today",
+    "Star": "everything",
+    "Placeholder": "something",
+    "Parameter": "something",
+}
+_PATTERNS = frozenset(kind for kind, words in COMPARISONS.items() if words.startswith("matches"))
+_NEGATED = _PATTERNS | {"Is", "In", "Between", "Exists"}
+"""Kinds of conditions that say the NOT before them in their own words."""
 
 
 def says(*kinds: str) -> Callable[[_Sayer], _Sayer]:
-    """Enter a function in the table, for these kinds of node."""
+    """Enter a function into the table, for these kinds of node."""
 
     def enter(sayer: _Sayer) -> _Sayer:
         SAYERS.update(dict.fromkeys(kinds, sayer))
@@ -62,17 +69,19 @@ def kind_of(node: Node) -> str:
 
 
 class Speaker:
-    """Puts the nodes of one syntax tree into words.
+    """Put the nodes of one syntax tree into words.
 
     Args:
-        wording: the templates, and the names that they must not say.
-        names: how columns are called.
-        tree: the tree; an output name is said where the tree refers to it.
+        tree: the tree; the name of an output column is said if the tree refers to it.
+        names: the words for columns.
+        tables: the words for tables that may be named, by their names in lower case.
+        counted: the word for what COUNT(*) counts if the tree does not tell.
     """
 
-    def __init__(self, wording: Wording, names: Names, tree: Node) -> None:
-        self.wording = wording
+    def __init__(self, tree: Node, names: Names, tables: Mapping[str, str], counted: str = "") -> None:
         self.names = names
+        self.tables = tables
+        self.counted = counted or "cases"
         self.nested = 0
         self.letters: dict[int, str] = {}
         referred = {node.name.lower() for node in tree.find_all(node_class("Column"))}
@@ -80,7 +89,7 @@ class Speaker:
         self.referred = frozenset(referred & aliases)
 
     def say(self, node: Node) -> Phrase:
-        """Return the words for a node; sqlglot has plain text in the place of some."""
+        """Return the words for a node. For some nodes, sqlglot has plain text instead."""
         if node is None or isinstance(node, str):
             return Phrase(split_words(node or ""))
         if letter := self.letters.get(id(node)):
@@ -100,6 +109,10 @@ class Speaker:
         text = self.text(query)
         self.nested -= 1
         return text
+
+    def table(self, node: Node) -> str:
+        """Return the words for a table; nothing if it may not be named."""
+        return self.tables.get(node.name.lower(), "")
 
 
 def node_class(name: str) -> Node:
@@ -122,18 +135,14 @@ def _literal(_: Speaker, node: Node) -> Phrase:
     return Phrase(text, literal="number")
 
 
-@says("Null", "Boolean", "CurrentDate", "CurrentTime", "CurrentTimestamp", "Star", "Placeholder", "Parameter")
-def _constant(speaker: Speaker, node: Node) -> Phrase:
-    words = {
-        "Null": "null",
-        "CurrentDate": "the date of today",
-        "CurrentTime": "the time of today",
-        "CurrentTimestamp": "the date and time of today",
-        "Star": "everything",
-    }.get(kind_of(node), "something")
-    if kind_of(node) == "Boolean":
-        words = "true" if node.this else "false"
-    return Phrase(speaker.wording.say(words))
+@says(*_CONSTANTS)
+def _constant(_: Speaker, node: Node) -> Phrase:
+    return Phrase(_CONSTANTS[kind_of(node)])
+
+
+@says("Boolean")
+def _boolean(_: Speaker, node: Node) -> Phrase:
+    return Phrase("true" if node.this else "false")
 
 
 @says("Column", "Identifier", "Var")
@@ -144,8 +153,7 @@ def _column(speaker: Speaker, node: Node) -> Phrase:
     if node.name == FRAME:
         return Phrase("")
     if node.name == GAP:
-        inside = kind_of(node.parent) == "Anonymous" if node.parent is not None else False
-        return Phrase(speaker.wording.say("the figure") if inside else "something")
+        return Phrase("the figure" if kind_of(node.parent) == "Anonymous" else "something")
     words = speaker.names.words(node.name)
     return Phrase(f"the {words}" if words else "", counted=f"{{}} {words}" if is_counted(words) else "")
 
@@ -165,46 +173,43 @@ def _paren(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Tuple", "Array")
 def _tuple(speaker: Speaker, node: Node) -> Phrase:
-    items = [speaker.say(item) for item in node.expressions]
-    words = enumerate_words([item.inside(LOOSE) for item in items])
-    return Phrase(words if node.parent is None else f"({words})", LOOSE if node.parent is None else ATOM)
+    words = enumerate_words([speaker.say(item).inside(LOOSE) for item in node.expressions])
+    return Phrase(words, LOOSE) if node.parent is None else Phrase(f"({words})")
 
 
 @says("Alias")
 def _alias(speaker: Speaker, node: Node) -> Phrase:
-    """Return what is named; its name only where the tree refers to it."""
+    """Return the words for what is named, with the name if the tree refers to it."""
     said = speaker.say(node.this)
     if node.alias.lower() not in speaker.referred or not said.text:
         return said
-    name = speaker.names.words(node.alias)
-    clear = said.bond < CHAIN or not ("," in said.text or said.condition)
-    text = said.text if clear else f"({said.text})"
-    return Phrase(f"{text} (called {name})", min(said.bond, LOOSE), said.condition)
+    is_clear = said.bond < CHAIN or not ("," in said.text or said.condition)
+    text = said.text if is_clear else f"({said.text})"
+    return Phrase(f"{text} (called {speaker.names.words(node.alias)})", min(said.bond, LOOSE), said.condition)
 
 
 @says(*ARITHMETIC)
 def _arithmetic(speaker: Speaker, node: Node) -> Phrase:
     """Return operands joined by plus, minus, times and so on, in the order of the source."""
-    words: list[str] = []
-    operands = list(_operands(speaker, node))
-    if len(operands) == 1:
-        return operands[0][1]
-    for at, (sign, operand) in enumerate(operands):
-        words.append(ARITHMETIC.get(sign, ""))
-        closed = operand.bond == PREFIX and at < len(operands) - 1
-        words.append(f"({operand.text})" if closed else operand.inside(PREFIX))
-    return Phrase(" ".join(filter(None, words)), CHAIN)
+    *before, (sign, last) = _operands(speaker, node)
+    if not before:
+        return last
+    words = [
+        f"{sign} ({operand.text})" if operand.bond == PREFIX else f"{sign} {operand.inside(PREFIX)}"
+        for sign, operand in before
+    ]
+    return Phrase(" ".join([*words, sign, last.inside(PREFIX)]).strip(), CHAIN)
 
 
 def _operands(speaker: Speaker, node: Node, sign: str = "") -> list[tuple[str, Phrase]]:
-    """Return the operands of a chain, each with the operator before it."""
+    """Return the operands of a chain, each with the words for the operator before it."""
     if kind_of(node) not in ARITHMETIC:
         return [(sign, speaker.say(node))]
     if days := _days_apart(speaker, node):
         return [(sign, Phrase(days, LOOSE, counted=f"{{}} {days.removeprefix('the number of ')}"))]
     return [
         *_operands(speaker, node.this, sign),
-        *_operands(speaker, node.expression, kind_of(node)),
+        *_operands(speaker, node.expression, ARITHMETIC[kind_of(node)]),
     ]
 
 
@@ -217,37 +222,31 @@ def _days_apart(speaker: Speaker, node: Node) -> str:
     return days_between(later, earlier)
 
 
-@says("Neg", "BitwiseNot")
+@says("Neg")
 def _negative(speaker: Speaker, node: Node) -> Phrase:
     return Phrase(f"minus {speaker.say(node.this).inside(PREFIX)}")
 
 
 @says(*COMPARISONS)
 def _comparison(speaker: Speaker, node: Node) -> Phrase:
-    return _compared(speaker, node, negated=bool(node.args.get("negate")))
-
-
-def _compared(speaker: Speaker, node: Node, negated: bool = False) -> Phrase:
-    """Return how an amount, a date or a category is set against another one, as people say it."""
-    kind, say = kind_of(node), speaker.wording.say
-    left, right = speaker.say(node.this), speaker.say(node.expression)
-    subject = side(left) or "it"
+    """Return a comparison as people say it: of amounts, of dates, or of other things."""
+    kind, left, right = kind_of(node), speaker.say(node.this), speaker.say(node.expression)
+    subject, negated = side(left) or "it", kind in _NEGATED and is_negated(node)
     if kind == "Is" and kind_of(node.expression) == "Null":
-        return Phrase(f"{subject} {say(PRESENT if negated else MISSING)}", CHAIN, True)
+        return Phrase(f"{subject} {PRESENT if negated else MISSING}", CHAIN, True)
     if left.counted and right.literal == "number" and kind in AMOUNTS:
         return _amount(left, f"{AMOUNTS[kind]} {right.text}")
     if kind == "EQ" and right.text == left.text and left.bond == ATOM and left.text.startswith("the "):
         return Phrase(f"{subject} is the same", CHAIN, True)
-    words = COMPARISONS[kind]
-    if right.literal:
-        words = CONSTANTS.get(kind, words)
-    if right.literal in ("date", "time"):
-        words = (DATES if right.literal == "date" else TIMES).get(kind, words)
+    words = BY_LITERAL.get(right.literal, {}).get(kind, COMPARISONS[kind])
     if negated:
-        words = {"is": "is not", "contains": "does not contain"}.get(
-            words, words.replace("matches", "does not match")
-        )
-    return Phrase(f"{subject} {say(words)} {side(right) or 'something'}", CHAIN, True)
+        words = "is not" if kind == "Is" else words.replace("matches", "does not match")
+    return Phrase(f"{subject} {words} {side(right) or 'something'}", CHAIN, True)
+
+
+def is_negated(node: Node) -> bool:
+    """Return whether a condition has a NOT: before it, or within it since sqlglot 30."""
+    return bool(node.args.get("negate")) or kind_of(node.parent) == "Not"
 
 
 def _amount(what: Phrase, amount: str) -> Phrase:
@@ -255,35 +254,30 @@ def _amount(what: Phrase, amount: str) -> Phrase:
 
 
 @says("Between")
-def _between(speaker: Speaker, node: Node, negated: bool = False) -> Phrase:
-    negated = negated or bool(node.args.get("negate"))
+def _between(speaker: Speaker, node: Node) -> Phrase:
     what, low, high = (speaker.say(node.args[key]) for key in ("this", "low", "high"))
-    if what.counted and not negated and low.literal == high.literal == "number":
+    if what.counted and not is_negated(node) and low.literal == high.literal == "number":
         return _amount(what, f"between {low.text} and {high.text}")
-    words = speaker.wording.say("is not between" if negated else "is between")
-    return Phrase(f"{side(what) or 'it'} {words} {side(low)} and {side(high)}", CHAIN, True)
+    verb = "is not between" if is_negated(node) else "is between"
+    return Phrase(f"{side(what) or 'it'} {verb} {side(low)} and {side(high)}", CHAIN, True)
 
 
 @says("In")
-def _in(speaker: Speaker, node: Node, negated: bool = False) -> Phrase:
+def _in(speaker: Speaker, node: Node) -> Phrase:
     subject = side(speaker.say(node.this)) or "it"
-    negated = negated or bool(node.args.get("negate"))
-    verb = "is not" if negated else "is"
-    members = node.expressions
+    verb = "is not" if is_negated(node) else "is"
     query = node.args.get("query") or node.args.get("field")
-    if query is None and len(members) == 1 and kind_of(members[0]) in ("Select", "Subquery"):
-        query = members[0]
     if query is not None:
         return Phrase(f"{subject} {verb} among {_those(speaker, query, subject)}", CHAIN, True)
-    said = [speaker.say(member).inside(LOOSE) for member in members]
+    said = [speaker.say(member).inside(LOOSE) for member in node.expressions]
     if len(said) == 1:
         return Phrase(f"{subject} {verb} {said[0]}", CHAIN, True)
-    lead = "either" if len(said) == 2 and not negated else speaker.wording.say("one of")
+    lead = "either" if len(said) == 2 and verb == "is" else "one of"
     return Phrase(f"{subject} {verb} {lead} {enumerate_words(said, 'or')}", CHAIN, True)
 
 
 def _those(speaker: Speaker, query: Node, subject: str) -> str:
-    """Return what a subquery finds: "those where .." if it finds what the `subject` is."""
+    """Return the words for a subquery: "those where .." if it selects what the `subject` is."""
     inside = speaker.within(query.this if kind_of(query) == "Subquery" else query)
     if inside == subject:
         return "those worked out before"
@@ -296,18 +290,8 @@ def _those(speaker: Speaker, query: Node, subject: str) -> str:
 
 @says("Not")
 def _not(speaker: Speaker, node: Node) -> Phrase:
-    inner, kind = node.this, kind_of(node.this)
-    if kind == "Escape":
-        inner, kind = inner.this, kind_of(inner.this)
-    if kind == "In":
-        return _in(speaker, inner, negated=True)
-    if kind == "Between":
-        return _between(speaker, inner, negated=True)
-    if kind == "Is" or (kind in COMPARISONS and COMPARISONS[kind].startswith("matches")):
-        return _compared(speaker, inner, negated=True)
-    if kind == "Exists":
-        return Phrase(speaker.text(inner).replace("at least one", "no", 1), CHAIN, True)
-    return Phrase(f"not {speaker.say(inner).inside(LOOSE)}", CHAIN, True)
+    inner = speaker.say(node.this)
+    return inner if kind_of(node.this) in _NEGATED else Phrase(f"not {inner.inside(LOOSE)}", CHAIN, True)
 
 
 @says("Escape")
@@ -317,7 +301,7 @@ def _escape(speaker: Speaker, node: Node) -> Phrase:
 
 @says(*_CONNECTORS)
 def _connected(speaker: Speaker, node: Node) -> Phrase:
-    """Return conditions joined by "and" or by "or"; what "and" joins within "or" is put in brackets."""
+    """Return conditions joined by "and" or by "or", with brackets around an "and" within an "or"."""
     parts = list(node.flatten(unnest=False))
     said: list[str] = []
     for at, part in enumerate(parts):
@@ -335,13 +319,18 @@ def call_name(node: Node) -> str:
 
 
 def key_words(speaker: Speaker, node: Node) -> str:
-    """Return a sort or group key; a plain name goes without its article."""
+    """Return the words for a sort or group key, without the article of a plain name."""
     phrase = speaker.say(node)
     return phrase.text.removeprefix("the ") if phrase.bond == ATOM else phrase.inside(LOOSE)
 
 
+def listed(speaker: Speaker, nodes: Iterable[Node]) -> str:
+    """Return sort or group keys as an enumeration."""
+    return enumerate_words(list(filter(None, (key_words(speaker, node) for node in nodes))))
+
+
 def _anything_else(speaker: Speaker, node: Node) -> Phrase:
-    """Return the words for a node that is too rare for the table: its name, and the words of its parts."""
+    """Return the words for a kind of node that is not in the table: its name, and the words of its parts."""
     children = [speaker.say(child).inside(PREFIX) for child in node.iter_expressions()]
     words, inside = split_words(kind_of(node)), enumerate_words(list(filter(None, children)))
-    return Phrase(speaker.wording.say("the {} of {}", words, inside) if inside else words, PREFIX)
+    return Phrase(f"the {words} of {inside}" if inside else words, PREFIX)

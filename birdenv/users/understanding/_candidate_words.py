@@ -173,8 +173,8 @@ def subject_stems(brief: Brief) -> frozenset[str]:
 
     In "active members" it is "active" that tells which point is meant; "members" is in any question.
     """
-    tables = " ".join(name for sql in brief.gold for name in _TABLES.findall(sql))
-    terms = [words(clean(item.term)) for item in brief.ambiguities]
+    tables = " ".join(name for sql in (*brief.gold, *brief.earlier_gold) for name in _TABLES.findall(sql))
+    terms = [words(clean(item.term)) for item in (*brief.ambiguities, *brief.inherited)]
     heads = " ".join(said[-1] for said in terms if len(said) > 1 and said[-1].endswith("s"))
     return frozenset(stems_in(f"{tables} {heads}"))
 

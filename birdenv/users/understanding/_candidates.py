@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, TypeAlias
 
 from birdenv.users._brief import Ambiguity, Brief
 from birdenv.users.segments import Segment, segments
-from birdenv.users.sql_in_words import tokenize
+from birdenv.users.sql_in_words import in_words, tokenize
+from birdenv.users.understanding._candidate import Candidate, Field
 from birdenv.users.understanding._candidate_words import (
     all_stems,
     beside_terms,
@@ -29,6 +28,7 @@ from birdenv.users.understanding._candidate_words import (
     stems_in,
     stems_near,
     stems_of,
+    subject_stems,
     tables_joined,
 )
 from birdenv.users.understanding._gold_parts import (
@@ -37,6 +37,7 @@ from birdenv.users.understanding._gold_parts import (
     changes,
     has_snippet,
     is_set_to,
+    shares_condition,
     telling_parts,
 )
 from birdenv.users.understanding._left_open import (
@@ -48,13 +49,8 @@ from birdenv.users.understanding._left_open import (
     single_figure,
     unused_columns,
 )
-from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS
+from birdenv.users.understanding._phrases import PLAIN_KINDS
 from birdenv.users.understanding._word_forms import GENERIC_STEMS, clean, stem, words
-
-GROUPS = ("critical", "knowledge", "non_critical", "part", "open", "said")
-
-Field: TypeAlias = Literal["term", "sql", "notes", "values"]
-FIELDS: tuple[Field, ...] = ("term", "sql", "notes", "values")
 
 _SETTLED = {
     "null": re.compile(r"\b(?:null|coalesce|ifnull|nulls|nullif)\b"),
@@ -65,57 +61,6 @@ _SETTLED = {
     "distinct": re.compile(r"\bdistinct\b|\bunion\b(?! all)"),
 }
 """What settles a kind of thing anywhere in a gold SQL, so that "no preference" would be false."""
-FACETS: tuple[str, ...] = (
-    *GROUPS,
-    *KINDS,
-    *(f"{group} {kind}" for group in ("main", "open", "said") for kind in sorted(PLAIN_KINDS)),
-    "refuse",
-    "ask back",
-)
-"""What the word runs speak for: groups and kinds of candidates, a refusal, asking back."""
-
-_PLACE = {name: place for place, name in enumerate(FACETS)}
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Candidate:
-    """Something that a question may be about.
-
-    `group` is "critical", "knowledge", "non_critical", "part", "open" (a kind of thing that the gold SQL
-    leaves open) or "said" (what the request says, where the gold SQL is withheld). `names` are the ways to
-    call an annotated term; `same` numbers the candidates that say the same. `main_kinds` are what a
-    candidate is all about, where it can be asked for without a name. `answer` is the whole answer, where it
-    is not read from SQL.
-    """
-
-    group: str
-    target: str
-    kinds: frozenset[str]
-    clause: str = ""
-    items: tuple[Ambiguity, ...] = ()
-    segments: tuple[Segment, ...] = ()
-    names: tuple[str, ...] = ()
-    literals: tuple[str, ...] = ()
-    same: int = 0
-    main_kinds: frozenset[str] = frozenset()
-    answer: str = ""
-
-    @property
-    def sql(self) -> tuple[str, ...]:
-        """Return the SQL that an answer is read from."""
-        return tuple(item.snippet for item in self.items) or tuple(part.sql for part in self.segments)
-
-
-def facets_of(candidate: Candidate) -> tuple[int, ...]:
-    """Return the places of a candidate's facets."""
-    names = [
-        candidate.group,
-        *sorted(candidate.kinds),
-        *(f"main {kind}" for kind in sorted(candidate.main_kinds)),
-    ]
-    if candidate.group in ("open", "said"):
-        names += [f"{candidate.group} {kind}" for kind in sorted(candidate.main_kinds)]
-    return tuple(_PLACE[name] for name in names)
 
 
 def candidates_of(brief: Brief) -> list[tuple[Candidate, dict[Field, set[str]]]]:
@@ -209,15 +154,20 @@ def _parts(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]]:
             kinds=kinds_of_sql(part.sql, part.clause),
             clause=part.clause,
             segments=(part,),
-            names=tuple(name for term in called for name in names_of(clean(term))),
-            literals=literals_of(part.sql, short=part.clause == "limit"),
+            names=tuple(name for term in terms for name in names_of(clean(term)))
+            + tuple(name for term in called[len(terms) :] for name in _names_again(term, brief)),
+            literals=_literals(part.sql, small=bool(brief.earlier_gold))
+            if part.clause != "limit"
+            else literals_of(part.sql, short=True),
             same=number,
             main_kinds=PLAIN_KINDS
             & {part.clause, *_MAIN_KINDS.get(part.clause, ()), _missing(part), _rounded(part)},
         )
         notes = meaning_stems(brief.notes, part.sql) | beside_terms(brief.request, terms)
         notes |= set[str]().union(*(stems_of(term) for term in called[len(terms) :]))
-        if part.clause not in ("output", "group", "order"):
+        if part.clause in ("output", "group", "order"):
+            notes |= _earlier_stems(brief, part.clause)
+        else:
             notes |= stems_near(brief.clear_query, literals_of(part.sql))
         spoken = spoken_stems(part.sql, brief.identifiers)
         if part.clause == "limit":
@@ -231,15 +181,57 @@ def _inherited(part: Segment, points: Iterable[Ambiguity]) -> list[str]:
     """Return the terms of an earlier phase whose SQL is in a part."""
     if part.clause in ("output", "group"):
         return []
-    return [one.term for one in points if has_snippet([part.sql], one.snippet)]
+    return [one.term for one in points if shares_condition(part.sql, one.snippet)]
+
+
+def _dropped_terms(brief: Brief, kind: str) -> list[str]:
+    """Return the terms of an earlier phase's conditions, or order, that this one's SQL does not have.
+
+    "Still only the roomy ones?" asks about one.
+    """
+    if not brief.gold or kind not in _FORMS:
+        return []
+    dropped = (one for one in brief.inherited if not has_snippet(brief.gold, one.snippet))
+    return [clean(one.term) for one in dropped if in_words(one.snippet, brief).form == _FORMS[kind]]
+
+
+def _names_again(term: str, brief: Brief) -> tuple[str, ...]:
+    """Return how a term of an earlier phase may be called: also without what is listed, "the senior ones"."""
+    subjects = subject_stems(brief) | GENERIC_STEMS
+    telling = " ".join(word for word in words(clean(term)) if stem(word) not in subjects)
+    return tuple(dict.fromkeys(filter(None, [*names_of(clean(term)), telling])))
+
+
+_FORMS = {"filter": "condition", "order": "arrangement"}
 
 
 def _dropped_stems(brief: Brief) -> set[str]:
-    """Return the words of an earlier phase's points that are not in this one's SQL: "still only the roomy
-    ones?".
+    """Return the words of an earlier phase's SQL that this one's does not have.
+
+    "Are cancelled orders still left out?" may ask about a condition that nobody annotated.
     """
-    dropped = [one for one in brief.inherited if not has_snippet(brief.gold, one.snippet)]
-    return set[str]().union(*(stems_of(clean(one.term)) for one in dropped)) if brief.gold else set()
+    if not brief.gold:
+        return set()
+    said = (spoken_stems(" ".join(sql), brief.identifiers) for sql in (brief.earlier_gold, brief.gold))
+    return next(said) - next(said) - GENERIC_STEMS
+
+
+def _dropped_literals(brief: Brief) -> tuple[str, ...]:
+    """Return the values in an earlier phase's SQL that this one's does not have."""
+    kept = _literals(" ".join(brief.gold), small=True)
+    return tuple(one for one in _literals(" ".join(brief.earlier_gold), small=True) if one not in kept)
+
+
+def _literals(sql: str, *, small: bool) -> tuple[str, ...]:
+    return tuple(dict.fromkeys([*literals_of(sql), *(literals_of(sql, short=True) if small else ())]))
+
+
+def _earlier_stems(brief: Brief, clause: str) -> set[str]:
+    """Return the words of an earlier phase's clause of the same kind: "sorted by urgency again?"."""
+    parts = gold_parts(brief.earlier_gold, brief.dialect)
+    return set[str]().union(
+        *(spoken_stems(part.sql, brief.identifiers) for part in parts if part.clause == clause)
+    )
 
 
 def _missing(part: Segment) -> str:
@@ -306,11 +298,13 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
         ]
     sentences: dict[str, int] = {}
     for number, (kind, answer, said_words) in enumerate(found, 2001):
-        fields: dict[Field, set[str]] = {"notes": stems_in(said_words)}
+        fields: dict[Field, set[str]] = {"notes": stems_in(said_words) | _earlier_stems(brief, kind)}
         if kind == "limit":
             fields["sql"] = stems_near(said_words, numbers_in(said_words))
         if kind == "filter":
-            fields = {"sql": (stems_in(unused_columns(brief)) - GENERIC_STEMS) | _dropped_stems(brief)}
+            fields = {"sql": stems_in(unused_columns(brief)) - GENERIC_STEMS | _dropped_stems(brief)}
+        dropped = _dropped_terms(brief, kind)
+        fields["sql"] = fields.get("sql", set()).union(*map(stems_of, dropped))
         candidate = Candidate(
             group="said" if said_words else "open",
             target="",
@@ -318,7 +312,8 @@ def _left_open(brief: Brief) -> Iterable[tuple[Candidate, dict[Field, set[str]]]
             clause="where" if said_words and kind == "filter" else kind,
             same=sentences.setdefault(answer, number) if said_words else 2000,
             main_kinds=PLAIN_KINDS & {kind, *({"extent"} if kind == "filter" else ())},
-            literals=numbers_in(said_words),
+            names=tuple(name for term in dropped for name in _names_again(term, brief)),
+            literals=_dropped_literals(brief) if kind == "filter" and gold else numbers_in(said_words),
             answer=answer,
         )
         yield candidate, fields

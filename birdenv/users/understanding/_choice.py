@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from birdenv.users._brief import Ambiguity, Brief, Call
 from birdenv.users.segments import Segment
-from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import Index, index_of
 from birdenv.users.understanding._phrases import (
     PLAIN_KINDS,
@@ -78,6 +78,8 @@ def understand_one(brief: Brief, asked: Question, weights: Weights | None = None
     index = index_of(brief)
     if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return NEVER
+    if index.follows and "earlier request" in asked.said.found:
+        asked = replace(asked, said=asked.said.without("earlier request"))
     named, doubtful = _named_for_certain(index, asked), False
     if is_never_answered(asked.said) or is_out_of_scope(asked.said):
         rest = _without_names(index, asked)

@@ -232,6 +232,11 @@ def has_snippet(statements: Iterable[str], snippet: str) -> bool:
     return bool(core) and any(f" {core} " in f" {bare_text(one)} " for one in statements)
 
 
+def shares_condition(sql: str, snippet: str) -> bool:
+    """Return whether a condition contains a snippet, or is a part of it."""
+    return has_snippet([sql], snippet) or (" " in bare_text(sql) and has_snippet([snippet], sql))
+
+
 def _comparable(token: LexicalUnit) -> str:
     if token.kind == "string":
         return f"'{token.text}'"

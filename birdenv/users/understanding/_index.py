@@ -11,8 +11,9 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from birdenv.users._brief import Brief
+from birdenv.users.understanding._candidate import FIELDS, Candidate, Field, facets_of
 from birdenv.users.understanding._candidate_words import stems_in, subject_stems
-from birdenv.users.understanding._candidates import FIELDS, Candidate, Field, candidates_of, facets_of
+from birdenv.users.understanding._candidates import candidates_of
 from birdenv.users.understanding._left_open import mentioned_in
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
@@ -111,7 +112,8 @@ def _telling(word: str, subjects: frozenset[str]) -> float:
 @lru_cache(maxsize=256)
 def index_of(brief: Brief) -> Index:
     """Return the index of `brief`, compiled when it is first asked for."""
-    return _indexed(candidates_of(brief), brief.request, subject_stems(brief), bool(brief.inherited))
+    follows = bool(brief.inherited or brief.earlier_gold)
+    return _indexed(candidates_of(brief), brief.request, subject_stems(brief), follows)
 
 
 def _indexed(

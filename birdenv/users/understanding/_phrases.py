@@ -243,7 +243,8 @@ SPEAKS_FOR_REFUSING = ("names", "personal", "wish")
 """Groups of phrases that speak for or against a refusal, as much as the weights say."""
 
 _FAIR_PATTERNS = {
-    name: any_of(_PHRASES[name]) for name in ("own work", "written", "sought by", "output columns")
+    name: any_of(_PHRASES[name])
+    for name in ("own work", "written", "sought by", "output columns", "earlier request")
 }
 """What is no request for such things by itself: it is taken out before the rest is looked at."""
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from birdenv.users.understanding._candidates import FIELDS
+from birdenv.users.understanding._candidate import FIELDS
 from birdenv.users.understanding._index import ITSELF, SYNONYM, Calls, Index
 from birdenv.users.understanding._phrases import Said, any_of
+from birdenv.users.understanding._spelling import respelt
 from birdenv.users.understanding._word_forms import (
     ASIDE_STEMS,
     GENERIC_STEMS,
@@ -55,7 +56,7 @@ def take_apart(question: str) -> Question:
 
     "Is that right?" after a statement asks for what the statement says.
     """
-    text = _without_preamble(clean(question[:_LONGEST]))
+    text = _without_preamble(respelt(clean(question[:_LONGEST])))
     sentences, asked, tags = _sentences(text)
     all_words = words(" ".join(sentences))
     guesses = _is_guess(text)
@@ -208,16 +209,18 @@ class Overlap:
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
     of them is more than a word that frames any question, or if the question has its name. `names` is true if
-    a telling word is of the request or of a candidate. `total` is the
-    weight of all words of the question,
-    `unknown` of those that no candidate has.
+    a telling word is of the request or of a candidate, `tells` if it has any, known or not. `total` is the
+    weight of all words of the question, `unknown` of those that no candidate has. `shared` are the words that
+    each candidate has, and whether its term or its SQL has them.
     """
 
     by_field: list[Sequence[float]]
     known: list[bool]
     names: bool = False
+    tells: bool = False
     total: float = 0.0
     unknown: float = 0.0
+    shared: dict[int, dict[str, bool]] = field(default_factory=dict)
 
 
 NOTHING = (0.0,) * len(FIELDS)
@@ -229,7 +232,9 @@ def overlap(index: Index, question: Question) -> Overlap:
     size = len(index.candidates)
     known = [False] * size
     shared: dict[int, list[float]] = {}
+    said: dict[int, dict[str, bool]] = {}
     names = not index.measures.isdisjoint(question.words)
+    tells = False
     total = unknown = 0.0
     readable = _is_readable(index, question)
     weights, postings = index.weight, index.postings
@@ -238,6 +243,7 @@ def overlap(index: Index, question: Question) -> Overlap:
         of_request = word in index.request
         telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
         telling = telling or word in index.named
+        tells = tells or telling
         if telling and (of_request or any(share in _SURE for _, share in meant)):
             names = True
         if not meant:
@@ -249,19 +255,22 @@ def overlap(index: Index, question: Question) -> Overlap:
         for other, share in meant:
             is_name = telling and (share in _SURE or other not in GENERIC_STEMS)
             weight = weights[other] * share
-            for number, field in postings[other]:
+            for number, place in postings[other]:
                 fields = shared.get(number)
                 if fields is None:
                     fields = shared[number] = [*NOTHING]
-                fields[field] += weight
+                    said[number] = {}
+                fields[place] += weight
+                said[number][word] = place < _NOTES or said[number].get(word, False)
                 if is_name:
                     known[number] = True
     for number in called(index.names, question):
         known[number] = True
     by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
-    return Overlap(by_field, known, names, total or 1.0, unknown)
+    return Overlap(by_field, known, names, tells, total or 1.0, unknown, said)
 
 
+_NOTES = FIELDS.index("notes")
 _SURE = (ITSELF, SYNONYM)
 
 

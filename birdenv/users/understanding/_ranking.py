@@ -14,7 +14,7 @@ from functools import lru_cache
 from operator import add, mul
 from typing import NamedTuple, TypeAlias
 
-from birdenv.users.understanding._candidates import Candidate
+from birdenv.users.understanding._candidate import Candidate
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, PLAIN_KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import NOTHING, SHORT_NAME, Overlap, Question, called, overlap
@@ -25,7 +25,7 @@ from birdenv.users.understanding._weights import (
     Weights,
     facet_scores,
 )
-from birdenv.users.understanding._word_forms import GENERIC_STEMS, stem
+from birdenv.users.understanding._word_forms import CLAUSE_STEMS, GENERIC_STEMS
 
 Vector: TypeAlias = list[tuple[int, float]]
 """The numbers that are not zero, each with its place among the features."""
@@ -45,12 +45,14 @@ class Evidence:
     kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
     number of the one candidate whose term has most of the question's words, -1 if there are several or none.
     `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
+    `shared` are the words that each candidate has in common with the question.
     """
 
     beside: list[Vector]
     allowed: list[bool]
     only: int
     names: bool
+    shared: Mapping[int, Mapping[str, bool]]
 
 
 def evidence(index: Index, question: Question) -> Evidence:
@@ -110,14 +112,14 @@ def evidence(index: Index, question: Question) -> Evidence:
     beside.append(_asking_back(question, best / total, plain))
     guesses = question.guesses and not at_length
     is_known = any(found.known)
-    unrestricted = _is_unrestricted(index, question, found.by_field)
-    names = found.names and not guesses
-    allowed = _allowed(index, question, found.known, names, of_value, guesses, unrestricted)
+    unrestricted = _is_unrestricted(index, question, found.by_field, named)
+    confirmed = of_value if goes_on else set[int]()
+    allowed = _allowed(index, question, found, of_value, confirmed, guesses, unrestricted)
     of_term = [i for i, (term, *_) in enumerate(found.by_field) if term and found.known[i] and not guesses]
     alone = len(of_term) == 1 and 2 * found.by_field[of_term[0]][0] > total
     lone = of_term[0] if alone and "personal" not in question.said.found else -1
-    names = found.names or is_known or not _CLAUSE_STEMS.issuperset(question.content)
-    return Evidence(beside, allowed, lone, names)
+    names = found.names or is_known or bool(confirmed) or not CLAUSE_STEMS.issuperset(question.content)
+    return Evidence(beside, allowed, lone, names, found.shared)
 
 
 _GOES_ON = re.compile(
@@ -155,34 +157,41 @@ def _in_common(
 def _allowed(
     index: Index,
     question: Question,
-    known: Sequence[bool],
-    names: bool,
+    found: Overlap,
     of_value: set[int],
+    confirmed: set[int],
     guesses: bool,
     unrestricted: bool,
 ) -> list[bool]:
+    """Return which candidates a question may be about.
+
+    A question in words that nobody knows ("when are we running low?") may be about any annotated point, and
+    one to a follow-up ("still 40?") about whatever has the value that is `confirmed`.
+    """
     asked_alone = question.kinds - {"filter", "extent"}
-    may_limit = any(known) or "extent" in question.kinds or _is_of_time(question)
+    may_limit = any(found.known) or "extent" in question.kinds or _is_of_time(question)
     kinds = question.kinds & PLAIN_KINDS
     return [
         (
-            (is_known and not guesses)
-            or names
+            ((is_known or found.names or (found.tells and bool(candidate.items))) and not guesses)
             or (candidate.group == "said" and number in of_value)
+            or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)
             or (candidate.group == "open" and (candidate.clause != "filter" or may_limit))
         )
         and (unrestricted or candidate.group != "open" or candidate.clause != "filter")
         and not (kinds and _is_of_another_kind(candidate, kinds))
-        for number, (candidate, is_known) in enumerate(zip(index.candidates, known, strict=True))
+        for number, (candidate, is_known) in enumerate(zip(index.candidates, found.known, strict=True))
     ]
 
 
-def _is_unrestricted(index: Index, question: Question, by_field: Sequence[Sequence[float]]) -> bool:
+def _is_unrestricted(
+    index: Index, question: Question, by_field: Sequence[Sequence[float]], named: Iterable[int]
+) -> bool:
     """Return whether "no restriction" may be true of what a question asks about: no condition has to do with
-    it.
+    it, or it has the name of one that was dropped.
     """
-    if not index.restricting:
+    if not index.restricting or any(index.candidates[i].clause == "filter" for i in named):
         return True
     if not question.kinds.isdisjoint(("extent", "period")):
         return all("period" not in index.candidates[i].kinds for i in index.restricting)
@@ -209,18 +218,6 @@ def _is_of_time(question: Question) -> bool:
 
 _CONDITIONS = ("where", "having")
 _WHO = frozenset({"filter", "category", "unmatched", "null"})
-
-_CLAUSE_STEMS = GENERIC_STEMS | frozenset(
-    map(
-        stem,
-        """aggregate alphabetical any appear arrange ascending blank break breakdown cap called
-        decimal descending details digits distinct duplicate dupes else empty first grouped grouping included
-        information last limited lines listed matches missing named none null one only ordered ordering
-        output repeated return returned rounded rounding rows sequence several shown sorted sorting stand stay
-        those top twice unique whole without""".split(),
-    )
-)
-"""Words that a question about a kind of clause has in any task."""
 
 
 def _restricted(shared: Iterable[tuple[Candidate, Sequence[float]]]) -> float:
@@ -317,11 +314,10 @@ def probabilities(index: Index, asked: Question, found: Evidence, weights: Weigh
     values, (scores, of_kind) = weights.values, _standing_scores(index, weights)
     for kind in asked.kinds:
         scores = list(map(add, scores, of_kind[kind]))
+    of_words = facet_scores(index, asked, found.shared, weights.known, weights.of_runs)
     scores = [
         sum([values[place] * value for place, value in vector], start + said)
-        for vector, start, said in zip(
-            found.beside, scores, facet_scores(index, asked, weights.known, weights.of_runs), strict=True
-        )
+        for vector, start, said in zip(found.beside, scores, of_words, strict=True)
     ]
     allowed = [*found.allowed, True, True]
     top = max(score for score, may in zip(scores, allowed, strict=True) if may)

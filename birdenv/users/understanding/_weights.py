@@ -17,7 +17,7 @@ from itertools import pairwise
 from operator import itemgetter
 from struct import Struct
 
-from birdenv.users.understanding._candidates import FACETS, FIELDS, GROUPS
+from birdenv.users.understanding._candidate import FACETS, FIELDS, GROUPS
 from birdenv.users.understanding._index import Index
 from birdenv.users.understanding._phrases import KINDS, SPEAKS_FOR_REFUSING
 from birdenv.users.understanding._question import Question
@@ -68,19 +68,20 @@ PLACE_OF = {name: place for place, name in enumerate(FEATURES)}
 
 _AT = {name: place for place, name in enumerate(FACETS)}
 REFUSE, ASK_BACK = _AT["refuse"], _AT["ask back"]
-_OWN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
+_SPOKEN, _UNUSED, _NOTED, _UNKNOWN, _NUMBER = "#", "-", "+", "~", "9"
 _NUMBERS = frozenset(map(stem, NUMBERS.values()))
+OWN, OWN_NOTE = "@", "&"
 
 
-def word_runs(index: Index, question: Question, known: Collection[str]) -> list[str]:
-    """Return the runs of up to three words of a question; words that are not `known` stand as classes."""
+def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[str]:
+    """Return the words of a question between its ends; words that are not `known` stand as classes."""
     spoken, unused, noted = index.spoken, index.unused, index.postings
     said = [
         _NUMBER
         if one in _NUMBERS or one.isdigit()
         else one
         if one in known
-        else _OWN
+        else _SPOKEN
         if one in spoken
         else _UNUSED
         if one in unused
@@ -89,10 +90,39 @@ def word_runs(index: Index, question: Question, known: Collection[str]) -> list[
         else _UNKNOWN
         for one in question.stems
     ]
-    said = ["^", *said, "$"]
-    pairs = [f"{a} {b}" for a, b in pairwise(said)]
-    triples = [f"{a} {b}" for a, b in zip(pairs, said[2:], strict=False)]
-    return list(dict.fromkeys([*said, *pairs, *triples]))
+    return ["^", *said, "$"]
+
+
+def word_runs(tokens: Sequence[str]) -> list[str]:
+    """Return the runs of up to three words of a question."""
+    pairs = [f"{a} {b}" for a, b in pairwise(tokens)]
+    triples = [f"{a} {b}" for a, b in zip(pairs, tokens[2:], strict=False)]
+    return list(dict.fromkeys([*tokens, *pairs, *triples]))
+
+
+def own_runs(tokens: Sequence[str], stems: Sequence[str], own: Mapping[str, bool]) -> list[str]:
+    """Return the runs around the words that a candidate shares with a question.
+
+    Args:
+        tokens: the words of the question between its ends.
+        stems: its stems.
+        own: the stems that the candidate shares, and whether its term or its SQL has them.
+    """
+    marked = list(tokens)
+    places = [place for place, one in enumerate(stems, 1) if one in own]
+    for place in places:
+        marked[place] = OWN if own[stems[place - 1]] else OWN_NOTE
+    found: dict[str, None] = {}
+    for place in places:
+        mark, before, after = marked[place], marked[place - 1], marked[place + 1]
+        found[f"{before} {mark}"] = None
+        found[f"{mark} {after}"] = None
+        found[f"{before} {mark} {after}"] = None
+        if place > 1:
+            found[f"{marked[place - 2]} {before} {mark}"] = None
+        if place + 2 < len(marked):
+            found[f"{mark} {after} {marked[place + 2]}"] = None
+    return list(found)
 
 
 def scale(runs: int) -> float:
@@ -116,10 +146,13 @@ class RunWeights:
             for run, said in weights.items()
         }
 
-    def scores(self, runs: Sequence[str]) -> tuple[Sequence[int], float]:
-        """Add up what runs say for each facet; return their scale, too: it falls with their number."""
-        total = sum(filter(None, map(self._side_by_side.get, runs)), _ZEROS)
-        return _LANES.unpack((total ^ _ZEROS).to_bytes(_LANES.size, "little")), scale(len(runs)) / 100
+    def total(self, runs: Sequence[str]) -> int:
+        """Add up what runs say for each facet, side by side."""
+        return sum(filter(None, map(self._side_by_side.get, runs)))
+
+    def by_facet(self, total: int) -> Sequence[int]:
+        """Return what was added up for each facet."""
+        return _LANES.unpack(((total + _ZEROS) ^ _ZEROS).to_bytes(_LANES.size, "little"))
 
 
 _BITS = 32
@@ -130,11 +163,26 @@ _LANES = Struct(f"<{len(FACETS)}i")
 
 
 def facet_scores(
-    index: Index, question: Question, known: Collection[str], weights: RunWeights
+    index: Index,
+    question: Question,
+    shared: Mapping[int, Mapping[str, bool]],
+    known: Collection[str],
+    weights: RunWeights,
 ) -> list[float]:
-    """Add up what a question's words say for each candidate, for a refusal and for asking back."""
-    said, share = weights.scores(word_runs(index, question, known))
+    """Add up what a question's words say for each candidate, for a refusal and for asking back.
+
+    For a candidate that has some of the words, the runs around those say more.
+    """
+    tokens = tokens_of(index, question, known)
+    runs = word_runs(tokens)
+    share = scale(len(runs)) / 100
+    total = weights.total(runs)
+    said = weights.by_facet(total)
     scores = [sum(facets(said)) * share for facets in _facets(index)]
+    for number, own in shared.items():
+        more = weights.total(own_runs(tokens, question.stems, own))
+        if more:
+            scores[number] = sum(_facets(index)[number](weights.by_facet(total + more))) * share
     return [*scores, said[REFUSE] * share, said[ASK_BACK] * share]
 
 

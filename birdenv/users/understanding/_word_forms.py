@@ -118,9 +118,21 @@ NAMING_STEMS = frozenset(
 )
 """Those of the words of any question that name something if the request has them."""
 
+FRAME_WORDS = _ASIDE | _FRAMING | _GENERIC
 ASIDE_STEMS = frozenset(map(stem, _ASIDE))
 FRAME_STEMS = frozenset(map(stem, _FRAMING))
-GENERIC_STEMS = ASIDE_STEMS | FRAME_STEMS | frozenset(map(stem, _GENERIC))
+GENERIC_STEMS = frozenset(map(stem, FRAME_WORDS))
+
+CLAUSE_WORDS = frozenset(
+    """aggregate alphabetical any appear arrange ascending blank break breakdown cap called
+    decimal descending details digits distinct duplicate dupes else empty first grouped grouping included
+    information last limited lines listed matches missing named none null one only ordered ordering
+    output repeated return returned rounded rounding rows sequence several shown sorted sorting stand stay
+    those top twice unique whole without""".split()
+)
+"""Words that a question about a kind of clause has in any task."""
+
+CLAUSE_STEMS = GENERIC_STEMS | frozenset(map(stem, CLAUSE_WORDS))
 
 
 def trigrams(word: str) -> frozenset[str]:

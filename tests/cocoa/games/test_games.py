@@ -11,8 +11,7 @@ import pytest
 from birdenv.cocoa.files import read_examples
 from birdenv.cocoa.games.bargain import margins
 from birdenv.cocoa.games.bargain._draw_scenarios import DISCOUNTS
-from birdenv.cocoa.games.deal_or_no_deal import DealRules, DealSettings
-from birdenv.cocoa.games.deal_or_no_deal._game import THINGS
+from birdenv.cocoa.games.deal_or_no_deal import THINGS, DealRules, DealSettings
 from birdenv.cocoa.games.mutual_friends import generate
 from birdenv.cocoa.games.mutual_friends._draw_scenarios import SCHEMA
 from birdenv.dialogue import Dialogue, DialogueOver, Move, make_game
@@ -51,10 +50,9 @@ def test_friends_are_found_when_the_last_selections_are_equal() -> None:
     assert dialogue.apply(0, Move("select", wrong)).metadata is None
     refused = dialogue.apply(1, Move("select", wrong))  # not one of its own
     assert refused.metadata is not None and refused.metadata["refused"] and refused not in dialogue.heard(0)
-    needs = (
-        f"select needs item: one of your {len(dialogue.view(1).choices)} choices, whole and as it is listed"
-    )
-    assert refused.metadata["reply"] == f"Not done: {needs}. Possible: message, select."
+    choices = f"one of your {len(dialogue.view(1).choices)} choices, complete and exactly as listed"
+    needs = f"select needs item: {choices}"
+    assert refused.metadata["reply"] == f"Not done: {needs}. Possible actions: message, select."
     dialogue.apply(1, Move("select", friend))
     assert dialogue.rewards == (0.0, 0.0) and dialogue.open == (0, 1)
     dialogue.apply(0, Move("select", friend))
@@ -104,9 +102,9 @@ def test_ends_of_a_bargain(moves: list[Move], status: str, reward: int) -> None:
 @pytest.mark.parametrize(
     ("before", "seat", "move", "said"),
     [
-        ([], 0, Move("accept"), "accept is not possible now. Possible: message, offer, quit."),
+        ([], 0, Move("accept"), "accept is not possible now. Possible actions: message, offer, quit."),
         ([], 1, Move("reject"), "reject is not possible now"),
-        ([OFFER], 1, OFFER, "offer is not possible now. Possible: accept, reject, quit."),
+        ([OFFER], 1, OFFER, "offer is not possible now. Possible actions: accept, reject, quit."),
         ([OFFER], 0, Move("accept"), "It is not your turn."),
         ([OFFER], 1, Move("message", "hm"), "message is not possible now"),
         ([], 0, Move("offer", {"price": -1}), "price: a number from 0 to 10,000,000; sides: text of at most"),
@@ -266,10 +264,10 @@ BUYER = """{"personal": {"Role": "buyer", "Target": 1},
         (
             "mutual-friends",
             '[{"uuid": "S", "kbs": [[], []], "attributes": []}]',
-            "a list has 1 to 20 friends",
+            "a list must have 1 to 20 friends",
         ),
         ("mutual-friends", '[{"uuid": "S", "kbs": [[{"Name": 3}], []]}]', "kbs.0.0.Name: .* valid string"),
-        ("mutual-friends", f'[{{"uuid": "S", "kbs": [[{{}}], [{{}}]], {NAMES}}}]', "text for Name"),
+        ("mutual-friends", f'[{{"uuid": "S", "kbs": [[{{}}], [{{}}]], {NAMES}}}]', "texts for Name"),
         (
             "bargain",
             '[{"uuid": "S", "kbs": [{}, {}]}]',

@@ -95,8 +95,8 @@ def test_a_set_that_is_not_whole_is_told(db: Command, databases: Path, tmp_path:
     expected.write_text('{"north": {"town": 3}, "south": {"town": 5}, "east": {"town": 1}}')
     loaded = db("load", "--from-sqlite", databases, "--expect", expected)
     assert loaded.code == 1
-    assert "database 'south' would not be whole, so it is not loaded" in loaded.err
-    assert "database 'east' is expected and not there" in loaded.out
+    assert "database 'south' would be incomplete, so it is not loaded" in loaded.err
+    assert "database 'east' is expected but not loaded" in loaded.out
     lite = db("verify", "--expect", "lite")
     assert lite.code == 1
     assert "of 18 databases, " in lite.out
@@ -109,12 +109,12 @@ def test_a_set_that_is_not_whole_is_told(db: Command, databases: Path, tmp_path:
         (["load", "--from-sqlite", "no/such/folder"], "no directory of databases at"),
         (
             ["load", "{}", "--from-sqlite", "--database", "mars"],
-            "--database 'mars' is not loaded; loaded are: north",
+            "--database 'mars' is not available; available: north",
         ),
         (["load", "{}"], "holds no dump: expected folders named <db>_template"),
         (["verify", "--expect", "{}/none.json"], "none.json: no such file"),
         (["verify", "--expect", "{}/wrong.json"], "table 'town': expected a number of rows, found 'many'"),
-        (["status", "--dsn", "mysql://nonsense"], "not a connection string of PostgreSQL"),
+        (["status", "--dsn", "mysql://nonsense"], "not a PostgreSQL connection string"),
     ],
 )
 def test_what_cannot_be_used_is_said_in_one_line(
@@ -149,5 +149,5 @@ def test_start_and_stop(db: Command, cache: Path) -> None:
 
 def test_another_server_is_not_started_or_stopped(db: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BIRDENV_DSN", start_postgres().reader)
-    assert "not birdenv's to start and stop" in db("stop").err
+    assert "which birdenv does not start or stop" in db("stop").err
     assert "own server" not in db("status").out

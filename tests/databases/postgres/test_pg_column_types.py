@@ -95,7 +95,7 @@ def test_only_some_databases_were_exported_from_postgresql() -> None:
         ("INTEGER", [1], ""),
         ("real(5,2)", [7.125], "declared real(5,2), is numeric: 7.125 does not fit numeric(5,2)"),
         ("DATE", ["2024-01-01", "never"], "declared DATE, is text: 'never' does not fit date"),
-        ("", [1], "declared (no type), is bigint by its values"),
+        ("", [1], "declared (no type), is bigint because of its values"),
     ],
 )
 def test_what_is_not_as_declared_is_said(declared: str, values: list[Any], note: str) -> None:

@@ -98,7 +98,7 @@ def test_a_partial_database_is_refused_by_name(server: PostgresServer, tmp_path:
     with server.connect(database_name("folder_partial"), ADMIN) as connection:
         connection.execute("DELETE FROM plant WHERE id = 2")
     source = PostgresFolderSource(server, tmp_path)
-    told = "'folder_partial' is not whole .*: table 'plant' has 1 rows, expected 2; load it again"
+    told = "'folder_partial' is incomplete .*: table 'plant' has 1 rows, expected 2; load it again"
     for _ in range(2):
         with pytest.raises(InputError, match=told):
             source.check("folder_partial")
@@ -109,7 +109,7 @@ def test_an_empty_database_is_refused_by_name(server: PostgresServer, tmp_path: 
     connection = sqlite3.connect(tmp_path / "folder_empty" / "folder_empty.sqlite")
     connection.executescript("CREATE TABLE plant (id integer)")
     connection.close()
-    with pytest.raises(InputError, match=r"'folder_empty' would not be whole.*none of its 1 tables"):
+    with pytest.raises(InputError, match=r"'folder_empty' would be incomplete.*none of its 1 tables"):
         PostgresFolderSource(server, tmp_path).check("folder_empty")
 
 
@@ -128,7 +128,7 @@ def test_the_authors_folders_play_as_they_are(server: PostgresServer, tmp_path: 
     dump(tmp_path / place[3:], name)
     source = PostgresFolderSource(server, benchmark)
     assert names_of(source, name) == ["ivy"]
-    with pytest.raises(InputError, match=r"holds no SQLite database, but .*say --dialect postgres"):
+    with pytest.raises(InputError, match=r"holds no SQLite database, but .*use --dialect postgres"):
         open_source(benchmark)
 
 

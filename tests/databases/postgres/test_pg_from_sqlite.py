@@ -1,4 +1,4 @@
-"""SQLite databases carried over: types, values, keys, counts, and a word about what is not carried."""
+"""SQLite databases converted: types, values, keys, counts, and notes about what is left out."""
 
 from __future__ import annotations
 
@@ -76,8 +76,8 @@ def test_text_that_postgresql_cannot_hold_is_mended_and_reported(
     loaded = convert(script)
     assert ask("SELECT x FROM t") == [("a\ufffd",), ("b\ufffdc",)]
     assert loaded.notes == [
-        "t: 1 texts hold null characters, which are U+FFFD now",
-        "1 texts are not UTF-8; their bad bytes are U+FFFD now",
+        "t: 1 texts hold null characters, which are now U+FFFD",
+        "1 texts are not UTF-8; their bad bytes are now U+FFFD",
     ]
 
 
@@ -129,14 +129,14 @@ def test_what_cannot_be_carried_is_reported_and_the_rest_is_there(
     assert loaded.tables == {"a": 1, "b": 1}
     notes = "\n".join(loaded.notes)
     for said in (
-        "trigger loud is not carried",
-        "virtual table words is not carried",
-        "a: CHECK constraints are not carried",
-        "a: COLLATE is not carried",
-        "index part is on an expression or a part of a",
-        "foreign key of a on up is not carried: there is no unique constraint",
-        "foreign key of b on id is not carried: insert or update on table",
-        "view odd is not carried: function strftime",
+        "trigger loud is left out",
+        "virtual table words is left out",
+        "a: CHECK constraints are left out",
+        "a: COLLATE is left out",
+        "index part on a is partial or on an expression",
+        "foreign key of a on up is left out: there is no unique constraint",
+        "foreign key of b on id is left out: insert or update on table",
+        "view odd is left out: function strftime",
     ):
         assert said in notes
     assert len(loaded.notes) == 8
@@ -240,8 +240,8 @@ def test_a_table_with_the_name_of_a_catalog(convert: Convert, ask: Callable[[str
     )
     assert loaded.tables == {"pg_attribute": 1, "pg_class": 2}
     assert loaded.notes == [
-        "table pg_class has the name of one of PostgreSQL's own: SQL has to say public.pg_class",
-        "table pg_attribute has the name of one of PostgreSQL's own: SQL has to say public.pg_attribute",
+        "table pg_class has the name of a system table of PostgreSQL: use public.pg_class in SQL",
+        "table pg_attribute has the name of a system table of PostgreSQL: use public.pg_attribute in SQL",
     ]
     assert ask("SELECT name FROM public.pg_class ORDER BY id") == [("a",), ("b",)]
     assert ask("SELECT n FROM public.pg_views") == [(2,)]

@@ -85,7 +85,7 @@ def test_status_shows_and_clean_removes(
     assert leftovers(own) == remove_leftovers(own) == []
     assert "There was nothing to remove." in db("clean")
     assert list(templates(own)) == ["shop"]
-    assert "Beside the loaded databases" not in db("status")
+    assert "In addition to the loaded databases" not in db("status")
 
 
 @pytest.mark.slow

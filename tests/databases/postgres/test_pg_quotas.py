@@ -280,6 +280,7 @@ def test_a_session_without_memory_is_told(database: PostgresDatabase, sql: str) 
     assert most_memory(process) < 2048 * MIB
 
 
+@pytest.mark.slow
 def test_a_value_as_large_as_limits_allow_has_room(database: PostgresDatabase) -> None:
     result = database.execute("SELECT repeat(repeat('x', 1000000), 250)")
     assert isinstance(result, QueryResult) and len(result.rows[0][0]) == 250_000_000

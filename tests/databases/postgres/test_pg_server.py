@@ -393,7 +393,7 @@ def test_a_disk_too_small_for_the_server_is_told(cache: Path, as_root: None) -> 
     if mounted.returncode:
         pytest.skip(f"no tmpfs can be mounted here: {mounted.stderr.decode()}")
     try:
-        with pytest.raises(InputError, match=r"the server's files cannot be made: .*No space left"):
+        with pytest.raises(InputError, match=r"the server's files cannot be created: .*No space left"):
             find_server()
     finally:
         subprocess.run(["umount", "-l", cache], check=True)

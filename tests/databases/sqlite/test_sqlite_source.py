@@ -172,7 +172,7 @@ def test_a_file_that_goes_on_being_written_to_is_an_error(
 
     writer.execute("INSERT INTO orders (customer) VALUES (1)")
     monkeypatch.setattr(shutil, "copyfile", copy_while_writing)
-    with pytest.raises(InputError, match="is being written to: close the program that does, or make a copy"):
+    with pytest.raises(InputError, match="is being written to: close the program that does so"):
         SqliteSource(source.root).open("shop")
     monkeypatch.undo()
     assert rows(source, "shop", "SELECT count(*) FROM customers") == [(3,)]

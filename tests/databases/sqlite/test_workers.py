@@ -377,6 +377,7 @@ def test_endless_statements_in_64_environments_are_ended(source: SqliteSource, h
     assert not any(map(_is_running, busy))
 
 
+@pytest.mark.slow
 def test_a_thousand_databases_are_dropped_without_close(source: SqliteSource) -> None:
     before = {process.pid for process in list(pool.workers._all) if process.is_alive}
     for number in range(1_000):

@@ -92,7 +92,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         read_pairs(tmp_path)
     (tmp_path / "gold.txt").write_text("SELECT 1\n")
     assert not holds_pairs(tmp_path)
-    with pytest.raises(InputError, match=r"holds no preds\.txt; is the run still going on"):
+    with pytest.raises(InputError, match=r"contains no preds\.txt; is the run still in progress"):
         read_pairs(tmp_path)
 
 
@@ -176,7 +176,7 @@ def test_files_that_disagree_name_the_first_difference(tmp_path: Path, file: str
     by_line = read_pairs(tmp_path, source="lines")
     assert (by_line[1].pred if file == "preds.txt" else by_line[1].gold) == "SELECT 9"
     (tmp_path / file).write_text("SELECT 0\n")
-    with pytest.raises(InputError, match="pair 1 is in one of them only"):
+    with pytest.raises(InputError, match="only one of them has pair 1"):
         read_pairs(tmp_path)
 
 

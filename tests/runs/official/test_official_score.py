@@ -156,7 +156,7 @@ def test_the_calls_of_the_user(tmp_path: Path) -> None:
     made = score_official(tmp_path).to_json()
     assert made["answers"] == {"labelled": 1, "unlabelled": 1, "unanswerable": 1}
     write(tmp_path, "user_1_interaction.jsonl", [{"instance_id": "db_1", "prediction_turn_1": "What?"}])
-    assert "1 answer(s) to questions are none of the three calls" in " ".join(notes(tmp_path))
+    assert "1 answer(s) to questions are not one of the three calls" in " ".join(notes(tmp_path))
 
 
 @pytest.mark.parametrize(
@@ -219,7 +219,7 @@ def test_stages_that_are_missing_are_noted(tmp_path: Path) -> None:
     stage(tmp_path, 0, [row("db_1", True), row("db_2", False)])
     assert official(tmp_path)["normalized_reward"] == 0.35
     told = " ".join(notes(tmp_path))
-    assert all(f"sql_results{name}_output_with_status.jsonl is not there" in told for name in STAGES[1:])
+    assert all(f"sql_results{name}_output_with_status.jsonl is missing" in told for name in STAGES[1:])
 
 
 def test_tasks_without_a_verdict_count_as_failed(tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_tasks_without_a_verdict_count_as_failed(tmp_path: Path) -> None:
     found = official(tmp_path)
     assert (found["tasks"], found["valid"], found["a"]) == (3, 1, 1)
     told = notes(tmp_path)
-    assert any("the last line is torn" in note for note in told)
+    assert any("the last line is incomplete" in note for note in told)
     assert any("no verdict in" in note and "db_2, db_3" in note for note in told)
 
 
@@ -284,7 +284,7 @@ def test_what_is_no_results_folder(tmp_path: Path) -> None:
         score_official(tmp_path)
     stage(tmp_path, 0, [row("db_1", True)])
     adk(tmp_path, [])
-    with pytest.raises(InputError, match="name the latter"):
+    with pytest.raises(InputError, match="give that file"):
         score_official(tmp_path)
 
 
@@ -362,5 +362,5 @@ def test_a_damaged_file_of_the_service(tmp_path: Path, text: str, message: str) 
 def test_several_files_of_the_service(tmp_path: Path) -> None:
     adk(tmp_path, [served("db_1", True, True, 1.0)])
     adk(tmp_path, [served("db_1", True, True, 1.0)], mode="a-interact")
-    with pytest.raises(InputError, match=r"eval_a-interact.json and eval_c-interact.json; name one"):
+    with pytest.raises(InputError, match=r"eval_a-interact.json and eval_c-interact.json; give one"):
         score_official(tmp_path)

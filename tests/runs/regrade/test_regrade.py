@@ -195,7 +195,7 @@ def test_a_task_that_is_gone_is_left_out_and_told(tmp_path: Path) -> None:
     file.write_text(file.read_text().splitlines()[0] + "\n")
     found = again(directory, allow_changed=True)
     assert (found.left_out, found.figures[AS_PLAYED].tasks) == (("wrong",), 1)
-    assert "left out: wrong" in regrade_text(found)
+    assert "no longer in the task file: wrong" in regrade_text(found)
 
 
 def test_a_record_that_does_not_fit_is_named(tmp_path: Path) -> None:

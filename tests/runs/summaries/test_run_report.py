@@ -211,7 +211,7 @@ def damaged(**fields: Any) -> dict[str, Any]:
         (damaged(ex=float("nan")), {}, "not between 0 and 1"),
         (damaged(db_id=5), {}, "must be text"),
         ({"instance_id": "a", "status": "completed"}, {}, "`difficulty` is missing"),
-        (bird_record("a", True, repeat="1"), {}, "`repeat` must be a number"),
+        (bird_record("a", True, repeat="1"), {}, "`repeat` must be a whole number"),
         (bird_record("a", True, repeat=3), {}, "config.json does not name: a"),
         (bird_record("a", True), {"tasks": ["b"]}, "config.json does not name: a"),
         (bird_record("a", True), {"tasks": "a"}, "`tasks` must be a list"),

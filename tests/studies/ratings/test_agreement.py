@@ -61,12 +61,12 @@ def test_kappa_is_the_textbooks() -> None:
 @pytest.mark.parametrize(
     ("rows", "alpha", "kappa"),
     [
-        (["1234"], "one rater only", "one rater only"),
+        (["1234"], "only one rater", "only one rater"),
         (["12..", "..34"], "no two of the 2 raters", "no two of the 2 raters"),
-        (["1", "2", "1"], "one dialogue only", "one dialogue only"),
-        (["12", "2."], "one dialogue only", "one dialogue only"),
+        (["1", "2", "1"], "only one dialogue", "only one dialogue"),
+        (["12", "2."], "only one dialogue", "only one dialogue"),
         (["3333", "3333"], "are equal", "are equal"),
-        (["123", "12."], "", "equally many ratings of each dialogue, not 1 to 2"),
+        (["123", "12."], "", "the same number of ratings for each dialogue, not 1 to 2"),
     ],
 )
 def test_undefined_agreement_is_said_in_words(rows: Sequence[str], alpha: str, kappa: str) -> None:
@@ -103,7 +103,7 @@ def test_free_words_are_on_no_scale() -> None:
         each._replace(value=f"It was {each.value}, and I would talk to it again.")
         for each in ratings_of(["12", "21"])
     ]
-    assert krippendorff_alpha(said).why == fleiss_kappa(said).why == "answers in free words are on no scale"
+    assert krippendorff_alpha(said).why == fleiss_kappa(said).why == "answers in free text have no categories"
 
 
 def test_without_its_package_alpha_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -118,7 +118,7 @@ def test_a_player_that_always_wins_has_a_rank_and_no_strength() -> None:
     [
         ("", "no comparisons"),
         ("a=b b=c", "every comparison is a tie"),
-        ("a>b b>c a>c", "wins go one way only"),
+        ("a>b b>c a>c", "wins go only one way"),
         ("a>a", "no comparisons of two players"),
     ],
 )
@@ -153,7 +153,7 @@ def test_raters_who_all_chose_alike_give_no_interval() -> None:
 
 def test_players_that_nothing_connects_have_no_common_rank() -> None:
     found = {each.player: each for each in rank_players(choices_of("a>b b>a a>b x>y y>x")).standings}
-    assert found["a"].rank.value is None and found["a"].rank.why == "nothing connects it with x, y"
+    assert found["a"].rank.value is None and found["a"].rank.why == "no comparisons connect it with x, y"
     assert found["a"].strength.value is not None and found["x"].strength.value is None
 
 

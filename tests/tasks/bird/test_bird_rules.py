@@ -73,7 +73,7 @@ def test_the_last_action_truncates(source: SqliteSource) -> None:
     assert game.truncated
     assert not game.terminated
     assert game.status == "task limit reached"
-    last = "That was the last action; nothing was submitted."
+    last = "That was your last action, and nothing was submitted."
     assert game.view(SYSTEM).message.endswith(last)
     assert game.events[-1].metadata["reply"] == game.view(SYSTEM).message
     assert last not in game.events[0].metadata["reply"]

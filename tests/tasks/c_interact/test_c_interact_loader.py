@@ -63,7 +63,7 @@ def kb(*entries: Any) -> str:
     ("text", "says"),
     [
         ("", "is empty: expected a JSON list of knowledge entries"),
-        ("[]", "holds no knowledge entries"),
+        ("[]", "contains no knowledge entries"),
         (kb('{"id": 1e400, "knowledge": "a"}'), "entry 1: the field `id` must be a whole number"),
         (kb(KNOWLEDGE[0], KNOWLEDGE[1] | {"id": 1.7}), "entry 2: the field `id` must be a whole number"),
         (kb(KNOWLEDGE[0] | {"id": True}), "`id` must be a whole number"),
@@ -78,11 +78,11 @@ def kb(*entries: Any) -> str:
         (kb(KNOWLEDGE[0], "[" * 100_000), "line 2: the JSON is nested too deeply"),
         (
             kb(KNOWLEDGE[0], '{"id": ' + "1" * 5000 + "}"),
-            "line 2: the JSON holds a number of too many digits",
+            "line 2: the JSON contains a number with too many digits",
         ),
         (
             kb(KNOWLEDGE[0] | {"knowledge": "\ud800"}),
-            "record 1: the field 'knowledge' holds half a character",
+            "record 1: the field 'knowledge' contains half a character",
         ),
     ],
 )

@@ -115,13 +115,15 @@ def test_no_question_is_possible_after_the_first_submission(tmp_path: Path) -> N
     assert (episode.system_view().turns_left, ask(episode) != "") == (5, True)
     submit(episode, WRONG)
     assert (episode.system_view().legal, episode.system_view().turns_left) == (("submit_sql",), 0)
-    not_now = "clarify is not possible now; possible: submit_sql."
-    for _ in range(2):
-        free = "That is free twice in a phase; the next one uses up the attempt."
+    not_now = "clarify is not possible now. Possible actions: submit_sql."
+    for free in (
+        "That was free; 1 more such action will be free in this phase.",
+        "That was free, but the next such action in this phase uses up your attempt.",
+    ):
         assert ask(episode) == f"{not_now} {free}"
         assert not episode.terminated
     last = ask(episode)
-    assert last.startswith(f"{not_now} It was free twice in this phase; this one uses up the attempt")
+    assert last.startswith(f"{not_now} Such actions were free twice in this phase; this one uses up")
     assert "budget" not in last
     assert episode.terminated
 
@@ -138,7 +140,7 @@ def test_refused_moves_are_free_twice_in_each_phase(tmp_path: Path) -> None:
 
 
 def test_what_uses_up_an_attempt_is_said_at_the_beginning(tmp_path: Path) -> None:
-    words = "free\ntwice in a phase; the next one uses up the attempt."
+    words = "free twice in each phase; the next one uses up the attempt."
     assert words in start(tmp_path / "strict", QUERY).system_view().instruction
     assert words not in start(tmp_path / "shell", QUERY, "shell").system_view().instruction
 

@@ -49,8 +49,8 @@ def test_only_what_is_told_is_paid_and_only_once() -> None:
 
 def test_the_seats_are_told_the_prices() -> None:
     arena = make_game("c-interact", reward_scheme="user_cost", **PRICES)
-    assert "Each question takes 0.05 from your reward." in arena.instruction(TASK)
-    assert "takes 0.1 from it" in arena.instruction(TASK, "user")
+    assert "Each question reduces your reward by 0.05." in arena.instruction(TASK)
+    assert "reduces your reward by 0.1" in arena.instruction(TASK, "user")
     plain = make_game("c-interact")
     assert "reward" not in plain.instruction(TASK, "user")
 

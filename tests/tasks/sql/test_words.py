@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from birdenv.dialogue.games import find_game
 from birdenv.tasks.sql._words import ASKING_WORDS, counted, knowledge_panel, tables_panel
 
 SCHEMA = """\
@@ -50,7 +51,14 @@ def test_people_read_no_names_of_tools() -> None:
         "Your SQL is correct. Follow-up request: Now by year. No further questions are possible: answer with "
     )
     assert ASKING_WORDS.reply(f"{said}submit_sql.").endswith("Now by year. You can ask no more questions.")
-    assert ASKING_WORDS.reply("It is wrong. You have one more attempt: submit_sql.").endswith("more attempt.")
+    for between in (" ", "\n"):
+        reply = ASKING_WORDS.reply(f"It is wrong.{between}You have one more attempt: submit_sql.")
+        assert reply == f"It is wrong.{between}You have one more attempt."
+    budget_words = find_game("a-interact").seats[0].words
+    refused = budget_words.reply(
+        "execute_sql costs 1, more than you have left. Only submit_sql is possible now."
+    )
+    assert refused == "“Run” costs 1, more than you have left. Now you can only submit."
     assert [counted(number, "question") for number in (0, 1, 2)] == [
         "no questions",
         "1 question",

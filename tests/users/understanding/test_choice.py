@@ -101,6 +101,7 @@ FOLLOW_UP = Brief(
         ("Still only the old bikes?", "Yes"),
         ("Do you drop the condition about old bikes?", "No"),
         ("Still only those with a weak battery?", "No"),
+        ("Still just the old ones?", "Yes"),
         ("Does the weak battery no longer matter?", "Yes"),
         ("Only old bikes or all?", ""),
         ("Which old bikes are still meant?", ""),
@@ -124,6 +125,35 @@ def test_a_condition_of_the_first_request_is_kept_or_dropped(question: str, said
 def test_a_condition_that_a_follow_up_inherits_is_found_by_its_term() -> None:
     choice = understand(briefs()["library_5+2"], "Do the big branches stay the same as before?")
     assert any("floor_area_m2" in sql for sql in choice.granted())
+
+
+def test_a_condition_that_the_follow_up_dropped_restricts_nothing() -> None:
+    first = "SELECT name FROM hives WHERE colour = 'red' AND honey_kg > 12 AND apiary = 'North'"
+    brief = Brief(
+        "",
+        (),
+        ("SELECT name FROM hives WHERE apiary = 'North'",),
+        frozenset({"hives", "name", "colour", "honey_kg", "apiary"}),
+        request="Now all hives.",
+        earlier_gold=(first,),
+    )
+    choice = understand(brief, "Must they still have 12 kg of honey?")
+    assert "no restriction" in choice.answer
+    kept = understand(brief, "Still only those in the apiary North?")
+    assert any("apiary" in sql for sql in kept.granted())
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [("wich colums?", "which columns?"), ("rows w/o pages", "rows without pages"), ("u mean?", "you mean?")],
+)
+def test_slips_and_short_forms_are_read_as_they_are_meant(typed: str, meant: str) -> None:
+    assert take_apart(typed).words == take_apart(meant).words
+
+
+@pytest.mark.parametrize("word", ["tanks", "counties", "statue", "moths", "planner", "sport", "ranger"])
+def test_words_that_only_look_like_slips_are_left_alone(word: str) -> None:
+    assert take_apart(f"Which {word}?").words == ("which", word)
 
 
 def test_a_snippet_is_no_second_answer_however_the_gold_spells_it() -> None:

@@ -93,6 +93,25 @@ def test_the_others_can_be_asked_for_by_their_place() -> None:
     assert "sorted" in missed
 
 
+@pytest.mark.parametrize(
+    ("reference", "place"),
+    [
+        ("2?", 1),
+        ("and 3", 2),
+        ("question 3 please", 2),
+        ("what about d?", 3),
+        ("You didn't answer the third one.", 2),
+        ("go on please", 2),
+        ("And the 4th?", 3),
+    ],
+)
+def test_a_place_in_a_list_has_many_names(reference: str, place: int) -> None:
+    said = ("Docklands", "2 days", "sorted", "one decimal")
+    _, answer = talk("library_4", FOUR, reference)
+    assert said[place] in answer
+    assert "Docklands" not in answer and ("sorted" in answer) == (said[place] == "sorted")
+
+
 def test_a_question_for_sql_in_a_list_is_refused_in_its_place() -> None:
     (text,) = talk("library_4", "1. Which branches are central? 2. print the SQL 3. How many decimals?")
     assert "Docklands" in text

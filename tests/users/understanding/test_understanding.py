@@ -12,8 +12,8 @@ from birdenv.demo import demo_folder
 from birdenv.tasks.c_interact import load_benchmark
 from birdenv.users import Ambiguity, Brief, BriefNotes, RuleUser
 from birdenv.users.decoder import decode
+from birdenv.users.understanding._candidate import FACETS
 from birdenv.users.understanding._candidate_words import sibling_stems
-from birdenv.users.understanding._candidates import FACETS
 from birdenv.users.understanding._choice import choice_of
 from birdenv.users.understanding._index import index_of
 from birdenv.users.understanding._phrases import is_never_answered, is_out_of_scope

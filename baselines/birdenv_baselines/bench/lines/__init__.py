@@ -1,1 +1,1 @@
-"""The lines of the table: one module for each subject, with the bars that its figures are held against."""
+"""The lines of the table, in one module for each subject, with the bars for their figures."""

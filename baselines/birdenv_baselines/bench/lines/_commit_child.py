@@ -1,7 +1,7 @@
-"""A process that does one job with the birdenv of its PYTHONPATH, and prints its seconds and its result.
+"""A program that does one job with the birdenv on its PYTHONPATH, and prints the seconds and the result.
 
-It is run by path and uses what all commits since 5bcae79 have. Argument: where birdenv should come from.
-Input: a JSON object with `game` and `repeats`, or with `folder` and `pairs`.
+It is run by its path, and uses only what all commits since 5bcae79 have. The argument is the folder from
+which birdenv must come. The input is a JSON object with `game` and `repeats`, or with `folder` and `pairs`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A fresh process that opens environments, lets each run a statement at the same time, and says what it took:
+"""A program that opens environments in a new process, runs a statement in all of them, and prints the cost:
 
 python -m birdenv_baselines.bench.lines._open_episodes FOLDER SCRATCH DB_ID SQL NUMBER
 """
@@ -21,7 +21,7 @@ __all__: list[str] = []
 
 
 def main(folder: Path, scratch: Path, db_id: str, sql: str, number: int) -> None:
-    """Print the seconds to the first rows, how many workers there are, and the memory before and after."""
+    """Print the seconds to the first rows, the number of workers, and the memory before and after."""
     began = perf_counter()
     with SqliteSource(folder).open(db_id) as database:
         database.execute(sql)

@@ -1,8 +1,7 @@
-"""Batches of candidate episodes against Gymnasium's ways of stepping single ones, and training on them.
+"""Compare batches of candidate episodes with Gymnasium's ways of stepping single ones, and train on them.
 
-Lines against `SyncVectorEnv` count processor time, all of it in this process; those against `AsyncVectorEnv`
-and against dialogues, which have processes of their own, and those of training count time by the clock on the
-wall.
+Lines against `SyncVectorEnv` measure processor time, because all work is done in this process. The other
+lines measure elapsed time, because `AsyncVectorEnv` and dialogues use other processes.
 """
 
 from __future__ import annotations
@@ -80,7 +79,7 @@ def _rate(setting: Setting) -> Figure:
 
 
 def _compiled(setting: Setting) -> Figure:
-    _batch(1).close()  # compiles
+    _batch(1).close()  # compile the tables
     one = SyncVectorEnv([_single], autoreset_mode=AutoresetMode.SAME_STEP)
     spoken = SyncVectorEnv([partial(_single, render_mode="ansi")], autoreset_mode=AutoresetMode.SAME_STEP)
     with closing(one), closing(spoken):
@@ -102,7 +101,7 @@ def _threads(setting: Setting) -> Figure:
 
 @contextmanager
 def _learners(setting: Setting) -> Iterator[tuple[Callable[..., Contender], int]]:
-    """Give a maker of trainings on n episodes at once, and their steps; then set torch's threads back."""
+    """Yield a maker of trainings on n episodes at once, and their steps; then reset torch's threads."""
     try:
         import torch
         from sb3_contrib import MaskablePPO
@@ -126,7 +125,7 @@ def _learners(setting: Setting) -> Iterator[tuple[Callable[..., Contender], int]
 
 
 def _player(env: Any, n: int) -> Contender:
-    """Return plays random actions, also forbidden ones, which end episodes sooner than others."""
+    """Return a contender that takes random actions, including illegal ones, which end episodes early."""
     rng = np.random.default_rng(0)
     env.reset(seed=0)
     actions: list[Any] = []

@@ -1,7 +1,7 @@
-"""Runs with own agents and scoring, against those of another commit, round by round.
+"""Compare runs with built-in agents and scoring with those of another commit, round by round.
 
-The commit is unpacked into a temporary folder. Every round is a fresh process for each side, under this
-interpreter; only PYTHONPATH differs, and both sides have their defaults. Imports are not counted.
+The commit is unpacked into a temporary folder. In every round, each side runs in a new process of this
+interpreter with its defaults; only PYTHONPATH differs. Imports are not timed.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ __all__ = ["lines"]
 
 _REPEATS: Final = 10  # 380 episodes of c-Interact, 420 of BIRD
 _SOME: Final = 40
-_NOISE: Final = 1.03  # "no slower", as far as rounds of two seconds can tell
+_NOISE: Final = 1.03  # the precision of "no slower" with rounds of two seconds
 
 
 def lines(quick: bool) -> list[Line]:
@@ -51,7 +51,7 @@ def _scores(setting: Setting) -> Figure:
 
 
 def _compare(job: dict[str, Any], setting: Setting) -> Figure:
-    """Return raises `RuntimeError` if the two sides come to different results."""
+    """Return the ratio of the times. Raise `RuntimeError` if the two sides have different results."""
     here = Path(birdenv.__file__).resolve().parents[1]
     times: list[list[float]] = [[], []]
     with _unpacked(here, setting.commit) as there:

@@ -1,4 +1,4 @@
-"""What an episode costs by part: its environment, the process of the run, its bytes; and many with a model.
+"""Measure the cost of an episode by part: environment, process of the run, and bytes; and many with a model.
 
 The cost of a model's client is a line of `models`.
 """
@@ -58,7 +58,7 @@ def _driver(setting: Setting, engine: str) -> Figure:
     workers = os.cpu_count() or 1
     spent: list[float] = []
 
-    def note(record: object) -> None:  # the workers' start is not an episode's
+    def note(record: object) -> None:  # leaves out the start of the workers
         spent.append(process_time())
 
     count = len(_played(setting, engine, 4 * workers, note).records)

@@ -1,4 +1,4 @@
-"""Whole episodes: BIRD's against a copy of the file for each task, and those of the interactive games."""
+"""Measure whole episodes: those of BIRD against a copy of the file for each task, and interactive ones."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _REPEATS: Final = 5
 def lines(quick: bool) -> list[Line]:
     """Return the lines; with `quick`, on the smallest database only.
 
-    The bar is for all three sizes in equal parts. Their mean, 107 MB, is below that of mini-dev's tasks (some
-    150 MB). A small file is copied quickly, so there the five exchanges with a worker decide.
+    The bar applies to all three sizes in equal parts. Their mean, 107 MB, is below that of mini-dev's tasks
+    (about 150 MB). A small file is copied quickly, so its figure depends on the five exchanges with a worker.
     """
     smallest, small, large = SIZES[:3]
     groups = [(smallest,)] if quick else [(smallest,), (small,), (smallest, small, large)]
@@ -55,7 +55,7 @@ def lines(quick: bool) -> list[Line]:
 
 
 def _bird(sizes: tuple[Size, ...], setting: Setting) -> Figure:
-    """Return raises `RuntimeError` if a verdict is not the official one."""
+    """Return the ratio of the times. Raise `RuntimeError` if a verdict differs from the official one."""
     files = {size.db_id: setting.file(size) for size in sizes}
     tasks = [task for size in sizes for task in quick_tasks(size)]
     numbers = count()

@@ -1,6 +1,6 @@
-"""Many episodes with a language model at once, against what the model alone takes.
+"""Compare many simultaneous episodes with a language model with the time of the model alone.
 
-The model is the scripted server, in a process of its own, which waits before every answer.
+The model is the scripted server in its own process, which waits before every answer.
 """
 
 from __future__ import annotations
@@ -58,14 +58,14 @@ def _at_once(setting: Setting) -> Figure:
 
 
 def readers() -> tuple[str, ...]:
-    """Return tasks that only read: the test cases of the others are Python."""
+    """Return tasks that only read, because the test cases of other tasks are Python."""
     with make_game("c-interact") as arena:
         return tuple([name for name in arena.ids if "_M_" not in name][:_TASKS])
 
 
 @contextmanager
 def scripted_model(scratch: Path) -> Iterator[str]:
-    """Yield the URL of a model that asks three times, and submits what is wrong twice."""
+    """Yield the URL of a model that asks three times, and then submits wrong SQL twice."""
     questions = [f"What do you mean by 'roomy', part {n}?" for n in range(_TURNS - 2)]
     calls = [Call(name="clarify", arguments={"question": each}) for each in questions]
     calls += [Call(name="submit_sql", arguments={"sql": "SELECT 1"})] * 2

@@ -1,8 +1,8 @@
-"""Episodes on PostgreSQL against the way in which BIRD-Interact resets a database before each task.
+"""Compare episodes on PostgreSQL with the way in which BIRD-Interact resets a database before each task.
 
-That way runs psql, which ends everybody's sessions, dropdb and createdb, each a process of its own, and makes
-a new connection. The server is the benchmark's own, with its files in the benchmark's folder: no other is
-touched.
+BIRD-Interact runs psql to end all sessions, then dropdb and createdb, each in its own process, and makes a
+new connection. The server belongs to the benchmark and keeps its files in the benchmark's folder; no other
+server is used.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _WRITING: Final = (
     "SELECT * FROM found",
 )
 _CLONES: Final = 2
-_EPISODES: Final = 4  # that write, one after the other, in a turn: twice as many as there are clones
+_EPISODES: Final = 4  # sequential writing episodes in a turn: twice as many as there are clones
 _MOST_SECONDS: Final = 60.0
 _READY: Final = """
 SELECT count(DISTINCT d.datname), count(a.pid)
 FROM pg_database AS d LEFT JOIN pg_stat_activity AS a ON a.datname = d.datname
 WHERE starts_with(d.datname, 'birdenv-episode-')
 """
-"""Databases of writing episodes, and the sessions in them: a clone that is ready has one."""
+"""Counts databases of writing episodes and the sessions in them; a clone that is ready has one session."""
 
 
 def lines(quick: bool) -> list[Line]:
@@ -78,21 +78,21 @@ def lines(quick: bool) -> list[Line]:
 def _read(size: Size, setting: Setting) -> Figure:
     with _both(size, setting) as (_, source, peer):
         ours = partial(_episode, source, size.db_id, _READING)
-        # Dropping a database makes every session of the server open its files again: the others' doing, which
-        # an episode that is not timed takes upon itself.
+        # Dropping a database makes every session of the server reopen its files. The untimed episode before
+        # each run takes this cost, which is caused by the other contender.
         contenders = [Contender(ours, before=ours), Contender(partial(peer.episode, _READING))]
         return times_as_fast(*in_rounds(contenders, setting.rounds))
 
 
 def _write(size: Size, setting: Setting) -> Figure:
     with _both(size, setting) as (server, source, peer), server.connect() as watching:
-        _episode(source, size.db_id, _WRITING)  # from now on clones are made ahead
+        _episode(source, size.db_id, _WRITING)  # from now on, clones are made in advance
         ready = partial(_wait_for_clones, watching)
 
         def ours() -> None:
             for _ in range(_EPISODES):
                 _episode(source, size.db_id, _WRITING)
-            ready()  # which counts: it is as it was before
+            ready()  # timed, because it restores the state before
 
         def theirs() -> None:
             for _ in range(_EPISODES):
@@ -122,7 +122,7 @@ def _wait_for_clones(connection: psycopg.Connection[Any]) -> None:
 
 @dataclass(frozen=True, slots=True)
 class _Peer:
-    """The other way: one working database, made from a template by the server's own programs."""
+    """The other contender: one working database, created from a template by the server's own programs."""
 
     conninfo: str
     commands: tuple[tuple[str, ...], ...]
@@ -143,7 +143,7 @@ class _Peer:
 
 @contextmanager
 def _both(size: Size, setting: Setting) -> Iterator[tuple[PostgresServer, PostgresSource, _Peer]]:
-    """Yield a server with that database, a source of it, and the other way; `Skip` if there is no server."""
+    """Yield a server with a database, its source, and the other contender. Raise `Skip` without a server."""
     try:
         import psycopg  # noqa: F401
     except ImportError:
@@ -183,7 +183,7 @@ def _peer(server: PostgresServer, template: str, name: str) -> _Peer:
         if not os.access(folder / program, os.X_OK):
             raise Skip(f"not measured: no {program} in {folder}")
     parts = conninfo_to_dict(server.conninfo(name))
-    parts.pop("options", None)  # a plain session, as theirs are: ours look up catalogs only
+    parts.pop("options", None)  # a plain session, like theirs
     options = {"-h": parts.get("host"), "-p": parts.get("port"), "-U": parts.get("user")}
     account = [word for option, value in options.items() if value for word in (option, str(value))]
     ending = (

@@ -1,4 +1,4 @@
-"""What a process pays for the wall: its first statement, and workers and memory of many episodes."""
+"""Measure the cost of worker processes: the first statement, and the workers and memory of many episodes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the one cache of results in memory saves where SQL really comes again, against texts that are new.
+"""Measure what the cache of results in memory saves if SQL is repeated, in comparison with new texts.
 
 Each of these lines fails without the cache (`birdenv.databases.cache`).
 """
@@ -20,7 +20,7 @@ from birdenv_baselines.bench._tasks import make_environment, quick_tasks
 __all__ = ["lines"]
 
 _SIZE: Final = SIZES[0]
-_SLOW: Final = (  # some 10 ms
+_SLOW: Final = (  # about 10 ms
     "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 50000) SELECT sum(i) FROM n"
 )
 _ROLLOUTS: Final = 8

@@ -1,4 +1,4 @@
-"""EX of whole prediction files: what 13 systems answered to BIRD mini-dev, against the official script."""
+"""Compare EX of the answers of 13 systems to BIRD mini-dev with the official script."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def lines(quick: bool) -> list[Line]:
 
 
 def _scores(setting: Setting) -> Figure:
-    """Return raises `RuntimeError` if a verdict is not the official one."""
+    """Return the ratio of the times. Raise `RuntimeError` if a verdict differs from the official one."""
     mini_dev = read_mini_dev()
     tasks = mini_dev.answers[:_SOME] if setting.quick else mini_dev.answers
     pairs = [Pair(task.db_id, (task.gold,), task.prediction) for task in tasks]

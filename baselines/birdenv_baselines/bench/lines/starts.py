@@ -1,4 +1,4 @@
-"""Starting an episode, from opening it to its first rows, against the same on a copy of the database file."""
+"""Compare the start of an episode, from opening to first rows, with that on a copy of the database file."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a step adds to its statement, and a statement in a worker process against a bare echo.
+"""Measure what a step adds to its statement, and compare a statement in a worker process with a bare echo.
 
-Where two processes are decides what a message between them costs: on one processor, one is switched for the
-other; on two, the other must be woken. So each place has a line of its own.
+The cost of a message depends on where the two processes run: on one processor, the system switches between
+them; on two processors, the other one must be woken up. So there is a line for each case.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ _SIZE: Final = SIZES[0]
 _FIVE_BY_FIVE: Final = (
     "SELECT id, customer_id, placed, status, total FROM orders WHERE id BETWEEN 101 AND 105 /* {} */"
 )
-_STEPS: Final = 200  # in one episode; the environment is made with a little less than a thousand
-_MORE_ROUNDS: Final = 4  # than other lines have: these are quick, and small
+_STEPS: Final = 200  # in one episode, which may have 999
+_MORE_ROUNDS: Final = 4  # times as many as for other lines, because these are quick
 _ANYWHERE: Final = "where the system puts them"
 _APART: Final = "a processor each"
 _TOGETHER: Final = "on one processor"
@@ -131,14 +131,14 @@ def _through_wall(place: str, setting: Setting) -> Figure:
 
 @contextmanager
 def _placed(place: str) -> Iterator[set[int]]:
-    """Keep this process on its first processor, if the place says so; gives those for processes below it."""
+    """Pin this process to its first processor if necessary, and yield the processors for its workers."""
     if not hasattr(os, "sched_setaffinity"):
         raise Skip("not measured: this system does not let a process choose its processor")
     before = os.sched_getaffinity(0)
     here = before if place == _ANYWHERE else {min(before)}
     there = before - here if place == _APART else here
     if not there:
-        raise Skip("not measured: this process may use one processor only")
+        raise Skip("not measured: this process may use only one processor")
     os.sched_setaffinity(0, here)
     try:
         yield there
@@ -154,4 +154,4 @@ def _echo() -> Iterator[socket.socket]:
     with ours, subprocess.Popen(command, pass_fds=[theirs.fileno()]):
         theirs.close()
         yield ours
-        ours.close()  # which ends it
+        ours.close()  # ends the process

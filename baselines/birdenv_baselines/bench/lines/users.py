@@ -1,4 +1,4 @@
-"""What a question to the rule-based user costs, over questions that the process has not seen."""
+"""Measure the cost of a question to the rule-based user, with questions that the process has not seen."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def lines(quick: bool) -> list[Line]:
 
 
 def _questions(setting: Setting) -> Figure:
-    """Ask every question in an episode of its own, after one to each task that compiles its guard."""
+    """Ask every question in a separate episode, after a first question to each task compiled its guard."""
     number = 50 if setting.quick else _QUESTIONS
     asked = list(islice(product(_OPENINGS, read_questions(DEMO_QUESTIONS)), number))
     times = []

@@ -36,7 +36,7 @@ function choice(title, names, value, change) {
   return element("label", {}, title, select);
 }
 
-// --- figures, as Python worked them out
+// --- figures, computed in Python
 
 function shown(value, rate) {
   if (value === null || value === undefined) return "";
@@ -121,7 +121,7 @@ function prices() {
   });
   picture.append(drawn("text", { x: 0, y: 144 }, "0"), drawn("text", { x: 0, y: 34 }, "1"));
   picture.append(drawn("text", { x: 30, y: 164 }, "begin"), drawn("text", { x: 275, y: 164 }, "end"));
-  const title = "Prices named, of all dialogues (0: buyer's target, 1: seller's)";
+  const title = "Prices named in all dialogues (0: buyer's target, 1: seller's target)";
   return element("div", {}, element("h3", {}, title), picture);
 }
 
@@ -133,7 +133,7 @@ function showFigures(view) {
   view.append(element("table", { id: "dialogue-figures" }, measureRows(DATA.dialogues, DATA.dialogues.figures[state.by])));
   view.append(element("h2", {}, "Seats"));
   view.append(element("table", { id: "seat-figures" }, measureRows(DATA.seats, DATA.seats.figures[state.by || "seat"] || DATA.seats.figures[""])));
-  view.append(element("p", { class: "soft" }, "Of all dialogues, whatever the filters say. 95 % intervals over scenarios: of rates of scenarios played once Wilson's, else bootstrap. n counts dialogues or seats."));
+  view.append(element("p", { class: "soft" }, "These figures are about all dialogues, regardless of the filters. 95 % intervals over scenarios: Wilson's for rates of scenarios played once, else bootstrap. n is the number of dialogues or seats."));
 }
 
 // --- words, ratings
@@ -149,7 +149,7 @@ function numbersOf(table) {
 }
 
 function showWords(view) {
-  view.append(element("p", { class: "soft" }, "Of all dialogues, whatever the filters say."));
+  view.append(element("p", { class: "soft" }, "These figures are about all dialogues, regardless of the filters."));
   const { text, acts } = DATA.tables;
   for (const [kind, groups] of Object.entries(text)) {
     if (kind === "characteristic" || kind === "by_act") continue;
@@ -196,7 +196,7 @@ function showRatings(view) {
       ...ranking.players.map((each) => [each.player, each.wins, each.losses, each.ties, told(each.rank, 0), told(each.strength, 2)])]));
   }
   if (DATA.correlations.length) {
-    view.append(element("h2", {}, "Ratings and what is measured (Pearson's r)"));
+    view.append(element("h2", {}, "Ratings and measures (Pearson's r)"));
     view.append(lines(DATA.correlations.slice(0, 60).map((each) => [each.question, each.measure, told(each), `n ${each.n}`])));
   }
 }
@@ -249,7 +249,7 @@ async function readNotes(file) {
   try {
     for (const each of JSON.parse(await file.text())) keep(String(each.dialogue), Number(each.turn), String(each.note || ""), (each.tags || []).map(String));
     draw();
-  } catch { alert("This is no file of notes."); }
+  } catch { alert("This is not a file of notes."); }
 }
 
 function dataOf(action, data) {

@@ -1,4 +1,4 @@
-"""Bargain: a buyer and a seller agree on the price of something that is advertised (CraigslistBargain)."""
+"""Bargain (CraigslistBargain): a buyer and a seller agree on the price of an advertised item."""
 
 from birdenv.cocoa.games.bargain._game import GAME, BargainRules, BargainSettings, margins
 

@@ -11,17 +11,22 @@ from pydantic import BaseModel, field_validator
 
 from birdenv.cocoa.files import Scenario
 from birdenv.cocoa.games._measures import BARGAIN, knowledge_display
-from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
 from birdenv.cocoa.games._shared_rules import (
     MESSAGE,
     MESSAGE_WORDS,
     MOST_EVENTS,
     ScenarioSettings,
+    ScenarioTasks,
     SchemaSettings,
     TwoSeats,
 )
-from birdenv.cocoa.games.bargain._draw_scenarios import DISCOUNTS, generate
-from birdenv.cocoa.games.bargain._listings import LISTINGS, MOST_PRICE, read_listings
+from birdenv.cocoa.games.bargain._draw_scenarios import (
+    DISCOUNTS,
+    LISTINGS,
+    MOST_PRICE,
+    generate,
+    read_listings,
+)
 from birdenv.dialogue import Action, Field, Game, Move, Reply, Seat
 from birdenv.dialogue.people import ActionWords, Panel, SeatWords
 from birdenv.files import file_identity
@@ -32,22 +37,22 @@ NO_DEAL: Final = -0.5
 OFFER: Final = Action(
     "offer",
     (Field("price", "number", 0, MOST_PRICE), Field("sides", optional=True, empty=True)),
-    "Offer a deal at a price that you agreed on, with what comes with it. Only once.",
+    "Offer the price that you agreed on, and say what else is part of the deal. You can make only one offer.",
 )
-ACCEPT: Final = Action("accept", (), "Accept the offer: the deal is made.")
-REJECT: Final = Action("reject", (), "Reject the offer: it ends without a deal.")
-QUIT: Final = Action("quit", (), "Walk away: it ends without a deal.")
+ACCEPT: Final = Action("accept", (), "Accept the offer, which makes the deal.")
+REJECT: Final = Action("reject", (), "Reject the offer. The dialogue then ends without a deal.")
+QUIT: Final = Action("quit", (), "Walk away. The dialogue then ends without a deal.")
 
 ROLES: Final = ("buyer", "seller")
 GUIDE: Final = {
-    "buyer": "You want to buy what is advertised. Talk with the seller, and get it as close to your "
+    "buyer": "You want to buy the advertised item. Talk with the seller, and get a price as close to your "
     "target as you can; below it is even better. ",
-    "seller": "You want to sell what is advertised. Talk with the buyer, and sell as close to your "
+    "seller": "You want to sell the advertised item. Talk with the buyer, and get a price as close to your "
     "target as you can; above it is even better. ",
 }
 _HOW: Final = (
-    "When you agree on a price, one of you makes an offer of it and the other accepts it. Nobody but you "
-    "knows your target: do not tell it."
+    "When you agree on a price, one of you offers it, and the other accepts the offer. Only you know your "
+    "target: do not reveal it."
 )
 
 _ACTION_WORDS: Final = {
@@ -56,7 +61,7 @@ _ACTION_WORDS: Final = {
         "Make an offer",
         "Offer the price that you agreed on. You can do this only once.",
         done="offered {price} dollars {sides}",
-        fields={"price": "Price in dollars", "sides": "What comes with it (or nothing)"},
+        fields={"price": "Price in dollars", "sides": "Extras, if any"},
         question="Only one offer can be made. Make this offer?",
     ),
     ACCEPT.name: ActionWords(
@@ -73,8 +78,8 @@ _ENDS: Final = {
     "event limit": "The conversation is over without a deal: no more messages can be sent.",
 }
 _POINTS: Final = (
-    "You earned {points} points: 1 is for your own target, 0 for the middle between both targets, and -1 for "
-    "the other's."
+    "You earned {points} points: 1 means your own target, 0 halfway between both targets, and -1 your "
+    "partner's target."
 )
 
 
@@ -89,9 +94,9 @@ SEATS: Final = (_seat("buyer", "seller"), _seat("seller", "buyer"))
 
 
 def margins(price: float, buyer_target: float, seller_target: float) -> tuple[float, float] | None:
-    """Return the margins of buyer and seller: own target 1, midpoint 0, the other's target -1.
+    """Return the margins of buyer and seller: 1 at the own target, 0 at the midpoint, -1 at the other's.
 
-    None if the targets coincide: then margins are not defined.
+    Return None if the targets are equal, because margins are not defined then.
     """
     half = (seller_target - buyer_target) / 2
     if not half:
@@ -101,12 +106,12 @@ def margins(price: float, buyer_target: float, seller_target: float) -> tuple[fl
 
 
 class BargainRules(TwoSeats):
-    """One episode. It ends when an offer is accepted or rejected, or one walks away."""
+    """The rules of one episode, which ends when an offer is accepted or rejected, or a seat walks away."""
 
     seats = SEATS
 
     def __init__(self, scenario: Scenario, settings: ScenarioSettings) -> None:
-        by_role = {kb["personal"]["Role"]: kb for kb in scenario.kbs}  # the role is the truth, not the place
+        by_role = {kb["personal"]["Role"]: kb for kb in scenario.kbs}  # in files, either may come first
         if set(by_role) != set(ROLES):
             raise ValueError("one seat must be the buyer, and the other the seller")
         super().__init__([by_role[role] for role in ROLES], settings.cross_talk, settings.max_events)
@@ -177,10 +182,10 @@ class BargainSettings(SchemaSettings):
     discounts: tuple[float, ...] = pydantic.Field(
         DISCOUNTS,
         min_length=1,
-        description="The buyer's targets, as shares of the price, where generated.",
+        description="The buyer's targets as shares of the price, for generated scenarios.",
     )
     listings: str | None = pydantic.Field(
-        None, description="File of advertisements to generate scenarios from; default: ours."
+        None, description="File of advertisements to generate scenarios from (default: built-in ones)."
     )
 
     def identity(self) -> Hashable:
@@ -195,7 +200,7 @@ class BargainSettings(SchemaSettings):
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Load or generate scenarios.
+    """Return tasks with the scenarios of a file, or with generated ones.
 
     Raises:
         InputError: a file or a setting cannot be used.

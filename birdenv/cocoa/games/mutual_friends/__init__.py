@@ -1,4 +1,4 @@
-"""MutualFriends: each seat has a list of friends, and they find the one that is on both."""
+"""MutualFriends: each seat has a list of friends, and both look for the one friend on both lists."""
 
 from birdenv.cocoa.games.mutual_friends._draw_scenarios import generate
 from birdenv.cocoa.games.mutual_friends._game import GAME, MutualFriendsRules, MutualFriendsSettings

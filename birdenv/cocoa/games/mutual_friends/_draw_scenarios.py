@@ -1,4 +1,4 @@
-"""Draw scenarios of MutualFriends, two lists with exactly one friend in both, and the schema for them."""
+"""Generate scenarios of MutualFriends: two lists with exactly one friend in common."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Final, TypeAlias
 import numpy as np
 
 from birdenv.cocoa.files import Attribute, Scenario, Schema
-from birdenv.cocoa.games._scenario_tasks import column, new_id
+from birdenv.cocoa.games._shared_rules import column, new_id
 from birdenv.errors import InputError
 
 _NAMES = (
@@ -69,10 +69,10 @@ SCHEMA: Final = Schema(
 
 
 ALPHAS: Final = (0.3, 1.0, 3.0)
-"""Concentrations of a value's distribution: the smaller, the fewer values make up a list."""
+"""Concentrations of the distributions of values: the smaller, the fewer different values are in a list."""
 
 _TRIES: Final = 300
-"""Draws of an item for each place in a list, before other distributions are drawn."""
+"""Items drawn for each place in a list before the distributions are drawn again."""
 
 _REDRAWS: Final = 60
 
@@ -87,17 +87,17 @@ def generate(
     attributes: tuple[int, int] = (3, 3),
     alphas: tuple[float, ...] = ALPHAS,
 ) -> list[Scenario]:
-    """Return scenarios.
+    """Generate scenarios.
 
-    Each draws its number of items and its attributes. For every attribute it draws an alpha, twice as many
-    values as items, and for each seat a distribution over these from a Dirichlet of that alpha. Items are
-    drawn for the seats in turn, until each has its number and one item is on both lists (He et al. 2017).
-    Where none has come up twice by then, one is copied to the other list: many attributes are possible.
+    For each scenario, draw the number of items and the attributes. For each attribute, draw an alpha, twice
+    as many values as items, and for each seat a distribution over these values from a Dirichlet with that
+    alpha. Draw items for the seats in turn until both lists are full and have one item in common (He et al.
+    2017). If they have none by then, which is likely with many attributes, copy an item to the other list.
 
     Args:
         schema: the attributes and their values.
-        number: how many.
-        seed: decides everything.
+        number: the number of scenarios.
+        seed: the seed of all random choices.
         items: the least and the largest number of items of a seat.
         attributes: the least and the largest number of attributes.
         alphas: alphas to draw from.
@@ -111,7 +111,7 @@ def generate(
         raise InputError(f"the schema has {most} attributes, fewer than {attributes[0]}")
     values = {each.name: schema.distinct(each.value_type) for each in schema.attributes}
     if len(values) < len(schema.attributes):
-        raise InputError("the schema has two attributes of one name")
+        raise InputError("the schema has two attributes with the same name")
     return [
         _scenario(schema, values, rng, rng.randint(*items), rng.randint(attributes[0], most), alphas)
         for _ in range(number)
@@ -126,7 +126,7 @@ def _scenario(
     columns: int,
     alphas: tuple[float, ...],
 ) -> Scenario:
-    for _ in range(_REDRAWS):  # three times of day make no two long lists
+    for _ in range(_REDRAWS):  # attributes with few values cannot fill two long lists
         places = sorted(rng.sample(range(len(schema.attributes)), columns))
         chosen = [schema.attributes[place] for place in places]
         drawn = [rng.choice(alphas) for _ in chosen]
@@ -164,7 +164,7 @@ def _lists(
                 continue
             match = item
         lists[seat].append(item)
-        if match is None and min(map(len, lists)) >= size:  # hardly ever by chance of many attributes
+        if match is None and min(map(len, lists)) >= size:  # with many attributes, hardly ever by chance
             match = rng.choice(lists[seat])
             lists[1 - seat].append(match)
         if match is not None and min(map(len, lists)) >= size:
@@ -173,7 +173,7 @@ def _lists(
 
 
 def _cut(own: list[Item], match: Item, size: int, rng: Random) -> list[Item]:
-    """Return a list with the match and others, shuffled."""
+    """Return a shuffled list of the match and other items."""
     kept = [match, *(item for item in own if item != match)][:size]
     rng.shuffle(kept)
     return kept

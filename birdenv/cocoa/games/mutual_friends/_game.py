@@ -10,12 +10,12 @@ from pydantic import field_validator
 
 from birdenv.cocoa.files import Scenario, Schema
 from birdenv.cocoa.games._measures import MUTUAL_FRIENDS, knowledge_display
-from birdenv.cocoa.games._scenario_tasks import ScenarioTasks
 from birdenv.cocoa.games._shared_rules import (
     MESSAGE,
     MESSAGE_WORDS,
     MOST_EVENTS,
     ScenarioSettings,
+    ScenarioTasks,
     SchemaSettings,
     TwoSeats,
 )
@@ -25,7 +25,7 @@ from birdenv.dialogue.people import ActionWords, Panel, SeatWords, table_panel
 from birdenv.errors import InputError
 
 MOST_ITEMS: Final = 20
-"""Friends in one list, at most."""
+"""The largest number of friends in a list."""
 
 SELECT: Final = Action(
     "select", (Field("item", "item"),), "Select the friend of yours that you think is on both lists."
@@ -54,8 +54,9 @@ _WORDS: Final = SeatWords(
 )
 _LEAD: Final = (
     "You and your partner each have a list of friends. Exactly one friend, equal in all attributes, is on "
-    "both lists. Find out which by messages. `message` says something; `select` selects one of your friends "
-    "and may be repeated, and your partner sees it. You both win when your last selections are equal."
+    "both lists. Find out which one by exchanging messages. `message` says something; `select` selects one "
+    "of your friends. Your partner sees your selection, and you may select again. You both win as soon as "
+    "your latest selections are equal."
 )
 
 
@@ -77,7 +78,7 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class MutualFriendsRules(TwoSeats):
-    """One episode. It ends when the last selections of both seats are equal."""
+    """The rules of one episode, which ends when the last selections of both seats are equal."""
 
     seats = SEATS
 
@@ -86,7 +87,8 @@ class MutualFriendsRules(TwoSeats):
         self._names = [attribute.name for attribute in scenario.attributes]
         self._selected: list[Any] = [None, None]
         if not all(0 < len(kb) <= MOST_ITEMS and all(map(self._is_item, kb)) for kb in self.kbs):
-            raise ValueError(f"a list has 1 to {MOST_ITEMS} friends, with text for {', '.join(self._names)}")
+            names = ", ".join(self._names)
+            raise ValueError(f"a list must have 1 to {MOST_ITEMS} friends, with texts for {names}")
 
     def _is_item(self, item: Any) -> bool:
         return all(isinstance(item.get(name), str) for name in self._names)
@@ -117,23 +119,21 @@ class MutualFriendsRules(TwoSeats):
 
 _LEAST_ALPHA: Final = 0.001
 _MOST_ALPHA: Final = 1000
-"""Beyond these every list has one value, or all values, and their weights are no numbers any more."""
+"""Outside this range, lists have one value or all values, and the weights can overflow."""
 
 
 class MutualFriendsSettings(SchemaSettings):
     """Settings of MutualFriends."""
 
-    cross_talk: bool = pydantic.Field(
-        True, description="Both may speak at any time; else not twice in a row."
-    )
+    cross_talk: bool = pydantic.Field(True, description="Both seats may speak at any time, not only in turn.")
     items: tuple[int, int] = pydantic.Field(
-        (5, 12), description="Least and largest number of friends in a list."
+        (5, 12), description="Smallest and largest number of friends in a list."
     )
     attributes: tuple[int, int] = pydantic.Field(
-        (3, 3), description="Least and largest number of attributes."
+        (3, 3), description="Smallest and largest number of attributes."
     )
     alphas: tuple[float, ...] = pydantic.Field(
-        ALPHAS, min_length=1, description="How evenly values are spread."
+        ALPHAS, min_length=1, description="Dirichlet parameters: larger ones spread values more evenly."
     )
 
     @field_validator("items", "attributes", mode="after")
@@ -155,7 +155,7 @@ class MutualFriendsSettings(SchemaSettings):
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Load or generate scenarios.
+    """Return tasks with the scenarios of a file, or with generated ones.
 
     Raises:
         InputError: a file or a setting cannot be used.
@@ -173,7 +173,7 @@ def load(settings: Any) -> ScenarioTasks:
                 settings.alphas,
             )
         except InputError as error:
-            raise InputError(f"{settings.schema_file or 'our own schema'}: {error}") from None
+            raise InputError(f"{settings.schema_file or 'the built-in schema'}: {error}") from None
     return ScenarioTasks(scenarios, settings, MutualFriendsRules, list[dict[str, str]])
 
 

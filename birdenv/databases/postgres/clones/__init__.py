@@ -1,1 +1,1 @@
-"""Databases that episodes work on: shared while they only read, clones of their own once they write."""
+"""The databases of episodes: a shared copy while an episode only reads, a private clone once it writes."""

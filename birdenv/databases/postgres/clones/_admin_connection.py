@@ -1,9 +1,9 @@
-"""The superuser's connection on which databases of ours are made and dropped, and the lock that marks them.
+"""The superuser's connection that creates and drops databases, and the lock that marks them.
 
-The connection holds a lock whose number is part of the name of every database and role made for an episode. A
-name whose lock nobody holds is what a killed process left, and is swept by whoever comes next; so is what
-this process had when the server was lost. Names of ours begin with `birdenv-` and those of templates with
-`birdenv_`, so they never meet.
+The connection holds a lock, and the lock's number is part of the name of every database and role that is made
+for an episode. If nobody holds the lock, they were left by a killed process, or by this process before the
+server was lost, and the next process drops them. Their names begin with `birdenv-`, and those of templates
+with `birdenv_`.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from birdenv.databases.postgres.loading._templates import needed_names
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError
 
-_TEMPORARY_FILES: Final = "1GB"  # what one session may write for sorting and joining
+_TEMPORARY_FILES: Final = "1GB"  # limit for each session, for sorting and joining
 _DROPS_BETWEEN_VACUUMS: Final = 256
 _SHARED_CATALOGS: Final = "pg_database, pg_authid, pg_shdepend, pg_db_role_setting"
 _TRIALS: Final = 3
@@ -39,21 +39,21 @@ _T = TypeVar("_T")
 
 
 class AdminConnection:
-    """Used by one thread; connects when first needed, and again when the server was lost."""
+    """Connects when first needed, and again after the server was lost. Only one thread may use it."""
 
     def __init__(self, server: PostgresServer, when_connected: Callable[[], None]) -> None:
         self.server = server
         self.token = ""
-        """16 hexadecimal digits: the number of the lock that is held now."""
+        """The number of the lock that is held now, as 16 hexadecimal digits."""
         self._when_connected = when_connected
         self._connection: psycopg.Connection[Any] | None = None
         self._count = 0
         self._dropped = 0
 
     def attempt(self, work: Callable[[], _T]) -> _T:
-        """Do something that uses this; once more if the server was lost, and is there again.
+        """Call `work` with an open connection, and call it again if the server was lost and is back.
 
-        Raises `ServerError` if it cannot be done, `InputError` if the server's role is no superuser.
+        Raises `ServerError` if that fails, and `InputError` if the role is not a superuser.
         """
         is_old = self._connect()
         try:
@@ -67,39 +67,36 @@ class AdminConnection:
         except psycopg.Error as error:
             raise self._explained(error) from None
 
-    def run(self, statement: str | sql.Composed) -> None:
-        """Run a statement of ours; it may raise `psycopg.Error`, as all the following may."""
+    def run(self, statement: str | sql.Composed, *values: object) -> list[tuple[Any, ...]]:
+        """Run one of our own statements, and return its rows.
+
+        This and the following methods may raise `psycopg.Error`.
+        """
         assert self._connection is not None
-        self._connection.execute(statement.encode() if isinstance(statement, str) else statement)
+        text = statement.encode() if isinstance(statement, str) else statement
+        cursor = self._connection.execute(text, values or None)
+        return cursor.fetchall() if cursor.description else []
 
     def exists(self, database: str) -> bool:
-        """Return whether there is a database of that name."""
-        assert self._connection is not None
-        found = self._connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [database])
-        return found.fetchone() is not None
+        """Return whether a database of that name exists."""
+        return bool(self.run("SELECT 1 FROM pg_database WHERE datname = %s", database))
 
     def size(self, database: str) -> int:
         """Return the size of a database's files in bytes, including free space."""
-        assert self._connection is not None
-        found = self._connection.execute("SELECT pg_database_size(%s)", [database]).fetchone()
-        return int(found[0]) if found else 0
+        return int(self.run("SELECT pg_database_size(%s)", database)[0][0])
 
     def locks(self, database: str) -> int:
         """Return the number of locks on objects in a database."""
-        assert self._connection is not None
-        found = self._connection.execute(
-            "SELECT count(*) FROM pg_locks WHERE database = (SELECT oid FROM pg_database WHERE datname = %s)",
-            [database],
-        ).fetchone()
-        return int(found[0]) if found else 0
+        of_database = "database = (SELECT oid FROM pg_database WHERE datname = %s)"
+        return int(self.run(f"SELECT count(*) FROM pg_locks WHERE {of_database}", database)[0][0])
 
     def new_name(self) -> str:
-        """Return a name for an episode's database that nothing has had."""
+        """Return a new, unique name for an episode's database."""
         self._count += 1
         return f"birdenv-episode-{self.token}-{self._count}"
 
     def create(self, origin: str, *, for_an_episode: bool = True) -> str:
-        """Return a new database, the copy of another one to which nobody else may connect now."""
+        """Create a copy of a database to which nobody is connected, and return its name."""
         name = self.new_name()
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} {}").format(
             sql.Identifier(name), sql.Identifier(origin), sql.SQL(self._how_to_copy(origin, for_an_episode))
@@ -109,13 +106,13 @@ class AdminConnection:
             try:
                 self.run(statement)
                 break
-            except psycopg.errors.ObjectInUse:  # somebody looks into it, as `birdenv db verify` does
+            except psycopg.errors.ObjectInUse:  # for example by `birdenv db verify`
                 if trial == _TRIALS - 1:
                     raise
         return name
 
     def _how_to_copy(self, origin: str, for_an_episode: bool) -> str:
-        # Copying files makes the server write out everything before and after: cheap without fsync only.
+        # Copying files makes the server write all its data before and after: cheap only without fsync.
         if not self.server.is_ours:
             return "STRATEGY WAL_LOG" if self.server.version_number >= 150_000 else ""
         strategy = "STRATEGY FILE_COPY" if self.server.version_number >= 150_000 else ""
@@ -124,7 +121,7 @@ class AdminConnection:
         return f"{strategy} TABLESPACE {MEMORY if in_memory else 'pg_default'}"
 
     def rename(self, name: str, final: str) -> None:
-        """Give a finished database its name, unless another process has finished one meanwhile."""
+        """Rename a complete database, or drop it if another process has completed the same one."""
         self._wait_until_empty(name)
         try:
             self.run(
@@ -134,30 +131,28 @@ class AdminConnection:
             self.drop_database(name)
 
     def drop_database(self, name: str) -> None:
-        """Drop a database and end whoever is in it; nothing if it is not there. What takes seconds fails, and
-        is swept later."""
+        """Drop a database if it exists, and end its sessions.
+
+        A drop that takes seconds fails, and is left to a later sweep.
+        """
         self._wait_until_empty(name)
         assert self._connection is not None
         with impatient(self._connection):
             self.run(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
         self._dropped += 1
         if self.server.is_ours and not self._dropped % _DROPS_BETWEEN_VACUUMS:
-            self.run(f"VACUUM {_SHARED_CATALOGS}")  # nobody else does it there
+            self.run(f"VACUUM {_SHARED_CATALOGS}")  # autovacuum is off
 
     def _wait_until_empty(self, name: str) -> None:
-        """Until closed sessions are gone: where one is left, the server looks again only 100 ms later."""
-        assert self._connection is not None
+        """Wait for closed sessions to end. If one is left, the server checks again only after 100 ms."""
         end = time.monotonic() + _LEAVING_SECONDS
         while time.monotonic() < end:
-            found = self._connection.execute(
-                "SELECT 1 FROM pg_stat_activity WHERE datname = %s LIMIT 1", [name]
-            )
-            if found.fetchone() is None:
+            if not self.run("SELECT 1 FROM pg_stat_activity WHERE datname = %s LIMIT 1", name):
                 break
             time.sleep(0.001)
 
     def make_role(self, role: str, password: str | None, group: str | None = None) -> None:
-        """Make a role that can log in and do nothing else."""
+        """Create a role that can log in and do nothing else."""
         name = sql.Identifier(role)
         self.run(
             sql.SQL("CREATE ROLE {} {}").format(
@@ -167,14 +162,13 @@ class AdminConnection:
         self.reset_role(role, password)
 
     def reset_role(self, role: str, password: str | None) -> None:
-        """Give a role the settings of a new one, whatever it has made of itself in any database."""
+        """Reset all settings of a role, in every database, to those of a new role."""
         name = sql.Identifier(role)
-        assert self._connection is not None
-        places = self._connection.execute(
+        places = self.run(
             "SELECT d.datname FROM pg_db_role_setting AS s JOIN pg_database AS d ON d.oid = s.setdatabase"
             " WHERE s.setrole = (SELECT oid FROM pg_roles WHERE rolname = %s)",
-            [role],
-        ).fetchall()
+            role,
+        )
         for (database,) in places:
             place = sql.SQL("ALTER ROLE {} IN DATABASE {} RESET ALL")
             self.run(place.format(name, sql.Identifier(database)))
@@ -186,7 +180,7 @@ class AdminConnection:
         )
 
     def is_up(self) -> bool:
-        """Return whether the connection, and so the server, lives."""
+        """Return whether the connection works."""
         try:
             self.run("SELECT 1")
         except (psycopg.Error, AssertionError):
@@ -194,7 +188,7 @@ class AdminConnection:
         return True
 
     def close(self) -> None:
-        """Drop everything that was made here for episodes, and disconnect."""
+        """Drop everything that was made for episodes, and disconnect."""
         connection, self._connection = self._connection, None
         if connection is not None:
             with suppress(psycopg.Error), connection:
@@ -204,17 +198,17 @@ class AdminConnection:
                     drop_memory(connection)
 
     def _connect(self) -> bool:
-        """Be connected; whether that is the connection from before."""
-        if self._connection is not None and not self._connection.closed:
+        """Connect if necessary. Return whether there already was a connection."""
+        if not self._is_lost():
             return True
         connection = self.server.connect()
         try:
             if not self.server.is_superuser:
                 raise InputError(
-                    f"the role at {self.server.shown} is no superuser, which is what it takes to keep "
-                    "agents apart: name a superuser in the DSN, or leave --dsn and BIRDENV_DSN out"
+                    f"the role at {self.server.shown} is not a superuser, and isolating agents needs one: "
+                    "name a superuser in the DSN, or leave --dsn and BIRDENV_DSN out"
                 )
-            # A server that is killed forgets what was committed a moment ago; these databases others rely on.
+            # Other processes rely on these databases, but a killed server loses its last commits.
             connection.execute("SET synchronous_commit = on")
             self.token = secrets.token_hex(8)
             connection.execute("SELECT pg_advisory_lock(%s)", [number_of_lock(self.token)])
@@ -230,5 +224,6 @@ class AdminConnection:
 
     def _explained(self, error: psycopg.Error) -> ServerError:
         return ServerError(
-            f"no database for an episode on the PostgreSQL server at {self.server.shown}: {one_line(error)}"
+            f"cannot make a database for an episode on the PostgreSQL server at {self.server.shown}: "
+            f"{one_line(error)}"
         )

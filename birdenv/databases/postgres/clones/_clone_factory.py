@@ -1,6 +1,6 @@
-"""Makes what episodes work on: the databases that all share while they only read, and clones for who writes.
+"""Creates the databases that reading episodes share, and a clone for each writing episode.
 
-A clone is a database and a role of its own, which owns everything in there and nothing else on the server.
+A clone is a database with its own role, which owns everything in the database and nothing else on the server.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from birdenv.databases.postgres.clones._admin_connection import AdminConnection
 from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer
 
+_EXISTS: Final = (psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation)
 _READERS: Final = "birdenv_reader"
 _SHOWN_ROLE: Final = "birdenv_agent"
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A role, and its password where the server asks for one."""
+    """A role, and its password if the server asks for one."""
 
     role: str
     password: str | None
@@ -41,8 +42,16 @@ class Login:
 
 @dataclass(eq=False, slots=True)
 class Clone:
-    """`session` is None while nobody works there. `token`: of the lock under which it was made. `size`: bytes
-    of the copy of the template that it began as."""
+    """A private copy of a template.
+
+    Attributes:
+        db_id: the benchmark's id of the database.
+        token: identifies the lock under which the clone was made.
+        name: the name of the database on the server.
+        owner: the login of its owner.
+        size: the size of the template in bytes.
+        session: the episode's session; None while the clone is idle.
+    """
 
     db_id: str
     token: str
@@ -53,57 +62,76 @@ class Clone:
 
 
 class CloneFactory:
-    """Used by one thread. Every method but `close` raises as `AdminConnection.attempt` does."""
+    """Creates and drops clones. Only one thread may use it.
+
+    `attempt` runs the other methods, except `let_in`, `is_living` and `close`, with an open connection; see
+    `AdminConnection.attempt`.
+    """
 
     def __init__(self, server: PostgresServer) -> None:
         self._server = server
         self._maker = AdminConnection(server, self._begin)
+        self.attempt = self._maker.attempt
         self._databases_of: Counter[str] = Counter()  # by role
         self._sizes: dict[TemplateCopies, int] = {}
         self._reader = Login(_READERS, None)
 
     def reader(self, copies: TemplateCopies) -> Login:
-        """Return the reader of the shared databases. They are made if they do not exist."""
-
-        def share() -> Login:
-            self._share(copies)
-            return self._reader
-
-        return self._maker.attempt(share)
+        """Return the login for the shared databases, which are created if necessary."""
+        self._share(copies)
+        return self._reader
 
     def clone(self, copies: TemplateCopies) -> Clone:
         """Return a new clone of a template, with a session."""
-        return self._maker.attempt(lambda: self._clone(copies))
+        self._share(copies)
+        name = self._maker.create(copies.master)
+        role = name.replace("-episode-", "-agent-")
+        owner = Login(role, None if self._server.is_ours else secrets.token_urlsafe(24))
+        self._maker.make_role(role, owner.password)
+        clone = self._given(Clone(copies.db_id, self._maker.token, name, owner, self._sizes[copies]))
+        with self._server.connect(name) as inside:
+            contents = sql.Identifier(CONTENTS_OWNER)
+            inside.execute(sql.SQL("REASSIGN OWNED BY {} TO {}").format(contents, sql.Identifier(role)))
+        clone.session = open_clone(self._server, clone)
+        return clone
 
     def clone_of(self, frozen: Clone) -> Clone:
         """Return a new clone of an idle clone, with a session."""
-        return self._maker.attempt(lambda: self._clone_of(frozen))
+        name = self._maker.create(frozen.name)
+        clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
+        self._let_in(clone)
+        clone.session = open_clone(self._server, clone)
+        return clone
 
     def drop(self, clone: Clone) -> None:
-        """Drop a clone, and its owner with the last database that is the owner's."""
-        self._maker.attempt(lambda: self._drop(clone))
+        """Drop a clone, and its owner if the owner has no other database."""
+        if clone.token != self._maker.token:
+            return  # made before the server was lost, and dropped by the sweep after that
+        role = clone.owner.role
+        self._maker.drop_database(clone.name)
+        self._databases_of[role] -= 1
+        if not self._databases_of[role]:
+            del self._databases_of[role]
+            self._maker.run(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
 
     def end_session(self, process: int) -> None:
         """End a session that no longer answers."""
-        self._maker.attempt(lambda: self._maker.run(f"SELECT pg_terminate_backend({process:d})"))
+        self._maker.run("SELECT pg_terminate_backend(%s)", process)
 
     def growth(self, clone: Clone) -> int:
-        """Return how many bytes a clone takes on the server beyond what it was at first, locks included."""
-        taken = self._maker.attempt(
-            lambda: self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name)
-        )
-        return taken - clone.size
+        """Return the number of bytes by which a clone has outgrown its template, including its locks."""
+        return self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name) - clone.size
 
     def let_in(self, clone: Clone) -> bool:
-        """Let a clone's owner log in as on the first day; False if the server was lost since it was made.
+        """Reset the login of a clone's owner. Return False if the server was lost after the clone was made.
 
-        A role may set its own password and settings, such as a library that is not there, and give its rights
-        away (DROP OWNED).
+        The reset is needed because a role may change its own password and settings (for example to a missing
+        library), and drop its own rights (DROP OWNED).
         """
-        return self.is_living(clone) and self._maker.attempt(lambda: self._let_in(clone))
+        return self.is_living(clone) and self.attempt(lambda: self._let_in(clone))
 
     def is_living(self, clone: Clone) -> bool:
-        """Return whether the server has been up ever since the clone was made."""
+        """Return whether the server has been running ever since the clone was made."""
         return clone.token == self._maker.token and self._maker.is_up()
 
     def close(self) -> None:
@@ -111,17 +139,17 @@ class CloneFactory:
         self._maker.close()
 
     def _begin(self) -> None:
-        """What is needed before anything else, at the beginning of a connection."""
+        """Prepare the server for a new admin connection."""
         self._databases_of.clear()
         self._sizes.clear()
         self._maker.run(CLOSE_DATABASES.replace("{all}", "true" if self._server.is_ours else "false"))
-        with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+        with suppress(*_EXISTS):
             self._maker.run(f"CREATE ROLE {CONTENTS_OWNER}")
         if self._server.is_ours:
-            with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+            with suppress(*_EXISTS):
                 self._maker.make_role(_READERS, None)
-        else:  # there, who logs in may need a password, which no other process knows
-            with suppress(psycopg.errors.DuplicateObject, psycopg.errors.UniqueViolation):
+        else:  # logging in may need a password, so each process has its own role
+            with suppress(*_EXISTS):
                 self._maker.run(f"CREATE ROLE {_READERS}")
             role = self._maker.new_name().replace("-episode-", "-agent-")
             self._reader = Login(role, secrets.token_urlsafe(24))
@@ -132,7 +160,7 @@ class CloneFactory:
         if not maker.exists(copies.master):
             name = maker.create(copies.template, for_an_episode=False)
             self._inside(name, HAND_OVER, HIDE_THE_SERVER)
-            self._inside(name)  # the first session after that leaves a cache, which is copied with the rest
+            self._inside(name)  # the first session leaves a cache file, which clones then share
             new = sql.Identifier(name)
             maker.run(sql.SQL("REVOKE ALL ON DATABASE {} FROM PUBLIC").format(new))
             maker.run(sql.SQL("ALTER DATABASE {} ALLOW_CONNECTIONS false").format(new))
@@ -150,26 +178,6 @@ class CloneFactory:
         if copies not in self._sizes:
             self._sizes[copies] = maker.size(copies.master)
 
-    def _clone(self, copies: TemplateCopies) -> Clone:
-        self._share(copies)
-        name = self._maker.create(copies.master)
-        role = name.replace("-episode-", "-agent-")
-        owner = Login(role, None if self._server.is_ours else secrets.token_urlsafe(24))
-        self._maker.make_role(role, owner.password)
-        clone = self._given(Clone(copies.db_id, self._maker.token, name, owner, self._sizes[copies]))
-        with self._server.connect(name) as inside:
-            contents = sql.Identifier(CONTENTS_OWNER)
-            inside.execute(sql.SQL("REASSIGN OWNED BY {} TO {}").format(contents, sql.Identifier(role)))
-        clone.session = open_clone(self._server, clone)
-        return clone
-
-    def _clone_of(self, frozen: Clone) -> Clone:
-        name = self._maker.create(frozen.name)
-        clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
-        self._let_in(clone)
-        clone.session = open_clone(self._server, clone)
-        return clone
-
     def _let_in(self, clone: Clone) -> bool:
         self._maker.reset_role(clone.owner.role, clone.owner.password)
         self._maker.run(
@@ -180,7 +188,7 @@ class CloneFactory:
         return True
 
     def _given(self, clone: Clone) -> Clone:
-        """Return the clone, after its owner was let in, and nobody else."""
+        """Allow only the clone's owner to connect, and return the clone."""
         self._databases_of[clone.owner.role] += 1
         self._maker.run(
             sql.SQL("REVOKE ALL ON DATABASE {0} FROM PUBLIC; GRANT ALL ON DATABASE {0} TO {1}").format(
@@ -189,16 +197,6 @@ class CloneFactory:
         )
         return clone
 
-    def _drop(self, clone: Clone) -> None:
-        if clone.token != self._maker.token:
-            return  # made before the server was lost, and swept since
-        role = clone.owner.role
-        self._maker.drop_database(clone.name)
-        self._databases_of[role] -= 1
-        if not self._databases_of[role]:
-            del self._databases_of[role]
-            self._maker.run(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(role)))
-
     def _inside(self, database: str, *statements: str) -> None:
         with self._server.connect(database) as connection:
             for statement in statements:
@@ -206,12 +204,12 @@ class CloneFactory:
 
 
 def open_clone(server: PostgresServer, clone: Clone) -> Session:
-    """Return a session of a clone's owner. Raises `ServerError` if none can be opened."""
+    """Open a session of a clone's owner. Raises `ServerError` if that fails."""
     shown = {clone.name: clone.db_id, clone.owner.role: _SHOWN_ROLE}
     return open_session(server, clone.name, clone.owner.role, clone.owner.password, shown, reading=False)
 
 
 def open_reading(server: PostgresServer, copies: TemplateCopies, reader: Login) -> Session:
-    """Return a session in a shared database. Raises `ServerError` if none can be opened."""
+    """Open a session in the shared database of a template. Raises `ServerError` if that fails."""
     shown = {copies.reading: copies.db_id, reader.role: _SHOWN_ROLE}
     return open_session(server, copies.reading, reader.role, reader.password, shown, reading=True)

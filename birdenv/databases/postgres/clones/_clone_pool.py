@@ -1,7 +1,7 @@
-"""Clones made ahead of time by one thread, so that an episode that begins to write does not wait for its own.
+"""A pool of clones that a thread makes ahead of time, so that a writing episode need not wait for its clone.
 
-The thread makes what somebody waits for first, then drops what is no longer needed, then makes clones of the
-templates that were asked for before, until `warm` of each are ready.
+The thread first makes the clones that somebody waits for, then drops those that are no longer needed, and
+then makes clones of all templates used so far, until `warm` clones of each are ready.
 """
 
 from __future__ import annotations
@@ -19,15 +19,18 @@ from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.errors import BirdenvError
 
-_CLOSING_SECONDS: Final = 120.0  # where a disk is slow, dropping a database takes seconds
+_CLOSING_SECONDS: Final = 120.0  # on a slow disk, dropping a database takes seconds
 _T = TypeVar("_T")
 
 
 class ClonePool:
-    """May be used by several threads; a forked child gets nothing of its parent's.
+    """A thread-safe pool of clones. A forked child starts with an empty pool.
 
-    `warm`: clones of each template that stand ready, once the first was asked for; 0 makes each when asked.
     Methods raise `ServerError` if the server is lost or has no room.
+
+    Args:
+        server: the server.
+        warm: number of clones of each template to keep ready, after its first use; 0 to make them on demand.
     """
 
     def __init__(self, server: PostgresServer, warm: int) -> None:
@@ -37,11 +40,11 @@ class ClonePool:
         self._begin()
 
     def reader(self, copies: TemplateCopies) -> Login:
-        """Return the reader of the shared databases. They are made if they do not exist."""
-        return self._ask(lambda: self._workshop.reader(copies))
+        """Return the login for the shared databases, which are created if necessary."""
+        return self._attempt(lambda: self._workshop.reader(copies)).result()
 
     def take(self, copies: TemplateCopies) -> Clone:
-        """Return a clone of a template that nobody has used."""
+        """Return an unused clone of a template."""
         self._check_process()
         with self._changed:
             ready = self._ready.setdefault(copies, deque())
@@ -51,39 +54,35 @@ class ClonePool:
                 if clone.session is not None and clone.session.is_well:
                     return clone
                 self._left.append(clone)
-        return self._ask(lambda: self._workshop.clone(copies))
+        return self._attempt(lambda: self._workshop.clone(copies)).result()
 
     def copy(self, frozen: Clone) -> Clone:
         """Return a clone of an idle clone."""
-        return self._ask(lambda: self._workshop.clone_of(frozen))
+        return self._attempt(lambda: self._workshop.clone_of(frozen)).result()
 
     def leave(self, clone: Clone) -> None:
-        """Have a clone dropped, some time soon."""
+        """Schedule a clone to be dropped soon."""
         if self._process == os.getpid():
             with self._changed:
                 self._left.append(clone)
                 self._changed.notify()
 
     def end_session(self, process: int) -> None:
-        """End a session that no longer answers. If the server is gone, do nothing."""
+        """End a session that no longer answers. Does nothing if the server is lost."""
         with suppress(ServerError):
-            self._ask(lambda: self._workshop.end_session(process))
+            self._attempt(lambda: self._workshop.end_session(process)).result()
 
     def let_in(self, clone: Clone) -> bool:
-        """Let a clone's owner log in as at first. Return False if the server was lost since the clone was
-        made.
-        """
-        return self._ask(lambda: self._workshop.let_in(clone))
+        """Reset the login of a clone's owner. Return False if the clone was lost together with the server."""
+        return self._have_done(lambda: self._workshop.let_in(clone)).result()
 
     def is_living(self, clone: Clone) -> bool:
-        """Return whether the server has been up ever since the clone was made."""
-        return self._ask(lambda: self._workshop.is_living(clone))
+        """Return whether the server has been running ever since the clone was made."""
+        return self._have_done(lambda: self._workshop.is_living(clone)).result()
 
     def growth(self, clone: Clone) -> Future[int]:
-        """Return how many bytes a clone takes beyond its template; found out before anything else that
-        waits.
-        """
-        return self._have_done(lambda: self._workshop.growth(clone), at_once=True)
+        """Request the number of bytes by which a clone has outgrown its template, before other requests."""
+        return self._attempt(lambda: self._workshop.growth(clone), at_once=True)
 
     def close(self) -> None:
         """Drop every clone and snapshot, and end the thread."""
@@ -109,8 +108,8 @@ class ClonePool:
         if self._process != os.getpid():
             self._begin()
 
-    def _ask(self, work: Callable[[], _T]) -> _T:
-        return self._have_done(work).result()
+    def _attempt(self, work: Callable[[], _T], *, at_once: bool = False) -> Future[_T]:
+        return self._have_done(lambda: self._workshop.attempt(work), at_once=at_once)
 
     def _have_done(self, work: Callable[[], _T], *, at_once: bool = False) -> Future[_T]:
         self._check_process()
@@ -164,13 +163,13 @@ class ClonePool:
     def _drop(self, clone: Clone) -> None:
         if clone.session is not None:
             clone.session.close()
-        with suppress(BirdenvError):  # swept later
-            self._workshop.drop(clone)
+        with suppress(BirdenvError):  # a later sweep drops it
+            self._workshop.attempt(lambda: self._workshop.drop(clone))
 
     def _refill(self, copies: TemplateCopies) -> None:
         try:
-            clone = self._workshop.clone(copies)
-        except BirdenvError:  # whoever needs the next one is told why
+            clone = self._workshop.attempt(lambda: self._workshop.clone(copies))
+        except BirdenvError:  # the next caller who needs a clone gets the error
             with self._changed:
                 self._ready.pop(copies, None)
             return

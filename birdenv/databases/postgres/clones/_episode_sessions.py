@@ -1,7 +1,7 @@
-"""The sessions of an episode: in databases that all share while it only reads, in a clone once it writes.
+"""The sessions of an episode: in a shared database while it only reads, in a clone once it writes.
 
-Shared sessions are kept between statements: nothing that runs there can leave a trace. A `Snapshot` is what a
-clone holds at one moment, kept as a database of its own that nobody works in.
+Sessions in shared databases are kept between statements, which can leave nothing behind there. A `Snapshot`
+keeps the contents of a clone at one moment, as an idle database.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ from birdenv.databases.postgres.loading._templates import TemplateCopies
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError
 from birdenv.sql import may_write
 
-_MOST_KEPT: Final = 16  # sessions of this process that nobody uses at the moment
+_MOST_KEPT: Final = 16  # maximum number of idle sessions of this process
 
 
 _T = TypeVar("_T")
 
 
 class Readers:
-    """Sessions that read in shared databases. Several threads may use them; a forked child gets none."""
+    """A thread-safe pool of sessions in shared databases. A forked child starts with an empty pool."""
 
     def __init__(self, server: PostgresServer, pool: ClonePool) -> None:
         self._server = server
         self._pool = pool
         self._lock = threading.Lock()
         self._process = os.getpid()
-        self._idle: list[tuple[TemplateCopies, Session]] = []  # the latest used last
+        self._idle: list[tuple[TemplateCopies, Session]] = []  # the most recently used last
 
     def use(self, copies: TemplateCopies, work: Callable[[Session], _T]) -> _T:
-        """Let `work` use a session as it is at its beginning; once more if the server was lost meanwhile.
+        """Call `work` with a session in its initial state, and call it again if the server is lost.
 
-        Raises `ServerError` if the server is out of reach, or lost a second time.
+        Raises `ServerError` if the server cannot be reached, or is lost a second time.
         """
         for is_last in (False, True):
             session = self._borrow(copies)
@@ -56,14 +56,14 @@ class Readers:
                 self._give_back(copies, session)
                 return result
             if isinstance(result, QueryError) and result.kind in ("timeout", "too_large"):
-                self._pool.end_session(session.process)  # we left it, not the other way round
+                self._pool.end_session(session.process)  # we cut the connection
                 return result
             if is_last:
                 break
         raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost while a statement ran")
 
     def close(self) -> None:
-        """End the sessions that nobody uses."""
+        """End all idle sessions."""
         with self._lock:
             kept, self._idle = self._idle, []
         if self._process == os.getpid():
@@ -96,10 +96,15 @@ class Readers:
 
 @dataclass(frozen=True, slots=True, weakref_slot=True)
 class Snapshot(Checkpoint):
-    """A checkpoint on PostgreSQL, for any episode of this process on the same template.
+    """A checkpoint on PostgreSQL, which any episode of this process on the same template can restore.
 
-    The database that it stands for is dropped when nothing refers to the value any more; so it cannot be
-    pickled. `pages` is empty, and `size` is that of the database on the server's disk.
+    The snapshot's database is dropped when the object is garbage-collected, so it cannot be pickled.
+
+    Attributes:
+        version: the template and its copies.
+        clone: the idle clone; None if the episode has written nothing.
+        size: the size of the clone on the server's disk in bytes, or 0.
+        pages: always empty.
     """
 
     version: TemplateCopies
@@ -113,7 +118,7 @@ def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: Clone
     """Return a checkpoint of an idle clone, or of the template if there is no clone."""
     made = Snapshot(copies, size, {}, clone)
     if clone is not None:
-        weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops everything at its end
+        weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops all clones when it closes
     return made
 
 
@@ -132,8 +137,11 @@ _OBJECTS: Final = (
 
 
 class PrivateClone:
-    """Statements here raise `ServerError` if the server is lost; whatever else ends the session costs what
-    was not committed, and the next statement gets a new one."""
+    """The clone of an episode, and the session in it.
+
+    Methods raise `ServerError` if the server is lost. If only the session ends, uncommitted changes are lost,
+    and the next statement opens a new session.
+    """
 
     def __init__(self, server: PostgresServer, pool: ClonePool, clone: Clone) -> None:
         self._server = server
@@ -143,10 +151,10 @@ class PrivateClone:
         self._has_waste = False
 
     def move_counters(self) -> None:
-        """Let the server's transactions and objects count on by random numbers.
+        """Advance the server's counters of transactions and objects by random amounts.
 
-        All databases share these two counters, and agents see them in what they make. So without this they
-        could tell how much a gold writes and creates from before and after a grading.
+        All databases share these counters, and agents can read them. Without this, an agent could compare
+        them before and after grading, and learn how much the gold SQL writes and creates.
         """
         transactions, objects = secrets.randbelow(_MOST_MOVED), secrets.randbelow(_MOST_MOVED)
         if self.clone.session is not None:
@@ -159,17 +167,17 @@ class PrivateClone:
         return self._on_session(lambda session: self._execute(session, sql, allowance, to_its_end))
 
     def query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-        """Run one plain query that only reads; it sees what the session sees, and leaves all as it was."""
+        """Run one plain query in the episode's session, without changing anything."""
         return self._on_session(lambda session: run_query(session, sql, allowance, sink))
 
     def roll_back(self) -> None:
-        """End the transaction that may be open; what the session had for itself stays."""
+        """Roll back any open transaction, and keep the session."""
         session = self.clone.session
         if session is not None and session.in_transaction:
             session.command("ROLLBACK")
 
     def in_new_session(self, work: Callable[[Session], _T | QueryError]) -> _T | QueryError:
-        """Let `work` see the clone as committed, without what the episode's session has for itself."""
+        """Call `work` with a new session, which sees only committed contents."""
         session = self._open()
         if isinstance(session, QueryError):
             return session
@@ -182,14 +190,14 @@ class PrivateClone:
             session.close()
 
     def disconnect(self) -> Clone:
-        """End the session, and return the clone, which is idle now."""
+        """End the session, and return the clone, which is now idle."""
         if self.clone.session is not None:
             self.clone.session.close()
             self.clone.session = None
         return self.clone
 
     def leave(self) -> None:
-        """Throw the clone away."""
+        """Discard the clone."""
         self._pool.leave(self.disconnect())
 
     def _on_session(self, work: Callable[[Session], Result]) -> Result:
@@ -204,14 +212,14 @@ class PrivateClone:
             self._has_waste = False
         session.growth = self._growth
         result = work(session)
-        if session.is_overgrown:  # what the statement wrote is still there, though nobody sees it
+        if session.is_overgrown:  # the statement's rows still occupy space, although nobody sees them
             self._has_waste = True
         return self._crash_error(session, result) if session.is_lost else result
 
     def _open(self) -> Session | QueryError:
-        """Return a new session, after what the agent made of its role and its rights was made good.
+        """Open a new session after resetting the owner's login, which the agent may have changed.
 
-        Where the server lives and this clone alone refuses its owner, the agent has done that.
+        If the running server still refuses the session, the agent is responsible for the error.
         """
         if not self._pool.let_in(self.clone):
             raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
@@ -223,7 +231,7 @@ class PrivateClone:
     def _execute(self, session: Session, sql: str, allowance: Allowance, to_its_end: bool) -> Result:
         if to_its_end or not session.in_transaction:
             return session.run(sql, allowance, to_its_end=to_its_end)
-        # Stopping a query because of its many rows must not cost the transaction that it is part of.
+        # Stopping a query after too many rows must not abort the transaction that it is part of.
         failure = session.command(f"SAVEPOINT {_NAME}")
         if failure is not None:
             return failure
@@ -241,24 +249,25 @@ class PrivateClone:
         return result
 
     def _replace(self, session: Session, result: Result) -> None:
-        """See to it that nothing goes on in a session that was lost, and that the server was not."""
+        """End a session whose connection we cut, or check that the server is still running."""
         if isinstance(result, QueryResult) or result.kind in ("timeout", "too_large", "denied"):
-            self._pool.end_session(session.process)  # we left it, not the other way round
+            self._pool.end_session(session.process)
         else:
             self._check_living()
 
     def _check_living(self) -> None:
-        """Raise `ServerError` if the server was lost since the clone was made, and with it what was done."""
+        """Raise `ServerError` if the server was lost after the clone was made."""
         if not self._pool.is_living(self.clone):
             raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
 
 
 def run_query(session: Session, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
+    """Run one plain query in a read-only transaction, or inside the session's open transaction."""
     inside = session.in_transaction
     failure = session.command(_BEGIN_INSIDE if inside else _BEGIN)
     if failure is not None:
         return failure
-    # A cursor takes one plain query, and nothing that writes, be it to a temporary table.
+    # A cursor accepts only one plain query, and nothing that writes, not even to a temporary table.
     declared = session.run(f"DECLARE {_NAME} NO SCROLL CURSOR FOR {sql}", allowance)
     if isinstance(declared, QueryError):
         result: Result = _no_plain_query(declared)

@@ -1,12 +1,11 @@
-"""What birdenv has made on a server besides the templates: swept by every run; `db clean`; room in memory.
+"""Databases, roles and the tablespace that birdenv has made on a server besides the templates.
 
-`sweep` runs by itself whenever an `AdminConnection` connects or closes: it drops databases and roles of
-processes that were killed, and of older templates. `leftovers` and `remove_leftovers` are for people.
+`sweep` runs whenever an `AdminConnection` connects or closes: it drops databases and roles of killed
+processes, and of older templates. The command `db clean` uses `leftovers` and `remove_leftovers`.
 
-Making a database in memory makes no disk wait. A database is some three hundred files, which many file
-systems are slow to create. Clones live for minutes, so where this machine has a file system in memory with
-plenty of room, they go there (a tablespace beside the embedded server's data); everything else stays on the
-disk. The folder is the server's own, made by itself under a name that nobody can guess beforehand.
+A database consists of some 300 files, which many file systems are slow to create. If the machine has a file
+system in memory with plenty of room, clones are therefore made there, in a tablespace of the embedded server;
+everything else stays on disk. The server itself creates the tablespace's folder, under a random name.
 """
 
 from __future__ import annotations
@@ -29,14 +28,12 @@ from birdenv.databases.postgres.server._server import PostgresServer
 MEMORY: Final = "birdenv_memory"
 _PLACE: Final = Path("/dev/shm")
 _LEAST_FREE: Final = 4 * 2**30  # bytes
-_TIMES: Final = 16  # the size of the database that is to be copied
+_TIMES: Final = 16  # multiple of the size of the copied database that must be free
 _LOOK_UP: Final = "SELECT pg_tablespace_location(oid) FROM pg_tablespace WHERE spcname = %s"
 
 
 def has_room(size: int) -> bool:
-    """Return whether a copy of a database of so many bytes, and what agents may do to it, has room in
-    memory.
-    """
+    """Return whether memory has room for a clone of a database of this size, and for its growth."""
     try:
         return shutil.disk_usage(_PLACE).free >= _LEAST_FREE + _TIMES * size
     except OSError:
@@ -44,12 +41,12 @@ def has_room(size: int) -> bool:
 
 
 def make_memory(connection: psycopg.Connection[Any]) -> bool:
-    """See to it that the tablespace is there; whether it is."""
+    """Create the tablespace if necessary. Return whether it exists."""
     found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
     if found is not None and Path(found[0]).is_dir():
         return True
     with suppress(psycopg.Error):
-        if found is not None:  # its folder went with the memory of a machine that was stopped
+        if found is not None:  # its folder was lost when the machine stopped
             connection.execute(f"DROP TABLESPACE {MEMORY}")
         folder = _PLACE / f"birdenv-{secrets.token_hex(8)}"
         _run_program(connection, f"mkdir -m 700 {folder}")
@@ -62,7 +59,7 @@ def make_memory(connection: psycopg.Connection[Any]) -> bool:
 
 
 def drop_memory(connection: psycopg.Connection[Any]) -> None:
-    """Remove the tablespace, unless somebody has a database there."""
+    """Drop the tablespace, unless it contains databases."""
     found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
     if found is not None:
         with suppress(psycopg.Error):
@@ -71,7 +68,7 @@ def drop_memory(connection: psycopg.Connection[Any]) -> None:
 
 
 def _run_program(connection: psycopg.Connection[Any], command: str) -> None:
-    """Run a command of ours as the account that the server runs as."""
+    """Run one of our own commands as the server's account."""
     connection.execute(sql.SQL("COPY (SELECT) TO PROGRAM {}").format(sql.Literal(command)))
 
 
@@ -88,7 +85,13 @@ ORDER BY 1, 2
 
 @dataclass(frozen=True, slots=True)
 class Leftover:
-    """A database, role or tablespace of ours. `size`: bytes on the server."""
+    """A database, role or tablespace that birdenv has made.
+
+    Attributes:
+        kind: `database`, `role` or `tablespace`.
+        name: its name.
+        size: the size of a database in bytes, or 0.
+    """
 
     kind: str
     name: str
@@ -96,19 +99,19 @@ class Leftover:
 
 
 def leftovers(server: PostgresServer) -> list[Leftover]:
-    """Return everything that runs and loading have made on the server but the templates, sorted.
+    """Return everything that birdenv has made on the server except templates, sorted.
 
-    Copies that episodes share (`birdenv-master-...`, `birdenv-reading-...`) stay on purpose: they save the
-    next run their making. The others belong to running processes, or to ones that were killed.
+    The copies that episodes share (`birdenv-master-...`, `birdenv-reading-...`) are kept for the next run.
+    All others belong to running or killed processes.
     """
     with server.connect() as connection:
         return _found(connection)
 
 
 def remove_leftovers(server: PostgresServer) -> list[Leftover]:
-    """Remove what no running process uses, including shared copies. Return what was removed.
+    """Remove everything that no running process uses, including shared copies, and return it.
 
-    Raises `ServerError` where the server is out of reach.
+    Raises `ServerError` if the server cannot be reached.
     """
     with server.connect() as connection:
         before = _found(connection)
@@ -137,9 +140,9 @@ def number_of_lock(token: str) -> int:
 
 
 def sweep(connection: psycopg.Connection[Any], needed: Collection[str] | None = None) -> None:
-    """Drop what belongs to no living process; with `needed`, also other shared copies that nobody uses.
+    """Drop databases and roles that belong to no living process.
 
-    What another process drops at the same time, or still uses, is left alone.
+    If `needed` is given, also drop shared copies that are not in it. Databases in use are kept.
     """
     living = connection.execute(
         "SELECT (classid::bigint << 32) | objid::bigint FROM pg_locks"
@@ -168,10 +171,9 @@ def _drop(connection: psycopg.Connection[Any], kind: str, name: str, force: str 
 
 @contextmanager
 def impatient(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Let statements inside fail after seconds.
+    """Limit the time of the statements inside to `_DROPPING_SECONDS`.
 
-    Dropping a database waits until every session on the server has noticed, and one that is stuck must not
-    stop all others.
+    Dropping a database waits for every session on the server, and one stuck session must not stop all others.
     """
     connection.execute(f"SET statement_timeout = '{_DROPPING_SECONDS}s'")
     try:

@@ -1,1 +1,1 @@
-"""Loading templates: dump files, official folders, and SQLite databases converted."""
+"""Load template databases from dump files, official folders, and SQLite databases."""

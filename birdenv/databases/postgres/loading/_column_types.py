@@ -1,12 +1,11 @@
-"""Which PostgreSQL type a SQLite column gets: what it declares, if every value fits, else the next wider one.
+"""Choose the PostgreSQL type of a SQLite column: the declared type if every value fits, or else a wider one.
 
-Two kinds of databases come by. Those written for SQLite say `INTEGER`, `REAL`, `TEXT`, `DATE`. Those that
-were exported from PostgreSQL say what its catalogue said (`information_schema.columns`): a family of types
-and a precision. `integer(16|32|64)` are integers of that many bits, `integer(24|53)` floats with a mantissa
-of that many, `real(p,s)` is `numeric(p,s)`, `text(n)` is `varchar(n)`, `text(6)` also a time or timestamp (of
-six digits), and dates, JSON and free text all are `TEXT`. In these, and only in these, a `TEXT` column whose
-values are all dates, timestamps, times or JSON objects gets that type again, as queries written for the
-original need.
+There are two kinds of databases. Those written for SQLite declare `INTEGER`, `REAL`, `TEXT`, `DATE`. Those
+exported from PostgreSQL declare a type family and precision as its catalog does (`information_schema`):
+`integer(16|32|64)` is an integer with that many bits, `integer(24|53)` a float with a mantissa of that many
+bits, `real(p,s)` is `numeric(p,s)`, `text(n)` is `varchar(n)`, `text(6)` may also be a time or timestamp, and
+dates, JSON and free text are all `TEXT`. Only in exported databases, a `TEXT` column whose values are all
+dates, timestamps, times or JSON objects gets that type, because queries for the original database need it.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ _LOST_BY_EXPORT: Final = re.compile(r"text(\(6\))?", re.IGNORECASE)
 _BY_NAME: Final = (
     ("numeric", ["numeric"]),
     ("decimal", ["numeric"]),
-    ("real", ["double precision"]),  # SQLite's has 8 bytes
+    ("real", ["double precision"]),  # a REAL of SQLite has 8 bytes
     ("float", ["double precision"]),
     ("double", ["double precision"]),
     ("bool", ["boolean"]),
@@ -45,44 +44,47 @@ _BY_NAME: Final = (
 )
 _ANY: Final = ("bigint", "double precision", "text", "bytea")
 _BITS: Final = {"smallint": 15, "integer": 31, "bigint": 63}
-_MOST_NUMERIC: Final = 1000  # digits that a numeric may declare
+_MOST_NUMERIC: Final = 1000  # maximum precision of a numeric
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The type of a column, and what is to be said about it (empty if it is the declared one)."""
+    """The PostgreSQL type of a column, and a note for the user if it is not the declared type."""
 
     type: str
     note: str = ""
 
 
 def came_from_postgres(declared: Sequence[str]) -> bool:
-    """Return whether the declared types of a database's columns are PostgreSQL's catalogue's."""
+    """Return whether the declared column types of a database come from PostgreSQL's catalog."""
     return any(_OF_THE_CATALOGUE.fullmatch(each.strip()) for each in declared)
 
 
 def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Column:
-    """Return the type for a column that declares `declared` and holds `values` (NULLs left out).
+    """Return the PostgreSQL type for a column.
 
-    Values are SQLite's: int, float, str, bytes.
+    Args:
+        declared: its declared type.
+        values: its values without NULLs: int, float, str or bytes.
+        from_postgres: whether the database was exported from PostgreSQL.
     """
     shown = declared or "(no type)"
     if from_postgres and values and _LOST_BY_EXPORT.fullmatch(declared.strip()):
         for kind in _READERS:
             if _fits(kind, values):
-                return Column(kind, f"declared {shown}, is {kind}: all its values are such")
+                return Column(kind, f"declared {shown}, is {kind} because all its values are")
     wanted = list(_wanted(declared))
     kind = next(each for each in (*wanted, *_ANY) if _fits(each, values))
     if kind in wanted[:1]:
         return Column(kind)
     if not wanted:
-        return Column(kind, f"declared {shown}, is {kind} by its values")
+        return Column(kind, f"declared {shown}, is {kind} because of its values")
     misfit = next(value for value in values if not _fits(wanted[0], [value]))
     return Column(kind, f"declared {shown}, is {kind}: {misfit!r:.60} does not fit {wanted[0]}")
 
 
 def _wanted(declared: str) -> Iterator[str]:
-    """Yield types for a declared one, the most particular first."""
+    """Yield PostgreSQL types for a declared type, the narrowest first."""
     match = _DECLARED.fullmatch(declared.strip())
     name = " ".join(match[1].lower().split()) if match else declared.lower()
     size, scale = (match[2], match[3]) if match else (None, None)
@@ -103,7 +105,7 @@ def _wanted(declared: str) -> Iterator[str]:
 
 
 def _fits(kind: str, values: Sequence[Any]) -> bool:
-    """Return whether every value is one of the type, and none loses anything by it."""
+    """Return whether the type can hold every value without loss."""
     base = kind.partition("(")[0]
     if base == "numeric":
         return _fits_numeric(kind, values)
@@ -139,35 +141,19 @@ def _fits_numeric(kind: str, values: Sequence[Any]) -> bool:
 
 
 def _is_single(value: float) -> bool:
-    """Return whether a number is what a 4-byte float prints as, so that storing it in one keeps it."""
+    """Return whether a number survives being stored in a 4-byte float and printed."""
     with np.errstate(over="ignore"):
         return float(str(np.float32(value))) == value
 
 
-def _is_date(text: str) -> bool:
-    return bool(_DATE.fullmatch(text)) and _parses(date.fromisoformat, text)
-
-
-def _is_time(text: str) -> bool:
-    return bool(_TIME.fullmatch(text)) and _parses(time.fromisoformat, text)
-
-
-def _is_timestamp(text: str) -> bool:
-    return bool(_TIMESTAMP.fullmatch(text)) and _parses(datetime.fromisoformat, text)
-
-
-def _is_zoned(text: str) -> bool:
-    return bool(_ZONED.fullmatch(text)) and _parses(datetime.fromisoformat, text)
-
-
 def _is_json_object(text: str) -> bool:
-    """Return JSON that `jsonb` keeps: an object without null characters, halves of characters, and NaN."""
+    """Return whether the text is an object that `jsonb` accepts: no null character, lone surrogate or NaN."""
     return text.lstrip()[:1] == "{" and "\\u0000" not in text and _parses(_read_json, text)
 
 
 def _read_json(text: str) -> None:
     value = json.loads(text, parse_constant=_refuse)
-    json.dumps(value, ensure_ascii=False).encode()  # raises for a half, which UTF-8 does not have
+    json.dumps(value, ensure_ascii=False).encode()  # raises for a lone surrogate
 
 
 def _refuse(constant: str) -> None:
@@ -183,10 +169,10 @@ def _parses(read: Callable[[str], object], text: str) -> bool:
 
 
 _READERS: Final[dict[str, Callable[[str], bool]]] = {
-    "date": _is_date,
-    "time": _is_time,
-    "timestamp": _is_timestamp,
-    "timestamptz": _is_zoned,
+    "date": lambda text: bool(_DATE.fullmatch(text)) and _parses(date.fromisoformat, text),
+    "time": lambda text: bool(_TIME.fullmatch(text)) and _parses(time.fromisoformat, text),
+    "timestamp": lambda text: bool(_TIMESTAMP.fullmatch(text)) and _parses(datetime.fromisoformat, text),
+    "timestamptz": lambda text: bool(_ZONED.fullmatch(text)) and _parses(datetime.fromisoformat, text),
     "jsonb": _is_json_object,
 }
 PLAIN: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

@@ -1,8 +1,8 @@
-"""Running one file of a dump: what it says about roles, other databases and psql is passed over.
+"""Run one file of a dump, ignoring statements about roles and other databases, and psql commands.
 
-A plain dump is cut into statements and COPY blocks by the rules of `psql`. A semicolon ends a statement
-outside of quotes, comments and parentheses. After `COPY ... FROM stdin;` come lines of data up to one that is
-`\\.`; a line that starts with a backslash between statements is a command to psql.
+A plain dump is split into statements and COPY blocks by the rules of `psql`. A semicolon outside of quotes,
+comments and parentheses ends a statement. The lines after `COPY ... FROM stdin;` are data, up to the line
+`\\.`. Between statements, a line that starts with a backslash is a psql command.
 """
 
 from __future__ import annotations
@@ -12,16 +12,14 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import psycopg
 
 from birdenv.databases.postgres.server._server import one_line
 from birdenv.errors import InputError
 from birdenv.files import file_errors
 from birdenv.sql import UnterminatedError, after_comments, statement_end, statement_start
-
-if TYPE_CHECKING:
-    import psycopg
-
 
 _ARCHIVE: Final = b"PGDMP"
 _COMPRESSED: Final = (b"\x1f\x8b", b"BZh", b"\xfd7zXZ", b"PK\x03\x04")
@@ -36,25 +34,29 @@ _DATA_END: Final = re.compile(r"^\\\.\r?(?:\n|\Z)", re.MULTILINE)
 
 @dataclass(frozen=True, slots=True)
 class DumpPiece:
-    """One statement of a dump, or one command to psql (it starts with a backslash)."""
+    """A statement or psql command of a dump.
+
+    Attributes:
+        text: the statement, or the command, which starts with a backslash.
+        line: the number of its first line, from 1.
+        data: the lines of a COPY, each ending with a line feed; None for other statements.
+    """
 
     text: str
     line: int
-    """Where it starts, from 1."""
     data: str | None = None
-    """The lines of a COPY, each ended by a line feed; None for other statements."""
 
 
 def read_dump(path: Path) -> str:
-    """Return the text of a dump, in the encoding that it says it has (UTF-8 if it says nothing).
+    """Return the text of a dump, decoded by the encoding that it declares (UTF-8 by default).
 
-    Raises `InputError` if it is no plain SQL, or not in that encoding.
+    Raises `InputError` if the file is not plain SQL, or not in that encoding.
     """
     with file_errors(path):
         raw = path.read_bytes()
     if raw.startswith(_ARCHIVE):
         raise InputError(
-            f"{path} is an archive of pg_dump, not plain SQL; make that of it: "
+            f"{path} is a pg_dump archive, not plain SQL; convert it: "
             f"pg_restore --no-owner -f {path.stem}.sql {path.name}"
         )
     if raw.startswith(_COMPRESSED):
@@ -66,15 +68,13 @@ def read_dump(path: Path) -> str:
     try:
         codec = codecs.lookup(_codec(name))
     except LookupError:
-        raise InputError(
-            f"{path} says that its encoding is {name}, which is not known; make it UTF-8"
-        ) from None
+        raise InputError(f"{path} declares the unknown encoding {name}; convert it to UTF-8") from None
     try:
         return codec.decode(raw, "strict")[0].removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         line = raw.count(b"\n", 0, error.start) + 1
         raise InputError(
-            f"{path}: line {line} is not {name} text (byte {error.start}); the dump was saved in another "
+            f"{path}: line {line} is not valid {name} (byte {error.start}); the dump was saved in another "
             "encoding: convert it to UTF-8 (iconv -t UTF-8)"
         ) from None
 
@@ -86,8 +86,9 @@ def _codec(name: str) -> str:
 
 
 def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
-    """Yield the pieces in order, without empty ones. Raises `InputError` for a quote or COPY that never
-    ends.
+    """Yield the statements and psql commands of a dump in order, skipping empty statements.
+
+    Raises `InputError` if a quote, comment or COPY never ends.
     """
     place = counted = 0
     line = 1
@@ -114,7 +115,7 @@ def pieces(text: str, path: Path) -> Iterator[DumpPiece]:
 
 
 def _statement_end(text: str, start: int, where: str) -> int:
-    """Return just after the semicolon that ends the statement, or the end of the text."""
+    """Return the position after the statement's semicolon, or the end of the text."""
     try:
         return statement_end(text, start)
     except UnterminatedError as error:
@@ -127,7 +128,7 @@ def _copy_data(text: str, place: int, where: str) -> tuple[str, int]:
     start = text.find("\n", place) + 1
     end = _DATA_END.search(text, start) if start else None
     if end is None:
-        raise InputError(f"{where}: the rows of this COPY have no end (\\.); the dump is cut off")
+        raise InputError(f"{where}: the rows of this COPY never end (with \\.); the dump is cut off")
     return text[start : end.start()], end.end()
 
 
@@ -155,7 +156,7 @@ _UNKNOWN_SETTING: Final = "42704"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """Why a file was not loaded."""
+    """The error because of which a file was not loaded."""
 
     path: Path
     line: int
@@ -169,9 +170,10 @@ class Fault:
 def run_file(
     connection: psycopg.Connection[Any], path: Path, later: Callable[[tuple[Path, DumpPiece]], None]
 ) -> Fault | None:
-    """Run a whole file in one transaction, its foreign keys left for later; the error if there is one."""
-    import psycopg
+    """Run a file in one transaction. Return the error, or None.
 
+    Foreign keys are not added, but passed to `later`.
+    """
     reset(connection)
     fault = None
     with connection.transaction() as whole:
@@ -194,7 +196,7 @@ def run_file(
 
 
 def _grouped(all_pieces: Iterator[DumpPiece]) -> Iterator[list[DumpPiece]]:
-    """Yield each piece alone, but runs of INSERTs together: one message to the server instead of hundreds."""
+    """Group consecutive INSERTs, so that they are sent in one message instead of hundreds."""
     inserts: list[DumpPiece] = []
     for piece in all_pieces:
         is_insert = _INSERT.match(piece.text) is not None
@@ -210,9 +212,7 @@ def _grouped(all_pieces: Iterator[DumpPiece]) -> Iterator[list[DumpPiece]]:
 
 
 def _run_inserts(connection: psycopg.Connection[Any], path: Path, group: list[DumpPiece]) -> Fault | None:
-    """Run them together; if that fails, one by one, to tell which is at fault."""
-    import psycopg
-
+    """Run INSERTs together; if that fails, one by one, to find the faulty one."""
     try:
         with connection.transaction():
             connection.execute(";\n".join(piece.text for piece in group).encode())
@@ -224,9 +224,7 @@ def _run_inserts(connection: psycopg.Connection[Any], path: Path, group: list[Du
 
 
 def _run_setting(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    """Run a SET; one of a newer or older PostgreSQL than this one is passed over."""
-    import psycopg
-
+    """Run a SET, ignoring settings that this version of PostgreSQL does not have."""
     fault = None
     with connection.transaction() as setting:
         fault = run_piece(connection, path, piece)
@@ -239,15 +237,12 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
     if statement.startswith("\\"):
         if _OF_PSQL.match(statement):
             return True
-        raise InputError(
-            f"{path}: line {line}: a command to psql that birdenv does not know: {statement[:40]}"
-        )
+        raise InputError(f"{path}: line {line}: birdenv does not support this psql command: {statement[:40]}")
     return _PASSED_OVER.match(statement) is not None
 
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    import psycopg
-
+    """Run one statement. Return the dump's error, or None; raise the errors of the server."""
     try:
         with connection.cursor() as cursor:
             if piece.data is None:
@@ -264,12 +259,12 @@ def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece)
 
 
 def _is_servers_fault(error: psycopg.Error) -> bool:
-    """Return whether it says nothing about the dump: a lost connection, a full disk, a server that stops."""
+    """Return whether the server is to blame: a lost connection, a full disk, a shutdown."""
     return error.sqlstate is None or error.sqlstate.startswith(("53", "57", "58", "08"))
 
 
 def _line_of(error: psycopg.Error, piece: DumpPiece) -> int:
-    """Return how many lines below the beginning of its piece an error is."""
+    """Return the line of an error, counted from the first line of its piece."""
     in_copy = re.search(r"\bline (\d+)", error.diag.context or "") if piece.data is not None else None
     if in_copy:
         return piece.text.count("\n") + int(in_copy[1])
@@ -278,6 +273,6 @@ def _line_of(error: psycopg.Error, piece: DumpPiece) -> int:
 
 
 def reset(connection: psycopg.Connection[Any]) -> None:
-    """What a dump sets (an empty search path) does not reach the next one."""
+    """Undo the settings of a dump, such as an empty search path, before the next file."""
     connection.execute("RESET ALL")
     connection.execute("SET statement_timeout = 0")

@@ -1,8 +1,8 @@
-"""Loading dumps: the official folders `<db>_template/<table>.sql`, and single files as pg_dump writes them.
+"""Load dumps: the official folders `<db>_template/<table>.sql`, and single files as pg_dump writes them.
 
-The files of a folder are loaded in the order of their names. One that needs a table of a later file is put
-off until that is there, and foreign keys are added when all rows are. What a dump says about roles, other
-databases and psql is passed over; any other error refuses the whole database.
+The files of a folder are loaded in the order of their names. A file that needs a table of a later file is
+loaded after it, and foreign keys are added after all rows. Statements about roles and other databases, and
+psql commands, are ignored. Any other error rejects the whole database.
 """
 
 from __future__ import annotations
@@ -10,16 +10,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
+
+import psycopg
 
 from birdenv.databases.postgres.loading._dump_file import DumpPiece, Fault, reset, run_file, run_piece
 from birdenv.databases.postgres.loading._loading import Filled, Loaded, load
 from birdenv.databases.postgres.server._server import PostgresServer
 from birdenv.errors import InputError
 from birdenv.files import exists, file_digest, file_errors, is_directory
-
-if TYPE_CHECKING:
-    import psycopg
 
 _RULES: Final = "dump 1"
 _SUFFIX: Final = "_template"
@@ -29,19 +28,24 @@ _MISSING_PARENT: Final = "23503"
 
 @dataclass(frozen=True, slots=True)
 class Dump:
-    """The files of one database."""
+    """The dump of one database.
+
+    Attributes:
+        db_id: the id of the database.
+        files: the files.
+        one_table_each: whether each file is named after the table that it holds.
+    """
 
     db_id: str
     files: tuple[Path, ...]
     one_table_each: bool
-    """Whether each file is named after the table that it holds."""
 
 
 def find_dumps(path: Path) -> list[Dump]:
-    """Return the dumps in a folder of `<db>_template` folders or of .sql files, in one such folder, or one
-    file.
+    """Return the dumps at a path, sorted by database.
 
-    Raises `InputError` that says what is expected if there is none.
+    The path is a folder of `<db>_template` folders or of .sql files, one `<db>_template` folder, or one file.
+    Raises `InputError` if there is no dump.
     """
     if not exists(path):
         raise InputError(f"{path}: no such file or folder")
@@ -56,7 +60,7 @@ def find_dumps(path: Path) -> list[Dump]:
     if not folders and not files:
         raise InputError(
             f"{path} holds no dump: expected folders named <db>{_SUFFIX} with a .sql file for each table, or "
-            "one .sql file for each database (for SQLite files say --from-sqlite)"
+            "one .sql file for each database (for SQLite files use --from-sqlite)"
         )
     dumps = [_folder_dump(each) for each in folders]
     dumps += [Dump(_db_id(each.stem), (each,), one_table_each=False) for each in files]
@@ -66,7 +70,7 @@ def find_dumps(path: Path) -> list[Dump]:
 def load_dump(
     server: PostgresServer, dump: Dump, *, again: bool = False, expected: dict[str, int] | None = None
 ) -> Loaded:
-    """Make the template of one dump. Raises `InputError` naming the file and line at fault."""
+    """Load the template of one dump. See `load` for the arguments and errors."""
     named = "".join(f"{path.name} {file_digest(path)}\n" for path in dump.files)
     digest = hashlib.sha256(f"{_RULES}\n{named}".encode()).hexdigest()
     return load(
@@ -84,7 +88,7 @@ def _folder_dump(folder: Path) -> Dump:
     with file_errors(folder):
         files = sorted(each for each in folder.iterdir() if each.suffix == ".sql")
     if not files:
-        raise InputError(f"{folder} holds no .sql file: the dump is not whole, fetch it again")
+        raise InputError(f"{folder} holds no .sql file: the dump is incomplete, fetch it again")
     return Dump(_db_id(folder.name), tuple(files), one_table_each=True)
 
 
@@ -126,6 +130,6 @@ def _check_names(connection: psycopg.Connection[Any], dump: Dump) -> None:
     missing = [path.name for path in dump.files if path.stem.lower() not in present]
     if missing:
         raise InputError(
-            f"database {dump.db_id!r} would not be whole, so it is not loaded: no table came of "
+            f"database {dump.db_id!r} would be incomplete, so it is not loaded: no table was created by "
             f"{', '.join(missing)}"
         )

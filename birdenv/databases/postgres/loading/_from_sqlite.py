@@ -1,7 +1,7 @@
-"""Carrying a SQLite database over to PostgreSQL: tables, rows, keys, indexes and views, with equal counts.
+"""Convert a SQLite database to PostgreSQL: tables, rows, keys, indexes and views.
 
-What PostgreSQL does not take (a foreign key whose rows break it, a view in SQLite's own words, a null
-character in a text) is left out or mended and reported; rows are never left out.
+All rows are kept. Other things that PostgreSQL does not accept (a violated foreign key, a view in SQLite's
+dialect, a null character in a text) are left out or repaired, and reported.
 """
 
 from __future__ import annotations
@@ -11,8 +11,9 @@ import re
 import sqlite3
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import psycopg
 from psycopg import sql
 
 from birdenv.databases.postgres.loading._loading import Filled, Loaded, load
@@ -26,12 +27,8 @@ from birdenv.databases.postgres.server._server import PostgresServer, one_line
 from birdenv.databases.sqlite._source import SqliteSource
 from birdenv.errors import InputError
 
-if TYPE_CHECKING:
-    import psycopg
-
-
 _RULES: Final = "sqlite 1"
-"""Part of the digest: another number when the same file gives another database."""
+"""Part of the digest. Increase the number when the same file is converted differently."""
 
 _LITERAL: Final = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?|'([^']|'')*'|NULL|TRUE|FALSE", re.IGNORECASE)
 _NOW: Final = re.compile(r"CURRENT_(TIMESTAMP|DATE|TIME)", re.IGNORECASE)
@@ -45,7 +42,7 @@ def load_from_sqlite(
     again: bool = False,
     expected: dict[str, int] | None = None,
 ) -> Loaded:
-    """Make the template of one database of a folder in BIRD's layout. Raises as `load` and `source` do."""
+    """Load the template of a SQLite database from a source. See `load` for the arguments and errors."""
     path = source.contents_path(db_id)
     digest = hashlib.sha256(f"{_RULES} {source.digest(db_id)}".encode()).hexdigest()
     return load(
@@ -71,7 +68,7 @@ def _fill(connection: psycopg.Connection[Any], path: Path) -> Filled:
                 _create(connection, table)
                 _copy(connection, table, contents)
         if mended:
-            contents.notes.append(f"{len(mended)} texts are not UTF-8; their bad bytes are U+FFFD now")
+            contents.notes.append(f"{len(mended)} texts are not UTF-8; their bad bytes are now U+FFFD")
         notes = contents.notes + _hidden(connection, tables) + _complete(connection, tables, contents)
     except sqlite3.Error as error:
         raise InputError(f"{path}: cannot be read: {error}") from None
@@ -81,11 +78,11 @@ def _fill(connection: psycopg.Connection[Any], path: Path) -> Filled:
 
 
 def _hidden(connection: psycopg.Connection[Any], tables: Sequence[TablePlan]) -> list[str]:
-    """Return which tables a plain name does not reach."""
+    """Return a note for each table that SQL cannot reach by its plain name."""
     rows = connection.execute("SELECT relname FROM pg_class WHERE relnamespace = 'pg_catalog'::regnamespace")
     taken = {name for (name,) in rows.fetchall()}
     return [
-        f"table {table.source} has the name of one of PostgreSQL's own: SQL has to say public.{table.name}"
+        f"table {table.source} has the name of a system table of PostgreSQL: use public.{table.name} in SQL"
         for table in tables
         if table.name in taken
     ]
@@ -115,7 +112,7 @@ def _copy(connection: psycopg.Connection[Any], table: TablePlan, contents: Sqlit
                     nulls += 1
             copy.write_row(cells)
     if nulls:
-        contents.notes.append(f"{table.source}: {nulls} texts hold null characters, which are U+FFFD now")
+        contents.notes.append(f"{table.source}: {nulls} texts hold null characters, which are now U+FFFD")
 
 
 def _converter(column: ColumnPlan) -> Callable[[Any], Any]:
@@ -131,9 +128,7 @@ def _converter(column: ColumnPlan) -> Callable[[Any], Any]:
 def _complete(
     connection: psycopg.Connection[Any], tables: Sequence[TablePlan], contents: SqliteContents
 ) -> list[str]:
-    """Return keys, indexes, defaults and views, each if PostgreSQL takes it; gives what it did not take."""
-    import psycopg
-
+    """Add keys, indexes, defaults and views. Return a note for each that PostgreSQL does not accept."""
     notes = []
     for what, statement in _statements(tables, contents):
         try:
@@ -141,7 +136,7 @@ def _complete(
         except psycopg.Error as error:
             if error.sqlstate is None or error.sqlstate[:2] not in ("22", "23", "42", "0A"):
                 raise
-            notes.append(f"{what} is not carried: {one_line(error)}")
+            notes.append(f"{what} is left out: {one_line(error)}")
     return notes
 
 
@@ -160,14 +155,14 @@ def _statements(tables: Sequence[TablePlan], contents: SqliteContents) -> Iterat
                     name, _list(key.columns), _public(key.parent), targets, sql.SQL(key.actions)
                 ),
             )
-    if contents.views:  # a table of ours comes before one of the catalog's
+    if contents.views:  # names of loaded tables must precede names of system tables
         yield "the order of schemas", sql.Composed([sql.SQL("SET search_path = public, pg_catalog")])
     for view, text in contents.views:
         yield f"view {view}", sql.Composed([sql.SQL(text)])
 
 
 def _own_statements(table: TablePlan) -> Iterator[tuple[str, sql.Composed]]:
-    """Yield what concerns one table and no other."""
+    """Yield the statements that concern only this table."""
     alter = sql.SQL("ALTER TABLE {}").format(_public(table.name))
     if table.primary_key:
         key = sql.SQL(" ADD PRIMARY KEY ({})").format(_list(table.primary_key))
@@ -204,15 +199,13 @@ def _own_statements(table: TablePlan) -> Iterator[tuple[str, sql.Composed]]:
 
 
 def _default(text: str) -> sql.Composed:
-    """Return a default that both engines read alike; anything else as written, for PostgreSQL to judge."""
+    """Write a default that both engines understand; pass on any other, which PostgreSQL may refuse."""
     known = _LITERAL.fullmatch(text) or _NOW.fullmatch(text)
     return sql.Composed([sql.SQL(" SET DEFAULT "), sql.SQL(text if known else f"({text})")])
 
 
 def _public(table: str) -> sql.Identifier:
-    """Return the name that means a table of ours, even where the catalog has one of that name
-    (`pg_class`).
-    """
+    """Name a loaded table, even if a system table has the same name (`pg_class`)."""
     return sql.Identifier("public", table)
 
 

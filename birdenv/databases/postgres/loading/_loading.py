@@ -1,13 +1,13 @@
-"""Loading a template database: under another name first, so that nothing half-loaded is ever found.
+"""Load a template database under a temporary name, so that an incomplete one is never found.
 
     load(server, "alien", digest, "sqlite", fill)
 
-makes an empty database, lets `fill` put everything into it, counts, writes the stamp, and only then gives the
-database its name. Whatever goes wrong on the way, the database is removed and an older one stays as it was.
+creates an empty database, calls `fill` to fill it, counts the rows, writes the stamp, and only then renames
+the database. If anything fails, the new database is dropped, and an older one stays unchanged.
 
-What a set of databases must hold is said by an expectation file, or by the figures that the benchmark's
-authors give. The file is JSON: `{"alien": {"signals": 1000, ...}, ...}`, the rows of every table of every
-database.
+The expected contents of a set of databases are described by an expectation file, or by the figures that the
+benchmark's authors published. The file is JSON, and lists the number of rows of every table of every
+database: `{"alien": {"signals": 1000, ...}, ...}`.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import psycopg
 from psycopg import sql
 
 from birdenv.databases.postgres.loading._templates import (
@@ -36,12 +37,8 @@ from birdenv.databases.postgres.server._server import PostgresServer, ServerErro
 from birdenv.errors import InputError
 from birdenv.files import read_json
 
-if TYPE_CHECKING:
-    import psycopg
-
-
 OWNER: Final = "birdenv_owner"
-"""Owns what templates hold. It cannot log in and has no rights besides."""
+"""The role that owns the contents of templates. It cannot log in, and has no other rights."""
 
 _LOCKS: Final = 0x62697264  # the first key of our advisory locks
 _DISK_FULL: Final = "53100"
@@ -49,23 +46,32 @@ _DISK_FULL: Final = "53100"
 
 @dataclass(frozen=True, slots=True)
 class Filled:
-    """The contents that `fill` put into a database."""
+    """The result of filling a database.
+
+    Attributes:
+        rows: the number of rows of each table in the source; None if it is known only after loading.
+        notes: what was left out, or loaded differently from its declaration.
+    """
 
     rows: dict[str, int] | None
-    """Rows of every table as the source has them; None where only loading tells."""
     notes: list[str]
-    """What could not be carried, or was carried otherwise than declared."""
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """The result of loading a database."""
+    """The result of loading a database.
+
+    Attributes:
+        db_id: its id.
+        tables: the number of rows of each table.
+        notes: what was left out, or loaded differently from its declaration.
+        skipped: whether the database was already loaded, with the same digest.
+    """
 
     db_id: str
     tables: dict[str, int]
     notes: list[str]
     skipped: bool
-    """It was there already, with the same digest."""
 
 
 Fill = Callable[["psycopg.Connection[Any]"], Filled]
@@ -81,18 +87,24 @@ def load(
     again: bool = False,
     expected: dict[str, int] | None = None,
 ) -> Loaded:
-    """Make the template of `db_id`, unless one with this digest is there (and `again` is not said).
+    """Load the template of a database, unless it is already loaded with the same digest.
 
-    `fill` gets a connection to an empty database and raises `InputError` for what cannot be loaded;
-    `expected` are the rows that every table must have.
+    Args:
+        server: the server.
+        db_id: the id of the database.
+        digest: the digest of the loaded files and the rules of loading.
+        source: `sqlite` or `dump`.
+        fill: fills an empty database through the given connection. Raises `InputError` for bad contents.
+        again: load the database even if it is already loaded.
+        expected: the number of rows that each table must have.
 
-    Raises `InputError` naming the database if it cannot be loaded whole, `ServerError` if the server is lost.
+    Raises:
+        InputError: the database cannot be loaded completely.
+        ServerError: the server is lost.
     """
-    import psycopg
-
     try:
         with server.connect() as connection, _locked(connection, db_id):
-            connection.execute("SET synchronous_commit = on")  # its name says that a database is whole
+            connection.execute("SET synchronous_commit = on")  # the final name must imply complete data
             there = templates(server).get(db_id)
             if there is not None and there.stamp.digest == digest and not again:
                 wrong = differences(expected, there.stamp.tables) if expected is not None else []
@@ -113,7 +125,7 @@ def _load(
     expected: dict[str, int] | None,
 ) -> Loaded:
     name, final = loading_name(db_id), database_name(db_id)
-    _drop(server, connection, name)  # of a process that was killed: we hold its lock
+    _drop(server, connection, name)  # left by a killed process: we hold the lock
     try:
         login = _create(server, connection, name)
         with server.connect(name, *login) as inside:
@@ -129,7 +141,7 @@ def _load(
             wrong.append(f"none of its {len(present)} tables has a row" if present else "it has no table")
         if wrong:
             raise InputError(
-                f"database {db_id!r} would not be whole, so it is not loaded: {'; '.join(wrong)}"
+                f"database {db_id!r} would be incomplete, so it is not loaded: {'; '.join(wrong)}"
             )
         stamped(connection, name, Stamp(db_id=db_id, digest=digest, source=source, tables=present))
         _replace(connection, name, final, db_id)
@@ -142,11 +154,10 @@ def _load(
 def _create(
     server: PostgresServer, connection: psycopg.Connection[Any], name: str
 ) -> tuple[str, str | None] | tuple[()]:
-    """Make the empty database; gives who is to fill it, a role and its password, if that is not our own.
+    """Create the empty database. Return the role that fills it, and its password; empty for our own role.
 
-    A dump is somebody else's program. So it runs as a role that has this one database and nothing else, not
-    even the other templates. Only a superuser can make and remove such a role; any other role of a DSN has
-    few rights itself.
+    A dump is somebody else's program. It runs as a role that can access only this database, and not even the
+    other templates. Only a superuser can create such a role; any other role of a DSN has few rights anyway.
     """
     new = sql.Identifier(name)
     create = sql.SQL("CREATE DATABASE {} TEMPLATE template0 ENCODING 'UTF8'").format(new)
@@ -160,9 +171,7 @@ def _create(
 
 
 def _take_over(server: PostgresServer, connection: psycopg.Connection[Any], name: str) -> None:
-    """Leave nothing of the role that filled a database, nor of what it set for the database."""
-    import psycopg
-
+    """Remove the role that filled a database, and all settings that it made for the database."""
     if not server.is_superuser:
         return
     if not connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [OWNER]).fetchone():
@@ -178,8 +187,6 @@ def _take_over(server: PostgresServer, connection: psycopg.Connection[Any], name
 
 
 def _replace(connection: psycopg.Connection[Any], name: str, final: str, db_id: str) -> None:
-    import psycopg
-
     old, new = sql.Identifier(final), sql.Identifier(name)
     if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [final]).fetchone():
         connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE false").format(old))
@@ -196,16 +203,14 @@ def _replace(connection: psycopg.Connection[Any], name: str, final: str, db_id: 
 
 
 def _drop(server: PostgresServer, connection: psycopg.Connection[Any], name: str) -> None:
-    """Drop a database that is being filled, and who fills it."""
+    """Drop a database that is being filled, and the role that fills it."""
     connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
     if server.is_superuser:
         connection.execute(sql.SQL("DROP ROLE IF EXISTS {}").format(sql.Identifier(name)))
 
 
 def drop_unfinished(connection: psycopg.Connection[Any]) -> None:
-    """Drop what loading that was killed has left, unless somebody is loading now."""
-    import psycopg
-
+    """Drop the remains of killed loads, unless another process is loading now."""
     busy = "SELECT 1 FROM pg_locks WHERE locktype = 'advisory' AND objsubid = 2 AND classid = %s LIMIT 1"
     if connection.execute(busy, [_LOCKS]).fetchone():
         return
@@ -219,16 +224,14 @@ def drop_unfinished(connection: psycopg.Connection[Any]) -> None:
 
 
 def _drop_quietly(server: PostgresServer, name: str) -> None:
-    """After an error, which is the one to tell; what cannot be dropped now is dropped by the next load."""
-    import psycopg
-
+    """Drop a database after an error, without raising another one. The next load drops what remains."""
     with suppress(psycopg.Error, ServerError, InputError), server.connect() as connection:
         _drop(server, connection, name)
 
 
 @contextmanager
 def _locked(connection: psycopg.Connection[Any], db_id: str) -> Iterator[None]:
-    """Only one process loads a database at a time; the lock ends with the connection."""
+    """Let only one process at a time load a database. The lock ends with the connection."""
     key = zlib.crc32(db_id.encode()) - 2**31
     connection.execute("SELECT pg_advisory_lock(%s, %s)", [_LOCKS, key])
     yield
@@ -238,7 +241,7 @@ def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> Inpu
     text = one_line(error)
     if error.sqlstate == _DISK_FULL or "No space left on device" in text:
         return InputError(
-            f"database {db_id!r} is not loaded, and nothing of it was kept: the disk of the PostgreSQL "
+            f"database {db_id!r} is not loaded, and leaves nothing behind: the disk of the PostgreSQL "
             f"server at {server.shown} is full ({text})"
         )
     if error.sqlstate is None or error.sqlstate.startswith(("08", "57P")):
@@ -255,15 +258,20 @@ def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> Inpu
 
 @dataclass(frozen=True, slots=True)
 class OfficialSet:
-    """One public set as BIRD-Interact's `check_db_metadata.py` describes it."""
+    """A public set of databases, as described by BIRD-Interact's `check_db_metadata.py`.
+
+    Attributes:
+        databases: the ids of the databases.
+        tables: the number of all tables.
+        mean_rows: the mean number of rows per table, rounded to two decimals.
+    """
 
     databases: tuple[str, ...]
     tables: int
     mean_rows: float
-    """Rows a table, rounded to two places."""
 
     def differences(self, present: Mapping[str, Mapping[str, int]]) -> list[str]:
-        """Return a line for each table whose number of rows is not the published one."""
+        """Return a line for each published figure that differs; `present` has the rows of each table."""
         missing = [name for name in self.databases if name not in present]
         if missing:
             return [f"of {len(self.databases)} databases, {len(missing)} are missing: {', '.join(missing)}"]
@@ -273,7 +281,7 @@ class OfficialSet:
             lines.append(f"{len(rows)} tables in all, expected {self.tables}")
         mean = round(sum(rows) / max(len(rows), 1), 2)
         if mean != self.mean_rows:
-            lines.append(f"{mean} rows a table, expected {self.mean_rows}")
+            lines.append(f"{mean} rows per table on average, expected {self.mean_rows}")
         return lines
 
 
@@ -301,8 +309,9 @@ OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
 
 
 def read_expectations(path: Path) -> dict[str, dict[str, int]]:
-    """Return rows of every table by database, from a file. Raises `InputError` naming what is not as
-    described.
+    """Read an expectation file: the number of rows of each table, by database.
+
+    Raises `InputError` if the file has another form.
     """
     value = read_json(path)
     if not isinstance(value, dict) or not value:

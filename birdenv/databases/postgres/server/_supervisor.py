@@ -1,11 +1,11 @@
-"""The process that runs the embedded server while somebody uses it; a program, with JSON as its argument.
+"""The program that runs the embedded server while somebody uses it. Its argument is JSON.
 
-Everybody who uses the server holds a shared lock on one file; the system drops it when they end, however
-they end. The keeper tries now and then to have that lock for itself alone: when it could for a while
-(`_LINGER_SECONDS`), nobody is there, and it stops the server. A file named `stay` keeps the server running
-without users.
+Every user of the server holds a shared lock on one file, which the system releases when the user's process
+ends for any reason. This process, the keeper, regularly tries to lock the file exclusively. When that has
+succeeded for `_LINGER_SECONDS`, nobody uses the server, and the keeper stops it. A file named `stay` keeps
+the server running without users.
 
-It stands alone: only the standard library is imported, and nothing of birdenv.
+The program imports only the standard library, and nothing of birdenv.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from pathlib import Path
 from types import FrameType
 from typing import Any, NoReturn
 
-_PAUSE = 0.1  # seconds between two looks
-_LINGER_SECONDS = 1.0  # nobody may use the server for so long before it is stopped
+_PAUSE = 0.1  # seconds between two checks
+_LINGER_SECONDS = 1.0  # without users, until the server is stopped
 _MOST_LOG = 4_000_000  # bytes
-_MOST_MEMORY = 3 * 2**29  # bytes of one session: a value of 256 MiB takes four times as much
+_MOST_MEMORY = 3 * 2**29  # bytes for each session: handling a value of 256 MiB takes four times as much
 _LOG = 2  # standard error, opened for appending
 _PARENT_DEATH_SIGNAL = 1  # of prctl(2)
 _ADOPT_ORPHANS = 36
@@ -36,9 +36,14 @@ _UNTIL_KILLED = 10.0
 
 
 def main(setting: dict[str, Any]) -> int:
-    """Run the server as `setting` says until nobody uses it. Return the exit code of the server."""
+    """Run the server until nobody uses it. Return the exit code of the server.
+
+    Args:
+        setting: `command` and `account` (how to start the server), and the paths of the files `keeper`,
+            `users`, `stay` and `session`.
+    """
     held = os.open(setting["keeper"], os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
-    fcntl.flock(held, fcntl.LOCK_EX)  # who looks whether a keeper is there holds it for a moment
+    fcntl.flock(held, fcntl.LOCK_EX)  # a process that checks for a keeper holds it for a moment
     os.ftruncate(held, 0)
     os.write(held, f"{os.getpid()}\n".encode())
     users = os.open(setting["users"], os.O_RDWR | os.O_CLOEXEC)
@@ -62,10 +67,10 @@ def main(setting: dict[str, Any]) -> int:
 
 
 def _watch(server: subprocess.Popen[bytes], users: int, stay: Path) -> None:
-    """Return when the server has ended, or nobody has used it for a second (`users` stays locked)."""
+    """Return when the server has ended or has had no users for a second, with `users` still locked."""
     alone_since = None
     while server.poll() is None:
-        if os.fstat(_LOG).st_size > _MOST_LOG:  # a session without memory writes much about itself
+        if os.fstat(_LOG).st_size > _MOST_LOG:  # a session that runs out of memory logs a lot
             os.ftruncate(_LOG, 0)
         try:
             fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -82,7 +87,7 @@ def _watch(server: subprocess.Popen[bytes], users: int, stay: Path) -> None:
 
 def _stop(server: subprocess.Popen[bytes]) -> int:
     for sign, seconds in (
-        (signal.SIGINT, _UNTIL_IMMEDIATE),  # ends its sessions, and writes everything
+        (signal.SIGINT, _UNTIL_IMMEDIATE),  # end all sessions, and write all data
         (signal.SIGQUIT, _UNTIL_KILLED),
         (signal.SIGKILL, None),
     ):
@@ -94,7 +99,7 @@ def _stop(server: subprocess.Popen[bytes]) -> int:
 
 
 def _kill_orphans() -> None:
-    """End what a killed server left: a new one does not start while one of its sessions runs."""
+    """Kill the remaining sessions of a killed server, because a new server cannot start beside them."""
     for children in Path("/proc/self/task").glob("*/children"):
         for number in children.read_text().split():
             with suppress(ProcessLookupError):
@@ -109,11 +114,10 @@ def _end(_signal: int, _frame: FrameType | None) -> NoReturn:
 
 
 def _prepare() -> None:
-    """Before the server begins: end with the keeper, and give none of its processes more than `_MOST_MEMORY`.
+    """Run before the server starts: make it end with the keeper, and limit the memory of its processes.
 
-    What counts is a process's own data; shared buffers and the stack are not part of it, so running out of it
-    is an error of one statement, as PostgreSQL handles it, and never the end of a process. Other systems than
-    Linux count something else.
+    The limit covers a process's own data, without shared buffers and the stack. PostgreSQL handles reaching
+    it as an error of one statement; no process ends. Systems other than Linux count differently.
     """
     _prctl(_PARENT_DEATH_SIGNAL, signal.SIGINT)
     if sys.platform == "linux":

@@ -1,4 +1,4 @@
-"""Private images of a database file: a writable connection to all of it, at a cost that does not grow."""
+"""Private, writable images of a database file, whose cost does not depend on the size of the file."""
 
 from birdenv.databases.sqlite.images._image_kinds import open_image, trial
 

@@ -1,14 +1,14 @@
-"""Private images of a database file, and opening one in the best way that works here.
+"""The kinds of private images of a database file.
 
-There are two ways to make one; both start from the same bytes and never write to the file:
+There are two kinds. Both start with the same contents, and neither writes to the file:
 
-* `memory-map`: the file mapped privately into memory and handed to SQLite; pages are copied when written.
-  Every mapping of the same file shares the pages that nobody wrote, with each other and with the system's
-  file cache. Room to grow behind the file costs nothing until it is used.
-* `copy`: a plain copy in the scratch folder.
+* `memory-map`: SQLite works on a private memory map of the file, whose pages are copied when they are
+  written. Unwritten pages are shared with other maps of the file and with the system's file cache. Space to
+  grow costs nothing until it is used.
+* `copy`: a plain copy of the file in the scratch folder.
 
-`auto` takes the first that works here. What an image has changed can be taken out as a `Checkpoint` and put
-into another image of the same file, made in either way.
+`auto` chooses the first kind that works here. The changes of an image can be saved as a `Checkpoint`, and
+applied to another image of the same file, of either kind.
 """
 
 from __future__ import annotations
@@ -51,15 +51,15 @@ from birdenv.databases.sqlite.images._sqlite_library import (
 from birdenv.errors import InputError
 
 _MAP_FIXED = 0x10
-_MAP_NORESERVE = 0x4000  # Linux; elsewhere memory is not reserved anyway
+_MAP_NORESERVE = 0x4000  # for Linux; other systems do not reserve memory
 _FAILED = c_void_p(-1).value
 _PAGE = mmap.PAGESIZE
-_PAGEMAP_BYTES = 8  # of one page in /proc/self/pagemap
+_PAGEMAP_BYTES = 8  # per page, in /proc/self/pagemap
 _IN_MEMORY, _SWAPPED, _OF_A_FILE = 1 << 63, 1 << 62, 1 << 61
 
 
 def is_supported() -> bool:
-    """Return whether this platform can map files privately at a place of its own: 64-bit Linux and macOS."""
+    """Return whether this platform can map files privately at a fixed address: 64-bit Linux and macOS."""
     return sys.platform in ("linux", "darwin") and sys.maxsize > 2**32
 
 
@@ -74,9 +74,15 @@ def _libc() -> ctypes.CDLL:
 
 
 class PrivateMemory:
-    """`size` bytes of a file at `address`, writable, with room for `capacity` bytes; the file never changes.
+    """A writable, private memory map of a file, with room to grow.
 
-    The file must not be truncated while it is mapped. Raises `OSError` if it cannot be mapped.
+    The file never changes, and must not be truncated while it is mapped. Raises `OSError` if it cannot be
+    mapped.
+
+    Attributes:
+        address: the address of the first byte; 0 after `free`.
+        size: the size of the file in bytes.
+        capacity: the size of the memory in bytes.
     """
 
     def __init__(self, path: Path, room: int) -> None:
@@ -97,17 +103,16 @@ class PrivateMemory:
             os.close(descriptor)
 
     def write(self, offset: int, data: bytes) -> None:
-        """Put `data` at `offset`; raises `ValueError` outside the capacity."""
+        """Write `data` at `offset`. Raises `ValueError` if that exceeds the capacity."""
         if not 0 <= offset <= offset + len(data) <= self.capacity:
             raise ValueError(f"{len(data)} bytes at {offset} are outside of {self.capacity}")
         ctypes.memmove(self.address + offset, data, len(data))
 
     def written(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Yield offset and bytes of every memory page in the first `size` bytes that may differ from the
-        file.
+        """Yield offset and bytes of each page within the first `size` bytes that may differ from the file.
 
-        Known from the page tables where the system shows them (Linux), without looking at the contents;
-        elsewhere by comparing all of it with the file. Raises `OSError` if the file cannot be read for that.
+        On Linux, the system's page tables show which pages were written. Elsewhere, all pages are compared
+        with the file. Raises `OSError` if the file cannot be read for that.
         """
         marked = self._marked(-(-size // _PAGE))
         if marked is None:
@@ -117,7 +122,7 @@ class PrivateMemory:
             yield page * _PAGE, self._page(page * _PAGE, size)
 
     def free(self) -> None:
-        """Release the memory, which nothing may use afterwards. Releasing again does nothing."""
+        """Release the memory, which must not be used any more. Releasing it again does nothing."""
         if self.address:
             _libc().munmap(self.address, self.capacity)
             self.address = 0
@@ -126,12 +131,12 @@ class PrivateMemory:
         return ctypes.string_at(self.address + start, min(_PAGE, size - start))
 
     def _marked(self, pages: int) -> Iterator[int] | None:
-        """Yield which of the first pages are no longer the file's; None if the page tables are not shown."""
+        """Yield the numbers of written pages among the first ones; None without access to page tables."""
         try:
             with Path("/proc/self/pagemap").open("rb", buffering=0) as table:
                 table.seek(self.address // _PAGE * _PAGEMAP_BYTES)
                 entries = memoryview(table.read(pages * _PAGEMAP_BYTES)).cast("Q")
-        except (OSError, TypeError):  # TypeError: cut off within an entry
+        except (OSError, TypeError):  # TypeError: the last entry is incomplete
             return None
         if len(entries) < pages:
             return None
@@ -158,6 +163,8 @@ def _map(address: int | None, size: int, flags: int, descriptor: int) -> int:
 
 
 class CopiedImage:
+    """A private copy of a file in the scratch folder."""
+
     kind: ImageKind = "copy"
 
     def __init__(self, path: Path, start: Checkpoint | None) -> None:
@@ -175,7 +182,7 @@ class CopiedImage:
                     file.truncate(start.size)
                 file.seek(WAL_FORMAT.start)
                 file.write(b"\1\1")
-            # Without locks there is no WAL mode: what is committed is in the file, and anybody may read it.
+            # Without locks there is no WAL mode: committed changes are in the file, for any reader.
             self.connection = connect_privately(f"{self._file.as_uri()}?nolock=1")
         except BaseException:
             remove_folder(self._folder)
@@ -212,13 +219,15 @@ class CopiedImage:
 
 
 class MappedImage:
+    """A private memory map of a file."""
+
     kind: ImageKind = "memory-map"
     file: Path | None = None
 
     def __init__(self, path: Path, start: Checkpoint | None) -> None:
         found = library()
         if found is None or not is_supported():
-            raise OSError("SQLite's own functions cannot be called by this Python, or its memory not mapped")
+            raise OSError("this Python cannot call SQLite's functions, or this system cannot map files")
         self._library = found
         self._memory = PrivateMemory(path, GROWTH_BYTES)
         try:
@@ -252,7 +261,7 @@ class MappedImage:
         return connection
 
     def close(self) -> None:
-        self.connection.close()  # first: it may still write while it rolls back
+        self.connection.close()  # before the memory is freed, because a rollback may still write
         self._memory.free()
 
     def __del__(self) -> None:
@@ -261,12 +270,17 @@ class MappedImage:
 
 
 def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = None) -> Image:
-    """Open a private image of a file, as it is or as `start` says.
+    """Open a private image of a file.
+
+    Args:
+        path: the file.
+        kind: how to make the image.
+        start: a checkpoint to apply, if any.
 
     Raises:
-        OSError, sqlite3.Error: it cannot be made.
-        InputError: there is no room for its file.
-        ValueError: the start does not fit.
+        OSError, sqlite3.Error: the image cannot be made.
+        InputError: there is no space for a copy.
+        ValueError: the checkpoint is too large for the file.
     """
     size = path.stat().st_size
     if start is not None and start.size > size + GROWTH_BYTES + LARGEST_PAGE:
@@ -278,11 +292,11 @@ def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = 
     except (OSError, sqlite3.OperationalError):
         if kind != "auto":
             raise
-    return CopiedImage(path, start)  # SQLite's functions or memory maps are out of reach on this platform
+    return CopiedImage(path, start)
 
 
 def trial(path: Path, kind: ImageKind) -> str:
-    """Return why images of `path` cannot be made this way here, in a few words; empty if they can."""
+    """Return why this kind of image cannot be made of `path`, or an empty text if it can."""
     try:
         image = open_image(path, kind)
     except (OSError, sqlite3.Error, InputError) as error:

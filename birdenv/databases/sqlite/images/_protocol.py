@@ -1,4 +1,4 @@
-"""What a private image of a database is, and what the ways to make one have in common."""
+"""The interface of private images, and what all kinds of images have in common."""
 
 from __future__ import annotations
 
@@ -11,55 +11,62 @@ ImageKind: TypeAlias = Literal["auto", "memory-map", "copy"]
 IMAGE_KINDS: Final = get_args(ImageKind)
 
 GROWTH_BYTES = 2**30
-"""How much an image may grow beyond its file."""
+"""Bytes by which an image may outgrow its file."""
 
 PIECE = 2**16
-"""Bytes compared at a time, where nothing tells which pages were written."""
+"""Bytes that are compared at a time to find the changes of a copy."""
 HEADER_BYTES = 100
 LARGEST_PAGE = 2**16
 WAL_FORMAT = slice(18, 20)
-"""Of the header: 2 says that a -wal file belongs to it, 1 that none does."""
+"""Position of the file format in the header: 2 if a -wal file belongs to the file, 1 if not."""
 CONNECT_OPTIONS: dict[str, Any] = {
     "isolation_level": None,
     "check_same_thread": False,
     "cached_statements": 0,
 }
 
-_PAGE_SIZE = slice(16, 18)  # of the header; 1 stands for the largest
+_PAGE_SIZE = slice(16, 18)  # position of the page size in the header; 1 means the largest
 
 
 class Image(Protocol):
-    """A private, writable database; the connection has no guard yet."""
+    """A private, writable database.
+
+    Attributes:
+        kind: how it was made.
+        connection: a connection to it, without a guard.
+        file: the file that the connection has open, or None.
+    """
 
     kind: ImageKind
     connection: sqlite3.Connection
     file: Path | None
-    """The file that the connection has open; None if there is none."""
 
     def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
-        """Return size and changed pages of what is committed; no transaction may be open.
+        """Return the committed size and the changed pages by offset. No transaction may be open.
 
-        Raises `OverflowError` beyond `most_bytes`.
+        Raises `OverflowError` if the pages exceed `most_bytes`.
         """
 
     def committed(self) -> sqlite3.Connection:
-        """Return a second connection, without a guard, which reads what is committed and shares no session;
-        no transaction may be open.
+        """Return a second connection without a guard, which reads the committed contents.
 
-        To be closed before the image is, or changes. Raises `sqlite3.Error` or `MemoryError`.
+        No transaction may be open. The caller must close the connection before the image is changed or
+        closed. Raises `sqlite3.Error` or `MemoryError`.
         """
 
     def close(self) -> None:
-        """Throw the image away; closing again does nothing."""
+        """Discard the image. Closing again does nothing."""
 
 
 def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> None:
+    """Limit the size of a database to `GROWTH_BYTES` more than its file."""
     page = int.from_bytes(header[_PAGE_SIZE])
     page = LARGEST_PAGE if page == 1 else max(page, 1)
     connection.execute(f"PRAGMA max_page_count = {(size + GROWTH_BYTES) // page}").close()
 
 
 def within(most_bytes: float, pages: Iterator[tuple[int, bytes]]) -> dict[int, bytes]:
+    """Collect pages by offset. Raises `OverflowError` if they exceed `most_bytes`."""
     taken: dict[int, bytes] = {}
     total = 0
     for offset, page in pages:

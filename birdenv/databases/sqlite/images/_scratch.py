@@ -1,7 +1,8 @@
-"""Where private files of episodes live: one folder a process, gone with it, whatever ended it.
+"""The scratch folder for private files of episodes, with a subfolder for each process.
 
-The folder of a process holds a lock for as long as the process lives, so that a folder without one is what a
-killed process left; it is swept at the next start. `BIRDENV_SCRATCH` moves all of it to another file system.
+A process holds a lock in its folder as long as it lives, and removes the folder at its end. An unlocked
+folder was left by a killed process, and is removed at the next start. `BIRDENV_SCRATCH` moves the scratch
+folder to another file system.
 """
 
 from __future__ import annotations
@@ -19,37 +20,37 @@ from pathlib import Path
 from birdenv.errors import InputError
 
 _LOCK = "lock"
-_mine: tuple[int, Path, int] | None = None  # process id, its folder, the descriptor that holds the lock
+_mine: tuple[int, Path, int] | None = None  # process id, its folder, and the descriptor with the lock
 
 
 def scratch_root() -> Path:
-    """Return the folder that holds the folders of this user's processes. It may not exist."""
+    """Return the scratch folder of this user, which may not exist yet."""
     parent = os.environ.get("BIRDENV_SCRATCH") or tempfile.gettempdir()
     return Path(parent) / f"birdenv-{os.getuid()}"
 
 
 def new_folder() -> Path:
-    """Return a new empty folder of this process, to be removed by the caller or at the end of the process.
+    """Create an empty folder, which the caller removes, or else the end of the process.
 
-    Raises `InputError` if nothing can be written there.
+    Raises `InputError` if the scratch folder cannot be written.
     """
     try:
         return Path(tempfile.mkdtemp(dir=_own_folder()))
     except OSError as error:
         raise InputError(
-            f"no private files can be made in {scratch_root()} ({error.strerror}): set BIRDENV_SCRATCH to a"
-            " folder on a file system with room"
+            f"cannot write to {scratch_root()} ({error.strerror}): set BIRDENV_SCRATCH to a folder on a file"
+            " system with free space"
         ) from error
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove one that `new_folder` gave to this process; in a forked child the parent's are left alone."""
+    """Remove a folder that `new_folder` created in this process, and not in the parent before a fork."""
     if _mine is not None and _mine[0] == os.getpid() and folder.parent == _mine[1]:
         shutil.rmtree(folder, ignore_errors=True)
 
 
 def sweep() -> list[str]:
-    """Remove what killed processes left, and return the names of those folders. Never raises `OSError`."""
+    """Remove the folders of killed processes, and return their names. Never raises `OSError`."""
     root, removed = scratch_root(), []
     with contextlib.suppress(OSError):
         if _is_ours(root):
@@ -63,23 +64,23 @@ def sweep() -> list[str]:
 
 @cache
 def sweep_once() -> None:
-    """Sweep at the first call in a process."""
+    """Call `sweep` once in each process."""
     sweep()
 
 
 def _own_folder() -> Path:
     global _mine
-    if _mine is None or _mine[0] != os.getpid():  # a forked child has a folder of its own
+    if _mine is None or _mine[0] != os.getpid():  # a forked child gets its own folder
         root = scratch_root()
         root.mkdir(mode=0o700, exist_ok=True)
         if not _is_ours(root):
-            raise InputError(f"{root} is not a folder of yours: remove it, or set BIRDENV_SCRATCH")
+            raise InputError(f"{root} does not belong to this user: remove it, or set BIRDENV_SCRATCH")
         with _locked(root / _LOCK):
             folder = Path(tempfile.mkdtemp(prefix=f"{os.getpid()}-", dir=root))
             descriptor = os.open(folder / _LOCK, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         _mine = (os.getpid(), folder, descriptor)
-        # Not `atexit`, which the children that `multiprocessing` forks do without. Imported here: it is slow.
+        # Children that `multiprocessing` forks do not run `atexit`. The import is slow, so it is done here.
         from multiprocessing import util
 
         util.Finalize(None, _remove, args=_mine, exitpriority=-100)
@@ -93,21 +94,17 @@ def _remove(process: int, folder: Path, descriptor: int) -> None:
 
 
 def _is_ours(root: Path) -> bool:
-    """Return whether it is a folder of this user and no link, which may lead to what nobody meant to be
-    removed.
-    """
+    """Return whether the path is a folder of this user, and not a link to some other folder."""
     status = root.lstat()
     return stat.S_ISDIR(status.st_mode) and status.st_uid == os.getuid()
 
 
 def _is_abandoned(folder: Path) -> bool:
-    """Return whether nobody holds the folder's lock: its process is gone."""
+    """Return whether nobody holds the folder's lock, because its process has ended."""
     try:
         descriptor = os.open(folder / _LOCK, os.O_RDWR | os.O_CLOEXEC)
     except FileNotFoundError:
-        return (
-            True  # made by a process that died before it could lock it; ours hold the root's lock meanwhile
-        )
+        return True  # its process died before it created the lock, under the root's lock that we hold now
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

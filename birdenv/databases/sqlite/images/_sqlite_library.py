@@ -1,8 +1,8 @@
-"""The C library behind Python's sqlite3 module: the few calls that the module does not pass on.
+"""Functions of the SQLite library that Python's sqlite3 module does not offer.
 
-It is the very library that runs every statement, found through the module's own file, so that there is
-never a second SQLite in play. Where its functions cannot be reached (a Python with SQLite linked into it and
-hidden), `library()` is None and images are made another way.
+The library is found through the file of the sqlite3 module, so that it is the same SQLite that runs all
+statements. If its functions cannot be called (because Python contains SQLite without exporting its symbols),
+`library()` is None, and images are copies.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _DEFENSIVE = 1010  # SQLITE_DBCONFIG_DEFENSIVE
 READ_ONLY = 4  # SQLITE_DESERIALIZE_READONLY
 _ENTRY_POINT = ctypes.CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p)
 _lock = threading.Lock()
-_opened = threading.local()  # the handle of the connection that this thread opened last
+_opened = threading.local()  # the handle of this thread's most recently opened connection
 
 
 def _remember(handle: int, _message: int, _routines: int) -> int:
@@ -40,14 +40,12 @@ def _remember(handle: int, _message: int, _routines: int) -> int:
     return 0
 
 
-_hook = _ENTRY_POINT(_remember)  # never freed: another thread may be about to call it
+_hook = _ENTRY_POINT(_remember)  # never freed, because another thread may be about to call it
 
 
 @cache
 def library() -> ctypes.CDLL | None:
-    """Return the SQLite that Python's sqlite3 module calls; None if its functions cannot be reached by
-    name.
-    """
+    """Return the SQLite library of Python's sqlite3 module, or None if its functions cannot be called."""
     module = sys.modules.get("_sqlite3")
     path: str | None = getattr(module, "__file__", None)  # None: the module is built into the interpreter
     try:
@@ -74,11 +72,10 @@ def _declare(found: ctypes.CDLL) -> None:
 def connect_with_handle(
     library: ctypes.CDLL, database: str = ":memory:", **options: Any
 ) -> tuple[sqlite3.Connection, int]:
-    """Return a connection to a database, by default a new one in memory, and its `sqlite3*`.
+    """Connect to a database, by default a new one in memory. Return the connection and its `sqlite3*`.
 
-    The handle comes through SQLite's automatic extensions, the documented way to see a connection being
-    opened. They are the process's: other threads' connections pass the hook too, even after it was cancelled
-    if they were being opened at that moment.
+    The handle comes from an automatic extension, the documented hook into opening a connection. Such hooks
+    apply to the whole process, so connections of other threads may call it, too.
     """
     with _lock:
         library.sqlite3_auto_extension(_hook)
@@ -90,9 +87,9 @@ def connect_with_handle(
 
 
 def connect_privately(uri: str) -> sqlite3.Connection:
-    """Return a connection for an episode's image, in SQLite's defensive mode where it can be had.
+    """Connect to an episode's image, in SQLite's defensive mode if possible.
 
-    In it, nobody but a module writes to the tables that the module keeps its data in.
+    In this mode, only a virtual-table module can write to the tables in which it keeps its data.
     """
     found = library()
     if found is None:
@@ -120,7 +117,7 @@ def deserialize(
 
 
 def serialized(library: ctypes.CDLL, handle: int) -> tuple[int, int]:
-    """Return address and size of a deserialized main database as it stands in memory; nothing is copied."""
+    """Return the current address and size of a deserialized main database, without copying it."""
     size = c_int64()
     address = library.sqlite3_serialize(handle, b"main", ctypes.byref(size), _NO_COPY)
     return address or 0, size.value

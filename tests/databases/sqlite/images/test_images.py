@@ -323,7 +323,7 @@ MAPPED = pytest.mark.skipif(bool(why_not("memory-map")), reason=why_not("memory-
 def test_without_the_library_files_are_copied(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_image_kinds, "library", lambda: None)
     path = write_database(tmp_path, "town", SCHEMA)
-    assert "cannot be called by this Python" in trial(path, "memory-map")
+    assert "this Python cannot call" in trial(path, "memory-map")
     with LocalSource(tmp_path, None, "auto").open("town") as database:
         database.execute("DELETE FROM people")
         assert kind_of(database) == "copy"

@@ -139,7 +139,7 @@ def test_a_linked_scratch_folder_is_neither_used_nor_swept(
     assert precious.exists()
     assert folders(tmp_path / "home") == ["work"] and not (tmp_path / "home" / "lock").exists()
     with pytest.raises(
-        InputError, match=r"birdenv-\d+ is not a folder of yours: remove it, or set BIRDENV_SCRATCH"
+        InputError, match=r"birdenv-\d+ does not belong to this user: remove it, or set BIRDENV_SCRATCH"
     ):
         _scratch.new_folder()
 
@@ -150,7 +150,7 @@ def test_a_scratch_folder_of_somebody_else_is_neither_used_nor_swept(root: Path)
     os.chown(root, 12345, 12345)
     assert _scratch.sweep() == []
     assert folders(root) == ["1-theirs"]
-    with pytest.raises(InputError, match="is not a folder of yours"):
+    with pytest.raises(InputError, match="does not belong to this user"):
         _scratch.new_folder()
 
 
@@ -170,9 +170,7 @@ def test_where_nothing_can_be_written_that_is_said_and_only_if_it_matters(
     workers.close_idle()  # they know the folder from before
     assert _scratch.sweep() == []
     with SqliteSource(databases, image="copy").open("town") as database:
-        with pytest.raises(
-            InputError, match=r"no private files can be made in .*place/birdenv-\d+ .*BIRDENV_SCRATCH"
-        ):
+        with pytest.raises(InputError, match=r"cannot write to .*place/birdenv-\d+ .*BIRDENV_SCRATCH"):
             database.execute("DELETE FROM t")
         assert isinstance(database.execute("SELECT * FROM t"), QueryResult)
     with SqliteSource(databases).open("town") as database:

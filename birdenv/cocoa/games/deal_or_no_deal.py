@@ -1,4 +1,4 @@
-"""DealOrNoDeal (Lewis et al. 2017): its rules, and the registered game, whose scenarios are drawn."""
+"""DealOrNoDeal (Lewis et al. 2017): two seats divide things that are worth different points to each."""
 
 from __future__ import annotations
 
@@ -10,26 +10,34 @@ from pydantic import BaseModel
 
 from birdenv.cocoa.files import Scenario
 from birdenv.cocoa.games._measures import DEAL_OR_NO_DEAL, knowledge_display
-from birdenv.cocoa.games._scenario_tasks import ScenarioTasks, column, new_id
-from birdenv.cocoa.games._shared_rules import MESSAGE, MESSAGE_WORDS, MOST_EVENTS, ScenarioSettings, TwoSeats
+from birdenv.cocoa.games._shared_rules import (
+    MESSAGE,
+    MESSAGE_WORDS,
+    MOST_EVENTS,
+    ScenarioSettings,
+    ScenarioTasks,
+    TwoSeats,
+    column,
+    new_id,
+)
 from birdenv.dialogue import Action, Event, Field, Game, Move, Reply, Seat
 from birdenv.dialogue.people import ActionWords, Panel, SeatWords, table_panel
 
 THINGS: Final = ("book", "hat", "ball")
 MOST_OF_ONE: Final = 10
 POINTS: Final = 10
-"""What everything is worth to each seat."""
+"""The value of all things together for each seat."""
 
 SELECT: Final = Action(
     "select",
     tuple(Field(thing, "integer", 0, MOST_OF_ONE) for thing in THINGS),
-    "Say which things you take. The other does not see it until both have selected.",
+    "Say which things you take. The other player does not see this until both of you have selected.",
 )
-QUIT: Final = Action("quit", (), "Walk away: nobody gets anything.")
+QUIT: Final = Action("quit", (), "Walk away. Nobody gets anything then.")
 GUIDE: Final = (
-    "You and your partner divide some books, hats and balls. Each thing is worth other points to each of "
-    "you, and you see your own only. Talk until you agree who takes what; then both say what they take. "
-    "If the two shares do not fit together, nobody gets points."
+    "You and your partner divide some books, hats and balls. Each thing is worth a different number of "
+    "points to each of you, and you see only your own. Talk until you agree who takes what; then both of you "
+    "say what you take. If the two shares do not fit together, nobody gets any points."
 )
 
 _WORDS: Final = SeatWords(
@@ -38,9 +46,9 @@ _WORDS: Final = SeatWords(
         SELECT.name: ActionWords(
             "Say what you take",
             "Say it when you have agreed. Your partner does not see it until both of you have said it.",
-            done="said what to take: {book} books, {hat} hats, {ball} balls",
+            done="chose what to take: {book} books, {hat} hats, {ball} balls",
             fields={"book": "Books", "hat": "Hats", "ball": "Balls"},
-            question="Take these? You cannot change it any more.",
+            question="Take these? You cannot change this later.",
         ),
         QUIT.name: ActionWords(
             "Walk away", done="walked away", question="Walk away? Then nobody gets anything."
@@ -64,7 +72,7 @@ SEATS: Final = (_seat("agent_0", "agent_1"), _seat("agent_1", "agent_0"))
 
 
 class DealRules(TwoSeats):
-    """One episode. It ends when both have selected, or one walks away."""
+    """The rules of one episode, which ends when both seats have selected or one walks away."""
 
     seats = SEATS
 
@@ -96,7 +104,7 @@ class DealRules(TwoSeats):
             return Reply()
         if any(move.data[thing] > count for thing, count in self._counts.items()):
             there = ", ".join(f"{thing} {count}" for thing, count in self._counts.items())
-            return Reply(f"Not done: there are not so many. There are: {there}.", refused=True)
+            return Reply(f"Not done: there are not that many things. There are: {there}.", refused=True)
         self._claims[seat] = dict(move.data)
         if None not in self._claims:
             fits = self._fits()
@@ -105,7 +113,7 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat may see it: nobody sees the other's share before the end."""
+        """Return an event as a seat may see it: without what its partner selected."""
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
 
@@ -135,7 +143,7 @@ _MOST_VALUE: Final = 1000
 
 
 class Kind(BaseModel):
-    """One kind of things: how many there are, and what one is worth to the seat."""
+    """One kind of thing: how many there are, and the value of each for the seat."""
 
     Name: str
     Count: Annotated[int, pydantic.Field(strict=True, ge=0, le=MOST_OF_ONE)]
@@ -147,9 +155,10 @@ class DealSettings(ScenarioSettings):
 
 
 def generate(number: int, seed: int = 0) -> list[Scenario]:
-    """Return scenarios of 5 to 7 things; to each seat all of them are worth 10 points together.
+    """Generate scenarios of 5 to 7 things, which together are worth 10 points to each seat.
 
-    As in Lewis et al. (2017), something is worth points to both, and everything to somebody.
+    As in Lewis et al. (2017), at least one thing has a value for both seats, and everything has a value for
+    at least one of them.
     """
     rng = Random(seed)
     return [_scenario(rng) for _ in range(number)]
@@ -180,7 +189,7 @@ def _scenario(rng: Random) -> Scenario:
 
 
 def load(settings: Any) -> ScenarioTasks:
-    """Load or generate scenarios.
+    """Return tasks with the scenarios of a file, or with generated ones.
 
     Raises:
         InputError: a file or a setting cannot be used.

@@ -1,4 +1,4 @@
-"""What users with a model share: the calls, the questions and answers so far, and the leak guard."""
+"""The base of all users with a model: the calls, the questions and answers so far, and the leak guard."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ def knows_a_request(context: PlayerContext) -> bool:
     return isinstance(context.brief, tuple) and all(isinstance(each, Brief) for each in context.brief)
 
 
-class UserSeat:
-    """The user's side of one episode, with a model to ask."""
+class ModelUser:
+    """A user with a model to ask, in one episode."""
 
     def __init__(self, model: str, context: PlayerContext) -> None:
         """Take the user's seat.
 
         Raises:
-            InputError: the game tells this seat nothing that such a user needs; or the model, its key or URL
+            InputError: the game does not tell this seat what such a user needs; or the model, its key or URL
                 cannot be used.
         """
         if not knows_a_request(context):
@@ -60,13 +60,13 @@ class UserSeat:
         return asked if isinstance(asked, str) else ""
 
     def question(self, view: View) -> str:
-        """Return what was asked, as `_one_line` has it."""
+        """Return what was asked, shortened and on one line."""
         return _one_line(self.asked(view))
 
     def dialogue(self, view: View) -> list[tuple[str, str]]:
         """Return the last questions before this one, with their answers.
 
-        None where the protocol answers each question by itself (BIRD-Interact §3.1).
+        There are none if the protocol answers each question by itself (BIRD-Interact §3.1).
         """
         if not self.brief(view).converses:
             return []
@@ -90,8 +90,8 @@ class UserSeat:
         """Return the model's words to a text; empty if it has none.
 
         Args:
-            stage: of `STAGES`; says which of the user's two steps the call is part of.
-            text: is sent as it stands.
+            stage: the step of the user to which the call belongs, one of `STAGES`.
+            text: the text to send.
             *more: further messages.
         """
         try:
@@ -111,7 +111,7 @@ class UserSeat:
         return Move("answer", text, {**trace, "calls": calls})
 
     def said(self, prompt: str, *more: Mapping[str, Any], **values: Any) -> str:
-        """Return the model's words for the agent, as `ask` has them, cut to what a person would say."""
+        """Return the model's words to a prompt, cut to what a person would say."""
         return self.cut(self.ask(prompt, *more, **values))
 
     def cut(self, text: str) -> str:
@@ -126,11 +126,11 @@ class UserSeat:
         """Return words that pass the leak guard; the model has two tries.
 
         Args:
-            prompt: is given what was granted, and `values`.
+            prompt: the name of the prompt, which is given what was granted, and `values`.
             brief: what the user knows.
             granted: the SQL that the words may draw on.
-            refusal: said where the words leak twice.
-            silence: said where the model says nothing at last.
+            refusal: the answer if the words leak twice.
+            silence: the answer if the model says nothing in the end.
             **values: further values for the prompt.
         """
         values = {"granted": granted, **values}
@@ -150,18 +150,19 @@ class UserSeat:
         """Count something that the model did wrong."""
         self._faults[kind] += 1
 
+    def remember(self, view: View, move: Move) -> None:
+        """Keep nothing: the view tells all."""
+
     def usage(self) -> Usage:
-        """Return what the episode's calls took."""
+        """Return the usage of the calls of this episode."""
         return Usage(**asdict(self._chat.spent))
 
     def faults(self) -> Mapping[str, int]:
-        """Return what the model did wrong, and how often."""
+        """Return the faults of the model, and how often they occurred."""
         return dict(sorted(self._faults.items()))
 
 
 def _one_line(asked: str) -> str:
-    """Return a question cut to what a person would read, and on one line: it passes for nothing else in a
-    prompt.
-    """
+    """Return a question on one line, cut to what a person would read, so that it cannot imitate a prompt."""
     shown = "".join(each if each.isprintable() else " " for each in asked[:_MOST_QUESTION])
     return " ".join(shown.split())

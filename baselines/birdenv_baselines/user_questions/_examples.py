@@ -1,0 +1,182 @@
+"""Turn questions into the matrices that the weights are fitted to."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+
+import numpy as np
+from scipy.sparse import csr_array, diags_array
+
+from birdenv.users.understanding._candidate import FACETS
+from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._question import Question, overlap, take_apart
+from birdenv.users.understanding._ranking import Vector, evidence, vectors
+from birdenv.users.understanding._weights import (
+    ASK_BACK,
+    FEATURES,
+    REFUSE,
+    own_runs,
+    scale,
+    tokens_of,
+    word_runs,
+)
+from birdenv_baselines.user_questions._questions import Row, is_right
+
+_RARE_WORD, _RARE_RUN = 2, 3
+"""A word, or a run of words, is learnt if it occurs in questions about so many databases."""
+
+
+@dataclass(frozen=True)
+class Examples:
+    """All questions as matrices.
+
+    Attributes:
+        known: the words that are learnt.
+        vocabulary: the runs of words that are learnt, with their columns of `runs`.
+        rows: the questions.
+        runs: a row for each question: what each run of its words counts.
+        starts: where the candidates of each question start.
+        own, features, facets, right: a row for each candidate: what the runs around its words count, its
+            features, what it is, whether it is right.
+    """
+
+    known: frozenset[str]
+    vocabulary: dict[str, int]
+    rows: list[Row]
+    runs: csr_array
+    starts: np.ndarray
+    own: csr_array
+    features: csr_array
+    facets: csr_array
+    right: np.ndarray
+
+    def part(self, keep: Sequence[bool]) -> Examples:
+        """Return the questions that are kept."""
+        kept = np.array(keep)
+        sizes = np.diff([*self.starts, len(self.right)])
+        of = np.repeat(kept, sizes)
+        return replace(
+            self,
+            rows=[row for row, is_kept in zip(self.rows, keep, strict=True) if is_kept],
+            runs=self.runs[kept],
+            starts=np.concatenate([[0], np.cumsum(sizes[kept])[:-1]]),
+            own=self.own[of],
+            features=self.features[of],
+            facets=self.facets[of],
+            right=self.right[of],
+        )
+
+    def without(self, names: Sequence[str]) -> Examples:
+        """Return the questions without the features whose names begin so.
+
+        `runs` are the runs of words, `own runs` those around a candidate's words.
+        """
+        kept = [not any(feature.startswith(name) for name in names) for feature in FEATURES]
+        features = csr_array(self.features @ diags_array(np.array(kept, dtype=np.float32)))
+        runs, own = np.float32("runs" not in names), np.float32(not {"runs", "own runs"} & {*names})
+        return replace(self, features=features, runs=self.runs * runs, own=self.own * own)
+
+
+def read_examples(rows: Sequence[Row]) -> Examples:
+    """Work out the features of all questions that have a right answer among their candidates."""
+    asked = {row.question: take_apart(row.question) for row in rows}
+    known, vocabulary = _vocabulary(rows, asked)
+    pairs = [(row, found) for row in rows if (found := _candidates(row, asked[row.question], known))]
+    candidates = [one for _, found in pairs for one in found.examples]
+
+    def counted(runs: Sequence[str], of: int) -> list[tuple[int, float]]:
+        return [(vocabulary[run], scale(of)) for run in runs if run in vocabulary]
+
+    return Examples(
+        known=known,
+        vocabulary=vocabulary,
+        rows=[row for row, _ in pairs],
+        runs=_matrix((counted(found.runs, len(found.runs)) for _, found in pairs), len(vocabulary)),
+        starts=np.cumsum([0, *(len(found.examples) for _, found in pairs[:-1])]),
+        own=_matrix(
+            (counted(one.own, len(found.runs)) for _, found in pairs for one in found.examples),
+            len(vocabulary),
+        ),
+        features=_matrix((one.features for one in candidates), len(FEATURES)),
+        facets=_matrix((((place, 1.0) for place in one.facets) for one in candidates), len(FACETS)),
+        right=np.array([one.right for one in candidates]),
+    )
+
+
+def _matrix(rows: Iterable[Iterable[tuple[int, float]]], width: int) -> csr_array:
+    """Return the matrix that has these numbers, each with its column, in its rows."""
+    columns: list[int] = []
+    values: list[float] = []
+    ends = [0]
+    for row in rows:
+        for column, value in row:
+            columns.append(column)
+            values.append(value)
+        ends.append(len(columns))
+    found = csr_array((np.array(values, dtype=np.float32), columns, ends), shape=(len(ends) - 1, width))
+    found.sum_duplicates()
+    return found
+
+
+def _vocabulary(rows: Sequence[Row], asked: Mapping[str, Question]) -> tuple[frozenset[str], dict[str, int]]:
+    """Return the words and the runs of words that are not rare, the runs numbered."""
+    seen_words: dict[str, set[str]] = defaultdict(set)
+    seen_runs: dict[str, set[str]] = defaultdict(set)
+    one_each = {row.question: row for row in rows}
+    for question, row in one_each.items():
+        for word in asked[question].stems:
+            seen_words[word].add(question if row.any_task else row.database)
+    known = frozenset(word for word, places in seen_words.items() if len(places) >= _RARE_WORD)
+    for question, row in one_each.items():
+        index = index_of(row.brief)
+        tokens = tokens_of(index, asked[question], known)
+        shared = overlap(index, asked[question]).shared.values()
+        own = (own_runs(tokens, asked[question].stems, words) for words in shared)
+        for run in {*word_runs(tokens), *chain(*own)}:
+            seen_runs[run].add(question if row.any_task else row.database)
+    kept = sorted(run for run, places in seen_runs.items() if len(places) >= _RARE_RUN)
+    return known, {run: number for number, run in enumerate(kept)}
+
+
+@dataclass(frozen=True, slots=True)
+class _Example:
+    """What a question may be about: its own runs, its features, its facets, and whether it is right."""
+
+    own: Sequence[str]
+    features: Vector
+    facets: tuple[int, ...]
+    right: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """The runs of a question, and all that it may be about."""
+
+    runs: Sequence[str]
+    examples: Sequence[_Example]
+
+
+def _candidates(row: Row, asked: Question, known: frozenset[str]) -> _Asked | None:
+    """Return all that a question may be about, a refusal and asking back; None if nothing of it is right."""
+    index = index_of(row.brief)
+    found, tokens = evidence(index, asked), tokens_of(index, asked, known)
+    *speaking, of_refusal, of_asking = vectors(index, asked, found)
+    examples = [
+        _Example(
+            own_runs(tokens, asked.stems, found.shared.get(number, {})),
+            speaking[number],
+            index.facets[number],
+            is_right(row, candidate),
+        )
+        for number, candidate in enumerate(index.candidates)
+        if found.allowed[number]
+    ]
+    lost = row.kind in ("labelled", "unlabelled", "kind") and not any(one.right for one in examples)
+    if lost and row.kind != "labelled":
+        return None
+    examples.append(_Example((), of_refusal, (REFUSE,), row.kind == "refuse"))
+    examples.append(_Example((), of_asking, (ASK_BACK,), row.kind == "ask_back" or lost))
+    return _Asked(word_runs(tokens), examples)

@@ -1,0 +1,110 @@
+"""Fit the weights: a conditional logit.
+
+Of all that a question may be about, the right candidates together get the probability. The products of sparse
+matrices add up in a fixed order, so that the same questions give the same weights.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.sparse import csr_array, vstack
+
+from birdenv.users.understanding._candidate import FACETS
+from birdenv.users.understanding._weights import FEATURES, REFUSE, Weights
+from birdenv_baselines.user_questions._examples import Examples
+
+_RIDGE, _RIDGE_OF_RUNS, _RIDGE_OF_REFUSALS = 0.6, 0.3, 0.15
+"""Of features, of what runs of words say for a reading, and of what they say for a refusal.
+
+A refusal is known by many words that each occur once or twice.
+"""
+_STEPS = ((60, 4), (25, 2), (35, 1))
+"""Gradient steps, each time with so many times as many weights of runs as are kept: the largest ones."""
+
+KEPT = 9_000
+"""The weights of runs of words that are kept: ten times as many hardly do better."""
+
+
+class _Adam:
+    """Numbers that are moved against their gradient, each by its own pace (Kingma and Ba, 2015)."""
+
+    def __init__(self, shape: tuple[int, ...], ridge: Sequence[float]) -> None:
+        self.values = np.zeros(shape, dtype=np.float32)
+        self._ridge = np.array(ridge, dtype=np.float32)
+        self._mean, self._square = np.zeros_like(self.values), np.zeros_like(self.values)
+        self._kept = np.ones(shape, dtype=bool)
+
+    def step(self, number: int, gradient: np.ndarray) -> None:
+        """Take one step; `number` counts from 1."""
+        gradient = (gradient + self._ridge * self.values) * self._kept
+        self._mean += 0.1 * (gradient - self._mean)
+        self._square += 0.001 * (gradient**2 - self._square)
+        change = self._mean / (1 - 0.9**number) / (np.sqrt(self._square / (1 - 0.999**number)) + 1e-8)
+        self.values -= 0.1 * self._kept * change
+
+    def keep(self, most: int) -> np.ndarray:
+        """Keep the largest values, of equal ones the first, and return the rows that have any of them."""
+        largest = np.argsort(-np.abs(self.values), axis=None, kind="stable")[:most]
+        self._kept = np.zeros(self.values.shape, dtype=bool)
+        self._kept.flat[largest] = True
+        rows = np.flatnonzero(self._kept.any(axis=1))
+        self.values = (self.values * self._kept)[rows]
+        self._kept, self._mean, self._square = self._kept[rows], self._mean[rows], self._square[rows]
+        return rows
+
+
+def fit(examples: Examples) -> Weights:
+    """Fit the weights by gradient steps on the ridge-penalised likelihood; few runs keep a weight."""
+    share = np.array([row.weight for row in examples.rows], dtype=np.float32)
+    of = np.repeat(np.arange(len(share)), np.diff([*examples.starts, len(examples.right)]))
+    features = _Adam((len(FEATURES),), [_RIDGE])
+    ridges = [_RIDGE_OF_REFUSALS if place == REFUSE else _RIDGE_OF_RUNS for place in range(len(FACETS))]
+    runs = _Adam((examples.runs.shape[1], len(FACETS)), ridges)
+    has_own = np.flatnonzero(np.diff(examples.own.indptr))
+    said = csr_array(vstack([examples.runs, examples.own[has_own]]))
+    own = np.full(len(of), -1)
+    own[has_own] = len(share) + np.arange(len(has_own))
+    of_facets = _picked(examples.facets, of, said.shape[0]) + _picked(examples.facets, own, said.shape[0])
+    of_features, back = examples.features.T.tocsr(), of_facets.T.tocsr()
+    names, spoken = np.array(list(examples.vocabulary)), (said.shape[0], len(FACETS))
+    step = 0
+    for steps, times in _STEPS:
+        if step:
+            rows = runs.keep(times * KEPT)
+            names, said = names[rows], said[:, rows]
+        of_runs = said.T.tocsr()
+        for _ in range(steps):
+            step += 1
+            scores = examples.features @ features.values + of_facets @ (said @ runs.values).ravel()
+            top = np.maximum.reduceat(scores, examples.starts)[of]
+            odds = np.exp(scores - top)
+            chance = odds / np.add.reduceat(odds, examples.starts)[of]
+            good = np.where(examples.right, odds, np.float32(0.0))
+            wanted = good / np.add.reduceat(good, examples.starts)[of]
+            missed = (chance - wanted) * share[of]
+            features.step(step, of_features @ missed)
+            runs.step(step, of_runs @ (back @ missed).reshape(spoken))
+    learnt = {str(name): _rounded(row) for name, row in zip(names, runs.values, strict=True)}
+    learnt = {run: said for run, said in learnt.items() if said}
+    return Weights(tuple(round(float(value), 3) for value in features.values), learnt, examples.known)
+
+
+def _picked(facets: csr_array, places: np.ndarray, size: int) -> csr_array:
+    """Return the matrix that adds up each candidate's facets of those that stand at its place, side by side.
+
+    Args:
+        facets: a row for each candidate.
+        places: the place of each candidate's sums, -1 for none.
+        size: how many places there are.
+    """
+    rows = np.repeat(np.arange(facets.shape[0]), np.diff(facets.indptr))
+    has_place = places[rows] >= 0
+    rows, columns = rows[has_place], places[rows[has_place]] * facets.shape[1] + facets.indices[has_place]
+    shape = (facets.shape[0], size * facets.shape[1])
+    return csr_array((np.ones(len(rows), dtype=np.float32), (rows, columns)), shape=shape)
+
+
+def _rounded(row: np.ndarray) -> tuple[tuple[int, float], ...]:
+    return tuple((place, round(float(value), 2)) for place, value in enumerate(row) if abs(value) >= 0.005)

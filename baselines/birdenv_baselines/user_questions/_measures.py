@@ -1,0 +1,82 @@
+"""Measure the user on questions: right, wrong, asked back or refused, by class, hand or style."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+
+from birdenv.users.understanding import ANSWERED, understand, understand_parts
+from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._weights import Weights
+from birdenv_baselines.user_questions._examples import Examples
+from birdenv_baselines.user_questions._fit import fit
+from birdenv_baselines.user_questions._questions import ListRow, Row, outcome
+
+FOLDS = 5
+"""So many groups of tasks or hands are left out in turn."""
+
+
+def measure(rows: Iterable[Row], weights: Weights | None = None) -> list[tuple[Row, str]]:
+    """Put every question to the user and say what came of it."""
+    return [
+        (row, outcome(row, understand(row.brief, row.question, weights), index_of(row.brief).candidates))
+        for row in rows
+    ]
+
+
+def measure_lists(lists: Sequence[ListRow], weights: Weights | None = None) -> str:
+    """Say how many messages with several questions had the first two answered right, and the rest named."""
+    counts: dict[str, list[int]] = {"lists, two questions": [0, 0], "lists, more questions": [0, 0]}
+    for one in lists:
+        found = counts["lists, more questions" if len(one.parts) > ANSWERED else "lists, two questions"]
+        found[0] += 1
+        found[1] += is_answered(one, weights)
+    return "\n".join(f"{name:24} {n:5} {100 * right / (n or 1):7.1f}" for name, (n, right) in counts.items())
+
+
+def is_answered(message: ListRow, weights: Weights | None = None) -> bool:
+    """Return whether the first two questions of a message are answered right, and the rest is named."""
+    parts = understand_parts(message.parts[0].brief, message.message, weights)
+    right = [
+        outcome(row, part.choice, index_of(row.brief).candidates) == "right"
+        for row, part in zip(message.parts[:ANSWERED], parts, strict=False)
+        if part.choice is not None
+    ]
+    more = len(message.parts) > ANSWERED
+    return right == [True] * ANSWERED and (len(parts) > ANSWERED) == more
+
+
+def cross_validate(examples: Examples, by: str, folds: int = FOLDS) -> list[tuple[Row, str]]:
+    """Measure questions with weights that their tasks (or the hands that wrote them) had no part in.
+
+    Args:
+        examples: the questions.
+        by: what is left out: "task" or "hand".
+        folds: how many of the groups are left out in turn; the others are not measured.
+    """
+    group = grouped(examples.rows, by)
+    results: list[tuple[Row, str]] = []
+    for fold in range(folds):
+        left = [row for row, at in zip(examples.rows, group, strict=True) if at == fold]
+        results += measure(left, fit(examples.part([at != fold for at in group])))
+    return results
+
+
+def grouped(rows: Sequence[Row], by: str) -> list[int]:
+    """Return the number of each question's group of tasks or hands."""
+    keys = [getattr(row, by) for row in rows]
+    order = {key: number % FOLDS for number, key in enumerate(sorted(set(keys)))}
+    return [order[key] for key in keys]
+
+
+def table(results: Iterable[tuple[Row, str]], by: str = "") -> str:
+    """Say how each class of questions, or each hand's or style's share of it, was answered, in percent."""
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for row, result in results:
+        counts[f"{row.kind} {getattr(row, by)}" if by else row.kind][result] += 1
+    lines = [f"{'class':24} {'n':>5} {'right':>7} {'wrong':>7} {'asked back':>11} {'refused':>8}"]
+    for kind, found in sorted(counts.items()):
+        n = sum(found.values())
+        cells = [100 * found[name] / n for name in ("right", "wrong", "asked back", "refused")]
+        lines.append(f"{kind:24} {n:5} {cells[0]:7.1f} {cells[1]:7.1f} {cells[2]:11.1f} {cells[3]:8.1f}")
+    return "\n".join(lines)

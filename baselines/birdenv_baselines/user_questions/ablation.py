@@ -1,0 +1,171 @@
+"""Measure what each part of the understanding earns, on questions of authors that the weights do not know.
+
+    python -m birdenv_baselines.user_questions.ablation [--mini-interact FOLDER] [--folds 2] [--refit]
+
+The authors are in five groups. The questions of some groups are asked with weights that were fitted to those
+of the others: once with everything, and once without each part. With `--refit` the weights are fitted again
+without it, for each group by itself. `docs/agents-and-users.md` has the table.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from birdenv.users.understanding._index import index_of
+from birdenv.users.understanding._weights import FEATURES, OWN, OWN_NOTE, Weights
+from birdenv_baselines.user_questions._examples import Examples, read_examples
+from birdenv_baselines.user_questions._fit import fit
+from birdenv_baselines.user_questions._measures import FOLDS, cross_validate, grouped, measure
+from birdenv_baselines.user_questions._questions import FOLDER, Row, load_briefs, load_rows
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the understanding: features by how their names begin, and what else is taken away.
+
+    `patches` has for a name in `birdenv.users.understanding` what stands there instead.
+    """
+
+    name: str
+    features: tuple[str, ...] = ()
+    patches: Mapping[str, Any] = field(default_factory=dict)
+
+
+_FAMILIES = ("point", "aside", "part", "open")
+
+
+def _of_words(*names: str) -> tuple[str, ...]:
+    return tuple(f"{family}:{name}" for family in _FAMILIES for name in names)
+
+
+PARTS: Sequence[Part] = (
+    Part("everything"),
+    Part("runs of words", ("runs",)),
+    Part("runs around a candidate's words", ("own runs",)),
+    Part("kinds asked for and settled", ("asked_and", "asked_not")),
+    Part("kinds asked for in plain words", ("plain:",)),
+    Part("words of the term, the SQL, the notes and values", _of_words("term", "sql", "notes", "values")),
+    Part("rank among the candidates", _of_words("near_best", "second", "only")),
+    Part("names and values in the question", _of_words("named", "literal")),
+    Part("what speaks for no preference", ("open:restricted", "open:un", "open:cond", "open:point")),
+    Part("conditions and follow-ups", ("condition:", "kept:")),
+    Part("what speaks for refusing and asking back", ("refuse:", "ask_back:")),
+    Part("synonyms", patches={"_index.SYNONYMS": {}}),
+    Part("slips and short forms", patches={"_question.respelt": lambda text: text}),
+    Part("the nearest spelling among the task's words", patches={"_question._spelt": lambda index, word: []}),
+    Part("opposites", patches={"_index._opposites": lambda word: []}),
+    Part("meanings of columns", patches={"_candidates.meaning_stems": lambda notes, sql: set()}),
+    Part("other values of a column", patches={"_candidates.sibling_stems": lambda notes, sql: set()}),
+    Part("the phrases that lead to a refusal", patches={"_choice.is_out_of_scope": lambda *_, **__: False}),
+    Part(
+        "words beside a term in the request",
+        patches={"_candidates.beside_terms": lambda request, terms: set()},
+    ),
+    Part(
+        "words of the clear question",
+        patches={
+            "_candidates.clear_stems": lambda text, items: set(),
+            "_candidates.stems_near": lambda text, literals: set(),
+        },
+    ),
+    Part(
+        "everyday words that name something",
+        patches={"_index.NAMING_STEMS": frozenset(), "_index.MEASURE_WORDS": frozenset()},
+    ),
+    Part("the occasion before a question", patches={"_question._without_preamble": lambda text: text}),
+    Part("what a statement changes", patches={"_candidates.changes": lambda parts, brief: ()}),
+    Part("to whom things belong", patches={"_candidates.attributed": lambda parts: ()}),
+    Part(
+        "conditions together, and plain ratios",
+        patches={"_candidates.settled_as_a_whole": lambda parts, gold, settled: ()},
+    ),
+    Part("who is kept without a match", patches={"_candidates.kept": lambda parts: ((), "")}),
+    Part("one single figure", patches={"_candidates.single_figure": lambda request, settled: ()}),
+    Part(
+        "a question of another kind", patches={"_ranking._is_of_another_kind": lambda candidate, kinds: False}
+    ),
+    Part("whether a restriction may be denied", patches={"_ranking._is_unrestricted": lambda *_: True}),
+    Part("the one candidate of a kind", patches={"_choice._the_one_of_its_kind": lambda index, asked: -1}),
+    Part("names quoted in part", patches={"_choice._quoted_in_part": lambda index, asked: set()}),
+    Part("names for certain", patches={"_choice._named_for_certain": lambda index, asked: None}),
+    Part("questions for the output", patches={"_choice.asks_for_output": lambda said: False}),
+)
+"""What is taken away, one part at a time."""
+
+
+def without(part: Part, examples: Examples, rows: Sequence[Row], folds: int) -> list[tuple[Row, str]]:
+    """Fit and measure without a part; `examples` are the `rows` as they are read with everything."""
+    if not part.patches:
+        return cross_validate(examples.without(part.features), "hand", folds)
+    with taken_away(part):
+        return cross_validate(read_examples(rows), "hand", folds)
+
+
+def without_refitting(part: Part, rows: Sequence[Row], weights: Weights) -> list[tuple[Row, str]]:
+    """Measure without a part, with weights that were fitted with it: a part that costs little has no use."""
+    values = zip(FEATURES, weights.values, strict=True)
+    runs = {} if "runs" in part.features else weights.runs
+    if "own runs" in part.features:
+        runs = {run: said for run, said in runs.items() if not {OWN, OWN_NOTE} & set(run.split())}
+    left = tuple(0.0 if name.startswith(part.features) else value for name, value in values)
+    with taken_away(part):
+        return measure(rows, Weights(left, runs, weights.known))
+
+
+@contextmanager
+def taken_away(part: Part) -> Iterator[None]:
+    """Put in place what stands for a part without it."""
+    with ExitStack() as stack:
+        for name, value in part.patches.items():
+            stack.enter_context(patch(f"birdenv.users.understanding.{name}", value))
+        if part.patches:
+            index_of.cache_clear()
+            stack.callback(index_of.cache_clear)
+        yield
+
+
+def by_kind(rows: Iterable[Row]) -> Counter[str]:
+    """Count questions by their kind, and all of them."""
+    return Counter(kind for row in rows for kind in ("all", row.kind))
+
+
+def line(name: str, results: Iterable[tuple[Row, str]], asked: Mapping[str, int]) -> str:
+    """Return a line of the table: the shares of right answers in percent of those that were asked."""
+    right = by_kind(row for row, result in results if result == "right")
+    cells = (f"{100 * right[kind] / asked[kind]:.1f}" for kind in ("all", "labelled", "unlabelled", "refuse"))
+    return f"| {name} | {' | '.join(cells)} |"
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--mini-interact", type=Path, help="the folder of Mini-Interact")
+    parser.add_argument("--folds", type=int, default=FOLDS, help="so many of the five groups are left out")
+    parser.add_argument("--refit", action="store_true", help="fit the weights again without each part")
+    parser.add_argument("--only", default=[""], nargs="+", help="only the parts whose names have such a text")
+    options = parser.parse_args(arguments)
+    rows = load_rows(sorted(FOLDER.glob("*.jsonl")), load_briefs(options.mini_interact))
+    print("| without | all | labelled | unlabelled | refusals |\n|---|---|---|---|---|")
+    examples = read_examples(rows)
+    group = grouped(examples.rows, "hand")
+    left = [row for row, at in zip(examples.rows, group, strict=True) if at < options.folds]
+    weights = None if options.refit else fit(examples.part([at >= options.folds for at in group]))
+    for part in PARTS:
+        if any(text in part.name for text in options.only):
+            if weights is None:
+                results = without(part, examples, rows, options.folds)
+            else:
+                results = without_refitting(part, left, weights)
+            print(line(part.name, results, by_kind(left)), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,64 @@
+"""Spell a question as it would be printed: short forms of chats, and slips in the words that frame questions.
+
+A task's own words are left alone: `_question` compares those with the words of the task by their letters.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from birdenv.users.understanding._word_forms import CLAUSE_WORDS, FRAME_WORDS, STOP_WORDS
+
+_SHORT_FORMS = dict(
+    pair.split("=")
+    for pair in """abt=about b4=before bc=because cuz=because dups=duplicates nr=number num=number
+    pct=percent perc=percent pls=please plz=please r=are shoud=should shud=should shuld=should sth=something
+    tho=though thx=thanks u=you ur=your vs=versus wat=what wether=whether whcih=which wich=which
+    wht=what""".split()
+)
+_WORD = re.compile(r"[^\W_]+")
+_LEAST = 6
+"""Shorter words have too many others that differ in one letter."""
+
+
+def _shortened(word: str) -> Iterator[str]:
+    """Yield a word without each of its letters but the first."""
+    for place in range(1, len(word)):
+        yield word[:place] + word[place + 1 :]
+
+
+_FRAMES = sorted(
+    form
+    for word in STOP_WORDS | FRAME_WORDS | CLAUSE_WORDS
+    if len(word) >= _LEAST and word != "thanks"  # without its h these are vessels
+    for form in (word, f"{word}s")
+)
+_KNOWN = frozenset(_FRAMES)
+_SLIPS = {slip: word for word in _FRAMES for slip in _shortened(word)}
+
+
+def respelt(text: str) -> str:
+    """Return a cleaned text with its short forms written out and its slips corrected.
+
+    >>> respelt("wich colums, pls?")
+    'which columns, please?'
+    """
+    text = text.replace("w/out", "without").replace("w/o", "without").replace("w/", "with ")
+    return _WORD.sub(lambda match: _respelt(match[0]), text)
+
+
+def _respelt(word: str) -> str:
+    if word in _SHORT_FORMS:
+        return _SHORT_FORMS[word]
+    if len(word) < _LEAST - 1 or word in _KNOWN or not word.isalpha():
+        return word
+    if word in _SLIPS:
+        return _SLIPS[word]
+    for slip in _shortened(word):
+        if slip in _KNOWN and slip not in (word[:-1], word[:-2]):
+            return slip
+        other = _SLIPS.get(slip, "")
+        if len(other) == len(word) and sorted(other) == sorted(word):
+            return other
+    return word
