@@ -52,6 +52,15 @@ def _show_examples(app: Sphinx, what: str, name: str, obj: object, options: obje
                 lines[i:i] = ["::", ""]
 
 
+def _list_settings(app: Sphinx, what: str, name: str, obj: object, options: object, lines: list[str]) -> None:
+    """List the described fields of settings, as attributes of their class."""
+    if what == "class":
+        fields = getattr(obj, "model_fields", {})
+        described = [f":ivar {field}: {of.description}" for field, of in fields.items() if of.description]
+        lines += ["", *described] if described else []
+
+
 def setup(app: Sphinx) -> None:
     app.connect("source-read", _link_within_the_site)
     app.connect("autodoc-process-docstring", _show_examples)
+    app.connect("autodoc-process-docstring", _list_settings)

@@ -14,7 +14,7 @@ from birdenv.plugins import load_plugin, plugins
 from birdenv.runs import run_folder
 
 if TYPE_CHECKING:
-    from birdenv.runs.export import DialogueFormat, ExportFormat
+    from birdenv.runs.export import ExportFormat
 
 FORMATS: Final = "birdenv.export_formats"
 """The group of entry points of further formats: functions that take the file to write, the folders and the
@@ -87,8 +87,7 @@ def export(
         return
     known = one_of("--format", form, (*EXPORT_FORMATS, *DIALOGUE_FORMATS, *VIEWER_FORMATS, *sorted(further)))
     if known in DIALOGUE_FORMATS:
-        whole: DialogueFormat = known
-        dialogues = [row for run in runs for row in whole_dialogues(run, whole, min_reward)]
+        dialogues = [row for run in runs for row in whole_dialogues(run, known, min_reward)]
         write_records(output, dialogues)
         seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}
         told = f"{len(dialogues)} rows of " if form == "openai" else ""

@@ -72,10 +72,7 @@ _LISTED: Final = {
         "blame": ("_summary:blame", "Find out who caused the failures of a run."),
     },
     "Data": {
-        "data": (
-            "benchmarks._data:app",
-            "Fetch public data, merge ground truth, and check, count or generate tasks.",
-        ),
+        "data": ("benchmarks._data:app", "Fetch, merge, check, count and generate benchmark data."),
         "export": ("_export:export", "Export episodes for training or for other tools."),
     },
     "Players": {
@@ -195,7 +192,8 @@ Then `birdenv bird` (question -> SQL), `birdenv c-interact` (ambiguous question 
 data.
 
 SQL runs on SQLite, or on PostgreSQL with `--dialect postgres`: `pip install 'birdenv[postgres]'` brings a
-server that starts by itself. `birdenv db` loads databases into it, `birdenv doctor` says what is there.""",
+server that starts by itself. `birdenv db` loads databases into it, and `birdenv doctor` shows what this
+machine has.""",
 )
 
 

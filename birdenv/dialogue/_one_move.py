@@ -6,6 +6,7 @@ import contextvars
 import os
 import threading
 from collections.abc import Awaitable, Callable
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from birdenv.errors import InputError
@@ -18,27 +19,15 @@ T = TypeVar("T")
 _MOST_THREADS: Final = 256
 """The number of moves played at once. Threads mostly wait for a model or a database, so many are fine."""
 
-_lock = threading.Lock()
-_executor: ThreadPoolExecutor | None = None
 
-
-def _forget() -> None:
-    """Forget the executor in a forked child, where its threads do not exist."""
-    global _executor, _lock
-    _executor, _lock = None, threading.Lock()
-
-
-os.register_at_fork(after_in_child=_forget)
-
-
+@cache
 def _threads() -> ThreadPoolExecutor:
     from concurrent.futures import ThreadPoolExecutor
 
-    global _executor
-    with _lock:
-        if _executor is None:
-            _executor = ThreadPoolExecutor(_MOST_THREADS, "birdenv-move")
-        return _executor
+    return ThreadPoolExecutor(_MOST_THREADS, "birdenv-move")
+
+
+os.register_at_fork(after_in_child=_threads.cache_clear)  # the threads do not exist in a forked child
 
 
 class OneMove:
@@ -64,25 +53,21 @@ class OneMove:
         Raises:
             InputError: another move is under way.
         """
+        import asyncio  # late, because it takes a tenth of the start-up time of a player's process
+
+        running: asyncio.Future[Any] | None = None
+
+        async def thread(function: Callable[..., Any], *values: Any) -> Any:
+            nonlocal running
+            context = contextvars.copy_context()
+            running = asyncio.get_running_loop().run_in_executor(_threads(), context.run, function, *values)
+            return await asyncio.shield(running)
+
         self.__enter__()
-        return await _in_threads(self._taken.release, play, *arguments)
-
-
-async def _in_threads(at_end: Callable[[], object], play: Callable[..., Awaitable[T]], *arguments: Any) -> T:
-    import asyncio  # late, because it takes a tenth of the start-up time of a player's process
-
-    running: asyncio.Future[Any] | None = None
-
-    async def thread(function: Callable[..., Any], *values: Any) -> Any:
-        nonlocal running
-        context = contextvars.copy_context()
-        running = asyncio.get_running_loop().run_in_executor(_threads(), context.run, function, *values)
-        return await asyncio.shield(running)
-
-    try:
-        return await play(thread, *arguments)
-    finally:
-        if running is None or running.done():
-            at_end()
-        else:
-            running.add_done_callback(lambda _: at_end())
+        try:
+            return await play(thread, *arguments)
+        finally:
+            if running is None or running.done():
+                self._taken.release()
+            else:
+                running.add_done_callback(lambda _: self._taken.release())

@@ -61,19 +61,20 @@ class Episode:
         self._started = time.perf_counter()
         self._moving = OneMove()
         self._phase = 1
-        self._watched: list[Player | None] = [
-            None if player is None else Watched(player, each) for each, player in enumerate(players)
-        ]
         self._async = [
             each
             for each, player in enumerate(players)
             if player is not None and inspect.iscoroutinefunction(player.move)
         ]
+        self._inside: list[Player | None] = [  # asynchronous players are asked by `_awaited`
+            None if player is None or each in self._async else Watched(player, each)
+            for each, player in enumerate(players)
+        ]
         view = dialogue.view(seat)
         self.instruction = view.instruction
         self._log = MessageLog(view.instruction, game.seats[seat])
         self.messages = self._log.messages
-        self._advance(self._inside)
+        self._asked = advance(dialogue, self._inside, seat)
 
     def __enter__(self) -> Episode:
         return self
@@ -153,7 +154,7 @@ class Episode:
             InputError: the episode is over, another move is under way, or a question waits for `answer`.
         """
         with self._one_move(made_by_caller=True):
-            return self._play(Move(action, data), None)
+            return self._play(Move(action, data))
 
     def call(self, message: Any) -> Step:
         """Play a model's message that contains one tool call.
@@ -192,7 +193,7 @@ class Episode:
                 raise InputError("no question is waiting for an answer")
             seat, self._asked = self._asked, None
             view = self._dialogue.view(seat)
-            self._apply(seat, Move(view.legal[0] if view.legal else "answer", text), self._watched)
+            self._apply(seat, Move(view.legal[0] if view.legal else "answer", text))
             return self._result(malformed=False)
 
     def stop(self, status: str = "stopped") -> None:
@@ -228,16 +229,16 @@ class Episode:
 
     async def aact(self, action: str, data: Any = None) -> Step:
         """Play an action like `act`, without blocking the event loop."""
-        return await self._later(lambda: self._play(Move(action, data), None, self._inside))
+        return await self._later(lambda: self._play(Move(action, data)))
 
     async def acall(self, message: Any) -> Step:
         """Play a model's message like `call`, without blocking the event loop."""
         found = as_chat_message(message)
-        return await self._later(lambda: self._call(found, self._inside))
+        return await self._later(lambda: self._call(found))
 
     async def asay(self, text: str) -> Step:
         """Play a model's plain text like `say`, without blocking the event loop."""
-        return await self._later(lambda: self._say(text, self._inside))
+        return await self._later(lambda: self._say(text))
 
     def close(self) -> None:
         """End the episode and release its database."""
@@ -246,11 +247,6 @@ class Episode:
             if callable(close):
                 close()
         self._dialogue.close()
-
-    @property
-    def _inside(self) -> list[Player | None]:
-        """Return the synchronous players; asynchronous ones, which `_awaited` asks, are replaced by None."""
-        return [None if seat in self._async else player for seat, player in enumerate(self._watched)]
 
     def _one_move(self, *, made_by_caller: bool = False) -> OneMove:
         if self._async and made_by_caller:
@@ -281,32 +277,25 @@ class Episode:
                 self._asked = None
                 if move is None:
                     break
-                await thread(self._apply, seat, move, self._inside)
+                await thread(self._apply, seat, move)
             step = self._result(malformed=step.malformed)
             earned += step.reward
         return step._replace(reward=round(earned, _DIGITS))
 
-    def _call(self, message: Any, players: Sequence[Player | None] | None = None) -> Step:
+    def _call(self, message: Any) -> Step:
         found = read_tool_call(message, self._game.seats[self._seat])
         self._log.pending_call = found.call_id or f"call_{self._turns + 1}"
-        return self._play(found.move, message, players, malformed=found.malformed)
+        return self._play(found.move, message, malformed=found.malformed)
 
-    def _say(self, text: str, players: Sequence[Player | None] | None = None) -> Step:
+    def _say(self, text: str) -> Step:
         if self._game.read_text is None:
             raise InputError(f"{self._game.name} has no markup: use act() or call()")
         move = self._game.read_text(text, self.view)
         self._log.pending_call = None
         words = {"role": "assistant", "content": text}
-        return self._play(move, words, players, malformed=move.action == MALFORMED)
+        return self._play(move, words, malformed=move.action == MALFORMED)
 
-    def _play(
-        self,
-        move: Move,
-        message: Any,
-        players: Sequence[Player | None] | None = None,
-        *,
-        malformed: bool = False,
-    ) -> Step:
+    def _play(self, move: Move, message: Any = None, *, malformed: bool = False) -> Step:
         if self._dialogue.is_over:
             raise InputError("the episode is over: start another one")
         if self._asked is not None:
@@ -314,18 +303,15 @@ class Episode:
         self._turns += 1
         self._phase = self.view.phase
         self._log.write(move, message, self._turns)
-        self._apply(self._seat, move, self._watched if players is None else players)
+        self._apply(self._seat, move)
         return self._result(malformed=malformed)
 
-    def _apply(self, seat: int, move: Move, players: Sequence[Player | None]) -> None:
+    def _apply(self, seat: int, move: Move) -> None:
         try:
             self._dialogue.apply(seat, move)
-            self._advance(players)
+            self._asked = advance(self._dialogue, self._inside, self._seat)
         except (InfrastructureError, SeatError) as error:
             self._broken = end_by_fault(self._dialogue, error)
-
-    def _advance(self, players: Sequence[Player | None]) -> None:
-        self._asked = advance(self._dialogue, players, self._seat)
 
     def _result(self, *, malformed: bool) -> Step:
         dialogue = self._dialogue

@@ -83,18 +83,6 @@ class Details:
     reference: Sequence[str] = ()
 
 
-def _no_groups(public: Record, private: Record) -> Mapping[str, tuple[str, ...]]:
-    return {}
-
-
-def _no_measures(records: Sequence[Record]) -> Sequence[Measure]:
-    return ()
-
-
-def _no_details(records: Sequence[Record], private: Sequence[Record]) -> Details:
-    return Details()
-
-
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
     """Everything in a game's summary that not every game has, unlike statuses and an agent's usage.
@@ -114,12 +102,12 @@ class GameMeasures:
     """
 
     measures: tuple[Measure, ...]
-    optional: Callable[[Sequence[Record]], Sequence[Measure]] = _no_measures
-    groups: Callable[[Record, Record], Mapping[str, tuple[str, ...]]] = _no_groups
+    optional: Callable[[Sequence[Record]], Sequence[Measure]] = lambda records: ()
+    groups: Callable[[Record, Record], Mapping[str, tuple[str, ...]]] = lambda public, private: {}
     group_titles: Mapping[str, str] = field(default_factory=dict)
     group_order: tuple[str, ...] = ()
     clusters: str | None = None
-    details: Callable[[Sequence[Record], Sequence[Record]], Details] = _no_details
+    details: Callable[[Sequence[Record], Sequence[Record]], Details] = lambda records, private: Details()
     settings: tuple[str, ...] = ()
 
 
@@ -194,18 +182,6 @@ def _request(record: Record) -> str:
     return str(record["example"]["scenario"].get("question", ""))
 
 
-def _subject(event: Event) -> str:
-    return ""
-
-
-def _none(*records: Record) -> tuple[()]:
-    return ()
-
-
-def _no_notes(record: Record, private: Record) -> Mapping[int, str]:
-    return {}
-
-
 @dataclass(frozen=True, slots=True)
 class GameDisplay:
     """What people see of an episode beside what every game has (dialogue, status, reward).
@@ -224,12 +200,12 @@ class GameDisplay:
     """
 
     request: Callable[[Record], str] = _request
-    sections: Callable[[Record], Sequence[Section]] = _none
-    phases: Callable[[Record], Sequence[Phase]] = _none
-    subject: Callable[[Event], str] = _subject
-    submissions: Callable[[Record, Record], Sequence[JudgedSubmission]] = _none
-    notes: Callable[[Record, Record], Mapping[int, str]] = _no_notes
-    secrets: Callable[[Record, Record], Sequence[Section]] = _none
+    sections: Callable[[Record], Sequence[Section]] = lambda record: ()
+    phases: Callable[[Record], Sequence[Phase]] = lambda record: ()
+    subject: Callable[[Event], str] = lambda event: ""
+    submissions: Callable[[Record, Record], Sequence[JudgedSubmission]] = lambda record, private: ()
+    notes: Callable[[Record, Record], Mapping[int, str]] = lambda record, private: {}
+    secrets: Callable[[Record, Record], Sequence[Section]] = lambda record, private: ()
 
 
 def table_section(title: str, rows: Sequence[Mapping[str, Any]]) -> Section:

@@ -44,14 +44,7 @@ class Event(NamedTuple):
 
     def to_json(self) -> dict[str, Any]:
         """Return the event as a JSON object."""
-        return {
-            "agent": self.agent,
-            "time": self.time,
-            "action": self.action,
-            "data": self.data,
-            "start_time": self.start_time,
-            "metadata": dict(self.metadata) if self.metadata is not None else None,
-        }
+        return self._asdict() | {"metadata": None if self.metadata is None else dict(self.metadata)}
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any]) -> Event:

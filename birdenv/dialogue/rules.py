@@ -11,15 +11,7 @@ from birdenv.dialogue.move import Event, Move
 from birdenv.dialogue.people import Panel
 from birdenv.dialogue.seat import Fault, Seat
 
-
-class _AsMade:
-    """The type of `AS_MADE`."""
-
-    def __repr__(self) -> str:
-        return "AS_MADE"
-
-
-AS_MADE: Final = _AsMade()
+AS_MADE: Final = object()
 """As `Reply.data`: log the data of the move unchanged."""
 
 HOUSE_VOICE: Final = "judge"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 import gymnasium
 from gymnasium import spaces
@@ -240,7 +240,15 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
             self._dialogue.close()
 
 
-class CInteractEnv(DialogueEnv):
+class _OfOneGame(DialogueEnv):
+    _game: ClassVar[str]
+
+    def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
+        super().__init__(self._game, seat, render_mode, **settings)
+        EzPickle.__init__(self, render_mode, seat, **settings)
+
+
+class CInteractEnv(_OfOneGame):
     """c-Interact: clarify an ambiguous request with a user, answer it in SQL, then answer a follow-up.
 
     Actions: `birdenv.clarify`, `birdenv.submit_sql` and, with `execute_sql=True`, `birdenv.execute_sql`.
@@ -252,12 +260,10 @@ class CInteractEnv(DialogueEnv):
     `fail_doubtful`, `dialect`, `dsn`; see `docs/agents-and-users.md`.
     """
 
-    def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
-        super().__init__("c-interact", seat, render_mode, **settings)
-        EzPickle.__init__(self, render_mode, seat, **settings)
+    _game = "c-interact"
 
 
-class AInteractEnv(DialogueEnv):
+class AInteractEnv(_OfOneGame):
     """a-Interact: the tasks of c-Interact with nine tools, each of which costs a part of the budget.
 
     Actions: the actions of `CInteractEnv`, and `birdenv.get_schema`, `get_all_column_meanings`,
@@ -267,12 +273,10 @@ class AInteractEnv(DialogueEnv):
     Settings: the settings of `CInteractEnv` without `execute_sql`.
     """
 
-    def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
-        super().__init__("a-interact", seat, render_mode, **settings)
-        EzPickle.__init__(self, render_mode, seat, **settings)
+    _game = "a-interact"
 
 
-class BirdSqlEnv(DialogueEnv):
+class BirdSqlEnv(_OfOneGame):
     """BIRD: a question about a database, explored with `execute_sql` and answered once with `submit_sql`.
 
     There is one phase, `turns_left` counts actions, and `clarify` is never legal. The reward is the execution
@@ -282,9 +286,7 @@ class BirdSqlEnv(DialogueEnv):
     `leave_out`, `ungraded`, `strict_data`, `today`, `fail_doubtful`, `dialect`, `dsn`.
     """
 
-    def __init__(self, render_mode: str | None = None, seat: str | None = None, **settings: Any) -> None:
-        super().__init__("bird", seat, render_mode, **settings)
-        EzPickle.__init__(self, render_mode, seat, **settings)
+    _game = "bird"
 
 
 def transcript_text(title: Mapping[str, Any], dialogue: Dialogue | None, index: int) -> str:

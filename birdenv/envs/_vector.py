@@ -20,6 +20,25 @@ _MODES = (AutoresetMode.SAME_STEP, AutoresetMode.DISABLED)
 _Bools = npt.NDArray[np.bool_]
 
 
+def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
+    """Return a seed for each of `count` environments: the given ones, or one number and the next ones."""
+    if isinstance(seed, int):
+        return [seed + i for i in range(count)]
+    seeds: list[int | None] = [None] * count if seed is None else list(seed)
+    if len(seeds) != count:
+        raise InputError(f"give one seed, or {count} seeds; got {len(seeds)}")
+    return seeds
+
+
+def mask_of_batch(mask: Any, count: int) -> _Bools:
+    """Return the reset option `reset_mask` for `count` environments; None selects all of them."""
+    if mask is None:
+        return np.ones(count, dtype=np.bool_)
+    if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
+        raise InputError(f"reset_mask must be a Boolean array of {count} values, got {mask!r}")
+    return mask
+
+
 class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
     """A batch of `DialogueEnv` of one game, stepped in this process.
 
@@ -94,14 +113,9 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         Raises:
             InputError: an option, a task or the number of seeds cannot be used.
         """
-        if seed is None:
-            seeds: list[int | None] = [None] * self.num_envs
-        else:
-            seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else list(seed)
-        if len(seeds) != self.num_envs:
-            raise InputError(f"give one seed, or {self.num_envs} seeds; got {len(seeds)}")
+        seeds = seeds_of_batch(seed, self.num_envs)
         options = dict(options or {})
-        mask = self._mask(options.pop("reset_mask", None))
+        mask = mask_of_batch(options.pop("reset_mask", None), self.num_envs)
         infos: dict[str, Any] = {}
         for i in np.flatnonzero(mask):
             view, info = self.envs[i]._begin(seeds[i], options)
@@ -148,13 +162,6 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         """End the episodes and release the game's databases."""
         for env in getattr(self, "envs", ()):  # an old Gymnasium closes one that could not be made
             env.close()
-
-    def _mask(self, mask: Any) -> _Bools:
-        if mask is None:
-            return np.ones(self.num_envs, dtype=np.bool_)
-        if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (self.num_envs,):
-            raise InputError(f"reset_mask must be a Boolean array of {self.num_envs} values, got {mask!r}")
-        return mask
 
     def _batched(self) -> dict[str, Any]:
         return batch(self._observations, self._fields)

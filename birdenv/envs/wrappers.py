@@ -43,10 +43,11 @@ Json = dict[str, Any]
 
 
 class _ChatSpace(SpaceAsText[Json]):
-    """JSON objects whose text is at most `max_length` long. Only the outermost layer is checked."""
+    """JSON objects of a seat whose text is at most `max_length` long. Only the outermost layer is checked."""
 
-    def __init__(self, max_length: int = 2**22, *, seed: int | None = None) -> None:
+    def __init__(self, seat: Seat, max_length: int = 2**22, *, seed: int | None = None) -> None:
         super().__init__(max_length, seed=seed)
+        self._seat = seat
 
     def encode(self, value: Json) -> str:
         return json.dumps(value)
@@ -61,10 +62,6 @@ class _ChatSpace(SpaceAsText[Json]):
 
 class ChatPrompts(_ChatSpace):
     """The arguments of a chat model: `{"messages": [...], "tools": [...]}`."""
-
-    def __init__(self, seat: Seat, max_length: int = 2**22, *, seed: int | None = None) -> None:
-        super().__init__(max_length, seed=seed)
-        self._seat = seat
 
     def contains(self, x: Any) -> bool:
         return (
@@ -83,10 +80,6 @@ class ChatReplies(_ChatSpace):
 
     Samples call the seat's tools.
     """
-
-    def __init__(self, seat: Seat, max_length: int = 2**22, *, seed: int | None = None) -> None:
-        super().__init__(max_length, seed=seed)
-        self._seat = seat
 
     def contains(self, x: Any) -> bool:
         return isinstance(x, dict) and (x.get("role") == "assistant" or "name" in x or "function" in x)

@@ -18,13 +18,8 @@ if TYPE_CHECKING:
     from sqlglot import exp
 
 
-@lru_cache(maxsize=4096)
-def reads_clock(sql: str) -> bool:
-    """Return whether a query may read the clock; True if that is unclear.
-
-    The literal `'now'` counts anywhere. Answers are cached, so this is only for the benchmark's own SQL.
-    """
-    return may_change(sql)
+reads_clock: Final = lru_cache(maxsize=4096)(may_change)
+"""Caches `may_change`, so this is only for the benchmark's own SQL."""
 
 
 FAILED_AS_DOUBTFUL: Final = "failed_as_doubtful"

@@ -165,13 +165,11 @@ class ModelSettings(BaseModel):
             InputError: the key for OpenAI is missing, or the key or the URL cannot be used.
         """
         values = environment()
-        url = _checked_url(self.base_url or values.get("OPENAI_BASE_URL") or OPENAI)
+        url, user_url = self._urls(values)  # both are checked, because the run records them
         key = values.get(self.key_variable)
-        user_url = self.user_base_url or values.get("BIRDENV_USER_BASE_URL")
-        user_url = _checked_url(user_url) if user_url else None  # for any role, because the run records it
         if role == "user":
             own = values.get("BIRDENV_USER_API_KEY")
-            if user_url and user_url != url:
+            if user_url != url:
                 url, key = user_url, own
             key = own or key
         if self.key_variable != KEY_VARIABLE and self.key_variable not in values and self.replay is None:
@@ -194,17 +192,19 @@ class ModelSettings(BaseModel):
         Raises:
             InputError: a base URL cannot be used.
         """
-        values = environment()
-        url = _checked_url(self.base_url or values.get("OPENAI_BASE_URL") or OPENAI)
-        user_url = self.user_base_url or values.get("BIRDENV_USER_BASE_URL")
+        url, user_url = self._urls(environment())
         paths = {
             name: path.absolute()
             for name in ("prompt", "user_prompts", "replay", "cache", "prices")
             if (path := getattr(self, name)) is not None
         }
-        return self.model_copy(
-            update={"base_url": url, "user_base_url": _checked_url(user_url) if user_url else url, **paths}
-        )
+        return self.model_copy(update={"base_url": url, "user_base_url": user_url, **paths})
+
+    def _urls(self, values: Mapping[str, str]) -> tuple[str, str]:
+        """Return the URLs for the agent and for the user."""
+        url = _checked_url(self.base_url or values.get("OPENAI_BASE_URL") or OPENAI)
+        user_url = self.user_base_url or values.get("BIRDENV_USER_BASE_URL")
+        return url, _checked_url(user_url) if user_url else url
 
     def config(self) -> dict[str, Any]:
         """Return the settings on which the records of a run depend, without default values.

@@ -74,21 +74,18 @@ def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: f
     other side has closed the connection; and `MessageError`, without reading the frame, if it is longer than
     `most_bytes`.
     """
-    pieces = _some(connection, _AT_A_TIME, deadline)
-    while len(pieces) < _LENGTH_BYTES:
-        pieces += _some(connection, _AT_A_TIME, deadline)
-    length = int.from_bytes(pieces[:_LENGTH_BYTES], "little")
+    data = bytearray(_some(connection, _AT_A_TIME, deadline))
+    while len(data) < _LENGTH_BYTES:
+        data += _some(connection, _AT_A_TIME, deadline)
+    length = int.from_bytes(data[:_LENGTH_BYTES], "little")
     if length > most_bytes:
         raise MessageError(f"a message of {length} bytes")
     end = _LENGTH_BYTES + length
-    if len(pieces) < end:
-        collected = bytearray(pieces)
-        while len(collected) < end:
-            collected += _some(connection, min(end - len(collected), _AT_A_TIME), deadline)
-        pieces = bytes(collected)
-    if len(pieces) > end:
+    while len(data) < end:
+        data += _some(connection, min(end - len(data), _AT_A_TIME), deadline)
+    if len(data) > end:
         raise MessageError("more than one message")
-    return pieces[_LENGTH_BYTES:]
+    return bytes(memoryview(data)[_LENGTH_BYTES:])
 
 
 def _some(connection: socket.socket, most: int, deadline: float) -> bytes:

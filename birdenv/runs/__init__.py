@@ -6,7 +6,6 @@ from birdenv.runs._run_folder import (
     STREAMS,
     RunDirectory,
     data_name,
-    episode_name,
     folder_name,
     name_of,
     player_name,
@@ -15,7 +14,6 @@ from birdenv.runs._run_folder import (
 from birdenv.runs._run_plan import ENGINES, OpenRun, RunPlan, find_engine, prepare
 from birdenv.runs._run_warnings import run_warnings
 from birdenv.runs._runner import planned_jobs, run, write_run
-from birdenv.runs.seating import Seating
 from birdenv.runs.summaries._run_report import Summary
 
 __all__ = [
@@ -25,10 +23,8 @@ __all__ = [
     "RunDirectory",
     "RunPlan",
     "RunResult",
-    "Seating",
     "Summary",
     "data_name",
-    "episode_name",
     "find_engine",
     "folder_name",
     "merge_runs",

@@ -18,6 +18,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from http.client import responses
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -46,13 +47,6 @@ __all__ = [
 
 _MOST_BODY: Final = 64 * 2**20
 _TLS: Final = b"\x16"  # the first byte of a handshake
-_REASONS: Final = {
-    200: "OK",
-    400: "Bad Request",
-    401: "Unauthorized",
-    404: "Not Found",
-    429: "Too Many Requests",
-}
 
 
 class Request(NamedTuple):
@@ -197,7 +191,8 @@ async def _send(writer: asyncio.StreamWriter, trouble: Trouble, key: str) -> boo
 
 
 def _head(status: int, headers: Mapping[str, str]) -> bytes:
-    lines = [f"HTTP/1.1 {status} {_REASONS.get(status, 'Error')}", *(f"{k}: {v}" for k, v in headers.items())]
+    reason = responses.get(status, "Error")
+    lines = [f"HTTP/1.1 {status} {reason}", *(f"{k}: {v}" for k, v in headers.items())]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
 
 

@@ -115,8 +115,8 @@ def agreed(question: str | Question, choice: Choice, brief: Brief | None = None)
         if brief is not None:
             known = _known(brief.identifiers, brief.notes)
             if choice.items:  # the words of the request propose nothing new
-                given = " ".join([brief.request, *(item.term for item in choice.items)])
-                known = frozenset(name for name in known if not name <= _stems_of(clean(given)))
+                given = _stems_of(clean(" ".join([brief.request, *(item.term for item in choice.items)])))
+                known = frozenset(name for name in known if not name <= given)
         return verdict(asked, choice.granted(), clause, known)
     if not choice.answer.startswith(SAID):
         return ""

@@ -80,7 +80,6 @@ _FORMS = {
     "noun": "{} I mean {}.",
     "condition": "{} I mean that {}.",
     "addition": "{} I mean this as well: {}.",
-    "selection": "{} I mean {}.",
     "arrangement": "{} I want it {}.",
     "request": "{} please {}.",
 }

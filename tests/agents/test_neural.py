@@ -39,8 +39,10 @@ DEAL = "deal-or-no-deal"
 
 @pytest.fixture(scope="module", autouse=True)
 def short() -> Iterator[None]:
-    """Training takes a moment, and learns little."""
-    torch.optim.Adam([torch.ones(1, requires_grad=True)])  # imports half of torch, which is no test's time
+    """Make training short; the network learns little."""
+    torch.optim.Adam(
+        [torch.ones(1, requires_grad=True)]
+    )  # imports half of torch, which should not count as time of a test
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(_train, "_PASSES", (2, 2))
         yield
@@ -93,7 +95,7 @@ def log(found: list[Dialogue]) -> str:
 @pytest.mark.every(3)
 @pytest.mark.parametrize("game", GAMES)
 def test_whatever_it_has_learned_its_moves_are_possible(game: str, player: Callable[[str], Path]) -> None:
-    """A network of two passes says nonsense: it is the slots that keep it to what there is."""
+    """A network of two passes says nonsense, so only the slots keep its moves legal."""
     path = player(game)
     found = held(game, f"neural:temperature=3:{path}", max_events=8)
     events = [event for dialogue in found for event in dialogue.events]
@@ -119,7 +121,7 @@ def test_numbers_are_those_of_the_scenario(player: Callable[[str], Path]) -> Non
 
 @pytest.mark.slow
 def test_both_seats_read_the_same_share_off_a_dialogue(player: Callable[[str], Path]) -> None:
-    """Whatever was said, what one takes is what the other leaves."""
+    """Whatever was said, one seat takes what the other leaves."""
     agreed = 0
     for dialogue in held(DEAL, f"neural:temperature=2:{player(DEAL)}", count=4, max_events=24):
         split = dialogue.outcome()["item_split"]
@@ -171,7 +173,7 @@ def network(**settings: Any) -> Network:
 
 
 def with_settings(path: Path, change: Mapping[str, Any], weights: Mapping[str, Any] | None = None) -> None:
-    """Write a network whose file says something else of it."""
+    """Write a network with settings or weights that do not fit it."""
     made = network()
     told = json.dumps(made.settings.model_dump(mode="json") | change)
     path.write_bytes(safetensors.save({**made.state_dict(), **(weights or {})}, {"birdenv_neural": told}))
@@ -211,6 +213,8 @@ def test_a_file_that_is_none_is_told_and_runs_nothing(tmp_path: Path) -> None:
         refused("is not a neural player")
     with_settings(path, {}, {"bias": torch.tensor([float("nan")] * 8)})
     refused("a weight is not a finite number")
+    with_settings(path, {}, {"reader.bias": torch.zeros(8)})
+    refused("is not a neural player")
     with_settings(path, {"game": "bargain"})
     refused("was trained for bargain, not for deal-or-no-deal")
 
@@ -290,7 +294,11 @@ def test_reinforcement_makes_what_was_rewarded_likelier(
     for path in (better, tmp_path / "again"):
         reinforce(find_game(DEAL), start, path, 0, lambda share: None, 8, {"max_events": 6, "limit": 4})
     assert start.read_bytes() == before != better.read_bytes() == (tmp_path / "again").read_bytes()
-    assert read_network(better, DEAL).settings.trained["reinforced"] == 8
+    first, second = (read_network(path, DEAL) for path in (start, better))
+    assert second.settings.trained["reinforced"] == 8 and first.reader is None and second.reader is not None
+    weights = second.reader.state_dict()
+    assert all(torch.equal(tensor, weights[name]) for name, tensor in first.state_dict().items())
+    assert not torch.equal(first.gru.weight_hh_l0, second.gru.weight_hh_l0)
 
     from birdenv_agents.neural._player import Said
     from birdenv_agents.neural._reinforce import _update
@@ -315,20 +323,21 @@ def test_reinforcement_makes_what_was_rewarded_likelier(
     assert likely() > chance
 
 
-def test_reinforcement_compares_dialogues_on_the_same_scenario(player: Callable[[str], Path]) -> None:
+def test_reinforcement_compares_dialogues_on_the_same_scenario(
+    player: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Gains are relative to the same seat's other dialogues, and with itself both seats learn."""
-    from birdenv_agents.neural._reinforce import _BATCH, _play
+    from birdenv_agents.neural import _reinforce
 
+    monkeypatch.setattr(_reinforce, "_REPEATS", 2)
     fixed = read_network(player(DEAL), DEAL)
     learner = deepcopy(fixed)
-    with make_game(DEAL, limit=4, max_events=8) as arena:
-        groups = _play(arena, learner, fixed, range(_BATCH), 0)
-    assert [len(group) for group in groups] == [4] * (4 + 2 * 4)
+    with make_game(DEAL, limit=4, max_events=6) as arena:
+        groups = _reinforce._play(arena, learner, fixed, range(16), 0)
+    assert [len(group) for group in groups] == [2] * (4 + 2 * 4)
     gains = [[gain for _, gain in group] for group in groups]
     assert any(map(any, gains)) and all(sum(each) == pytest.approx(0) for each in gains)
-    moves = [each for group in groups for said, _ in group for each in said]
-    assert any(each.allowed for each in moves) and not all(each.allowed for each in moves)
-    for each in moves:
+    for each in (each for group in groups for said, _ in group for each in said):
         drawn = each.tokens[len(each.tokens) - len(each.allowed) :]
         assert all(allowed[token] for allowed, token in zip(each.allowed, drawn, strict=True))
 
@@ -337,11 +346,9 @@ def test_the_moves_of_a_dialogue_share_a_row() -> None:
     from birdenv_agents.neural._player import Said
     from birdenv_agents.neural._reinforce import _rows
 
-    own, public = torch.zeros(1), torch.zeros(1)
-    first, second = Said(own, [1, 2], []), Said(own, [1, 2, 3], [])
-    reread, read = Said(own, [1, 3], []), Said(public, [1, 2, 3], [])
+    first, again, second = (Said(torch.zeros(1), tokens, []) for tokens in ([1, 2], [1, 3], [1, 2, 3]))
     assert _rows([first, second]) == [[second, first]]
-    assert _rows([reread, read, second]) == [[second], [read], [reread]]
+    assert _rows([again, second]) == [[second], [again]]
 
 
 @pytest.mark.slow
@@ -355,7 +362,9 @@ def test_the_commands_train_resume_reinforce_and_test(tmp_path: Path, birdenv: C
     both = ("--player", f"neural:{path}", "--player", "rulebased")
     told = tmp_path / "figures.json"
     ran = birdenv("test-player", DEAL, *both, "--data", data, "--selfplay", 2, "--json", told)
-    assert f"neural:{path} takes " in ran.err and " ms (99 of 100 times at most " in ran.err, ran
+    assert (
+        f"neural:{path} takes " in ran.err and " ms of processor time (99 of 100 times at most " in ran.err
+    ), ran
     assert ran.code == 0 and "| player | word perplexity | own word perplexity | selection" in ran.out, ran
     (of_neural, of_rules) = json.loads(told.read_text())["players"]
     assert of_neural["moves"]["word_perplexity"]["value"] > 1

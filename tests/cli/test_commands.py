@@ -286,7 +286,7 @@ def test_a_person_plays_at_the_terminal(
     submitted = [event["data"] for event in run["example"]["events"] if event["action"] == "submit_sql"]
     assert submitted == ["SELECT\n  1", "SELECT 2;"]
     assert "That reads like SQL" in ran.out
-    assert "Your SQL is not correct. The episode ends." in ran.out
+    assert "it is not what the user asked for. The episode ends." in ran.out
     assert "The episode is over: " in ran.out and "reward 0" in ran.out
     assert '{"id":' not in ran.out, "knowledge is text"
     shown = ran.out[: ran.out.index("c-interact: ")]

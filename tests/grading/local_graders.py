@@ -5,14 +5,16 @@ The statements run in workers all the same; only the comparisons are made here.
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from birdenv.databases import Limits, QueryError, QueryResult, Result, SqliteSource
 from birdenv.databases._results import RowSink
 from birdenv.databases.sqlite._process_database import ProcessDatabase
 from birdenv.grading._ex import LocalExGrader
-from birdenv.grading.interact._rules import LocalInteractGrader
+from birdenv.grading.interact._rules import grade_here
 
 DEFAULT = Limits()
 
@@ -43,5 +45,5 @@ def local_ex(source: Any, limits: Limits = DEFAULT) -> LocalExGrader:
     return LocalExGrader(source, limits, clean=False, metrics=())
 
 
-def local_interact(source: Any, limits: Limits = DEFAULT) -> LocalInteractGrader:
-    return LocalInteractGrader(source, limits)
+def local_interact(source: Any, limits: Limits = DEFAULT) -> Any:
+    return SimpleNamespace(grade=partial(grade_here, source, limits))

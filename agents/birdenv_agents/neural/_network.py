@@ -61,11 +61,16 @@ class Network(nn.Module):
     Args:
         settings: the settings with the network's words.
         dropout: the dropout rate in training.
+
+    Attributes:
+        reader: the network that reads from a talk who takes what, if it is not this one. After reinforcement
+            it is the first network, so that the shares of both still fit together.
     """
 
     def __init__(self, settings: Settings, dropout: float = 0.0) -> None:
         super().__init__()
         self.settings = settings
+        self.reader: Network | None = None
         self.words = (*MARKS, *settings.words)
         self.numbers = {word: number for number, word in enumerate(self.words)}
         self.embedding = nn.Embedding(len(self.words), _EMBEDDING, padding_idx=0)
@@ -148,6 +153,8 @@ def _read(path: Path, stamp: int) -> Network:
             raise InputError(f"{path} was written by a newer version of birdenv: update birdenv")
         with torch.device("meta"):  # compare sizes before allocating memory
             network = Network(Settings.model_validate(told))
+            if any(name.startswith("reader.") for name in weights):
+                network.reader = Network(network.settings)
         network.load_state_dict(weights, assign=True)
         if not all(tensor.isfinite().all() for tensor in weights.values()):
             raise ValueError("a weight is not a finite number")

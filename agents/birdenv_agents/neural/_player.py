@@ -23,12 +23,12 @@ _ARGUMENT: Final = re.compile(
 
 
 class Said(NamedTuple):
-    """One of the player's own moves, or how it read a share from the talk.
+    """One of the player's own moves.
 
     Attributes:
-        context: what the seat knew; for a share, only what both seats know.
+        context: what the seat knew.
         tokens: all tokens of the dialogue up to and including the move.
-        allowed: for each token that was drawn, which tokens were possible. Shares are not drawn.
+        allowed: for each token of the move, which tokens were possible.
     """
 
     context: Tensor
@@ -153,26 +153,23 @@ class NeuralPlayer:
 
         It is read without what things are worth to the seat, so that both seats find the same division.
         """
+        reader = self._network.reader or self._network
         public = DialogueTokens(view, self._game, is_public=True)
         talk, shares = public.talk(view, action), public.shares([action])
-        known = self._network.encode_context(public.context())[None]
+        known = reader.encode_context(public.context())[None]
         total = torch.zeros(len(shares))
         turned = [{OWN: OTHER, OTHER: OWN}.get(token, token) for token in talk]
         for heard, taken in ((talk, shares), (turned, list(map(public.rest, shares)))):
-            first, past = self._network(known, self._network.encode([*heard, OWN, action])[None])
-            numbers = torch.stack(list(map(self._network.encode, taken)))
+            first, past = reader(known, reader.encode([*heard, OWN, action])[None])
+            numbers = torch.stack(list(map(reader.encode, taken)))
             count = len(numbers)
             state, *others = past
             state = state.expand(-1, count, -1).contiguous()
             past = Past(state, *(each.expand(count, -1, -1) for each in others))
-            later, _ = self._network(known, numbers[:, :-1], past)
+            later, _ = reader(known, numbers[:, :-1], past)
             scores = torch.cat([first[:, -1:].expand(count, -1, -1), later], 1).log_softmax(-1)
             total += scores.gather(2, numbers[..., None]).sum((1, 2))
-        share = shares[int(total.argmax())]
-        if self.said is not None:
-            numbers = self._network.encode([*talk, OWN, action, *share]).tolist()
-            self.said.append(Said(known[0], numbers, []))
-        return public.move([action, *share], view)
+        return public.move([action, *shares[int(total.argmax())]], view)
 
     def _choose(self, scores: Tensor) -> int:
         if not self._temperature:

@@ -49,8 +49,8 @@ def reinforce(
     This is REINFORCE (Williams 1992; Lewis et al. 2017). In half of the scenarios the partner is the network
     as it was at the start, in the other half the network as it is now, so that it cannot count on a partner
     that gives in. Each scenario is played several times, and the mean of these rewards is the baseline. Every
-    step also keeps the network close to its first self: in all words that were said, and in how it reads
-    from a talk who takes what.
+    step also keeps the network close to its first self in all words that were said. What both have agreed on
+    is still read by the first self.
 
     Args:
         game: the game.
@@ -66,6 +66,7 @@ def reinforce(
     """
     fixed = read_network(start, game.name)
     learner = deepcopy(fixed)
+    learner.reader = fixed.reader or fixed
     optimizer = torch.optim.Adam(learner.parameters(), _RATE)
     drawn = {"limit": _SCENARIOS, "scenario_seed": seed + _OTHER_SCENARIOS, "max_events": _EVENTS}
     known = game.settings.model_fields
@@ -126,11 +127,10 @@ def _loss(learner: Network, fixed: Network, rows: Sequence[tuple[Sequence[Said],
     total = _LIKENESS * cross_entropy(scores[told], usual[told].softmax(-1), reduction="sum")
     for found, (row, gain) in zip(scores, rows, strict=True):
         for each in row:
-            if each.allowed:
-                end, count = len(each.tokens), len(each.allowed)
-                own = found[end - 1 - count : end - 1].masked_fill(~torch.stack(each.allowed), -torch.inf)
-                chosen = torch.tensor(each.tokens[end - count :])[:, None]
-                total = total - gain * (own / TEMPERATURE).log_softmax(-1).gather(1, chosen).sum()
+            end, count = len(each.tokens), len(each.allowed)
+            own = found[end - 1 - count : end - 1].masked_fill(~torch.stack(each.allowed), -torch.inf)
+            chosen = torch.tensor(each.tokens[end - count :])[:, None]
+            total = total - gain * (own / TEMPERATURE).log_softmax(-1).gather(1, chosen).sum()
     return total
 
 
@@ -144,7 +144,7 @@ def _rows(said: Sequence[Said]) -> list[list[Said]]:
     for each in reversed(said):
         size = len(each.tokens)
         for row in rows:
-            if row[0].context is each.context and row[0].tokens[:size] == each.tokens:
+            if row[0].tokens[:size] == each.tokens:
                 row.append(each)
                 break
         else:

@@ -120,9 +120,7 @@ def _table(tasks: Sequence[tuple[str, str]]) -> list[str]:
     ]
 
 
-app = typer.Typer(
-    no_args_is_help=True, help="Fetch public data, merge ground truth, and check, count or generate tasks."
-)
+app = typer.Typer(no_args_is_help=True, help="Fetch, merge, check, count and generate benchmark data.")
 
 
 app.command()(generate)

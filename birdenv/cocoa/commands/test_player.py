@@ -68,7 +68,7 @@ def test_player(
 
     An act is an action, with the purpose of each sentence (ask, agree, ...) and what the sentence mentions
     (Company, price, ...). All intervals are 95 % intervals, over the recorded dialogues or over
-    the tasks that were played. How long a move takes is printed on standard error.
+    the tasks that were played. The time of a move is printed on standard error.
 
     \b
     birdenv test-player bargain --player learned:bargain.json --data test.json --selfplay 200

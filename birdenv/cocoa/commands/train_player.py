@@ -90,7 +90,7 @@ def train_player(
     \b
     birdenv train-player bargain --data transcripts.json --out bargain.json
     birdenv train-player bargain --kind neural --data transcripts.json --out bargain.safetensors
-    birdenv train-player bargain --kind neural --reinforce 4000 --from bargain.safetensors -o b2.safetensors
+    birdenv train-player bargain --kind neural --reinforce 640 --from bargain.safetensors -o b2.safetensors
     """
     from birdenv.cocoa.acts import Transcripts
     from birdenv.dialogue.games import find_game

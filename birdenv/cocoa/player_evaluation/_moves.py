@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, log
 from statistics import median
-from time import perf_counter
+from time import process_time
 from typing import Any, Final, Protocol, runtime_checkable
 
 from birdenv.cocoa.acts import Act, Listener, Transcripts
@@ -62,7 +62,7 @@ class Foretold:
             tokens; nothing where the player gives no probabilities of words.
         own_words: the same of what it said.
         selections: for each dialogue, how many of its selections (an item, numbers, a price) it hit.
-        seconds: how long each move took. The figures leave it out, because it differs from run to run.
+        seconds: the processor time of each move. It differs from run to run, so the figures leave it out.
     """
 
     dialogues: int = 0
@@ -97,10 +97,12 @@ class Foretold:
 
     @property
     def time_of_a_move(self) -> str:
-        """Return how long the player took for its moves, in words."""
+        """Return the processor time that the player took for its moves, in words."""
         times = sorted(self.seconds)
         late = times[len(times) * 99 // 100]
-        return f"{1000 * median(times):.1f} ms (99 of 100 times at most {1000 * late:.1f} ms)"
+        return (
+            f"{1000 * median(times):.1f} ms of processor time (99 of 100 times at most {1000 * late:.1f} ms)"
+        )
 
     def figures(self) -> dict[str, Any]:
         """Return the figures by name; a figure that is not defined is None."""
@@ -192,9 +194,9 @@ def foretell(
 
 def _compare(found: Foretold, player: Player, listener: Listener, view: View, move: Move) -> Act:
     """Add one move to what was found, and return its act."""
-    began = perf_counter()
+    began = process_time()
     guess = as_move(player.move(view))
-    found.seconds.append(perf_counter() - began)
+    found.seconds.append(process_time() - began)
     act, _ = listener.act_of(move, view)
     found.moves += 1
     if isinstance(player, Foretells):

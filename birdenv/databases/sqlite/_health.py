@@ -10,11 +10,11 @@ from birdenv.databases._limits import Limits
 from birdenv.databases._results import QueryError
 from birdenv.databases.sqlite._file import sqlite_file
 from birdenv.databases.sqlite._process_database import ProcessDatabase
-from birdenv.databases.sqlite.images import open_image, trial
+from birdenv.databases.sqlite.images import trial
 from birdenv.databases.sqlite.images._protocol import IMAGE_KINDS, ImageKind
 from birdenv.databases.sqlite.images._scratch import scratch_root, sweep
 from birdenv.databases.sqlite.images._sqlite_library import library
-from birdenv.errors import BirdenvError, InputError
+from birdenv.errors import BirdenvError
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,13 +43,7 @@ class Health:
 def examine(path: Path) -> Health:
     """Try images and workers on the database at `path`. Raises `InputError` if it is not a database."""
     file = sqlite_file(path.absolute())
-    kinds = [kind for kind in IMAGE_KINDS if kind != "auto"]
-    try:
-        image = open_image(file.image_path)
-        chosen = image.kind
-        image.close()
-    except (OSError, sqlite3.Error, InputError):
-        chosen = None
+    images = {kind: trial(file.image_path, kind) for kind in IMAGE_KINDS if kind != "auto"}
     try:
         with ProcessDatabase(file, Limits()) as database:
             answer = database.execute("SELECT 1")
@@ -59,8 +53,8 @@ def examine(path: Path) -> Health:
     return Health(
         sqlite_version=sqlite3.sqlite_version,
         reaches_library=library() is not None,
-        images={kind: trial(file.image_path, kind) for kind in kinds},
-        chosen=chosen,
+        images=images,
+        chosen=next((kind for kind, fault in images.items() if not fault), None),
         worker=worker,
         scratch=scratch_root(),
         swept=sweep(),

@@ -13,6 +13,7 @@ from gymnasium.utils import seeding
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from birdenv.envs._vector import mask_of_batch, seeds_of_batch
 from birdenv.envs.candidates._compiled import CompiledEpisodes
 from birdenv.envs.candidates._observation import CandidateState, Indices, observation_space
 from birdenv.envs.candidates._setting import CandidateSetting
@@ -94,19 +95,14 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
             InputError: an option is not known, or has the wrong shape.
         """
         chosen = dict(options or {})
-        mask = chosen.pop("reset_mask", np.ones(self.num_envs, np.bool_))
+        mask = mask_of_batch(chosen.pop("reset_mask", None), self.num_envs)
         if chosen:
             raise InputError(f"unknown reset option {next(iter(chosen))!r}; known options: reset_mask")
-        if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or mask.dtype != np.bool_:
-            raise InputError(f"reset_mask must be a Boolean array of {self.num_envs} values")
-        seeds = [seed + i for i in range(self.num_envs)] if isinstance(seed, int) else seed
-        if seeds is not None and len(seeds) != self.num_envs:
-            raise InputError(f"give {self.num_envs} seeds, or one number")
+        seeds = seeds_of_batch(seed, self.num_envs)
         who = np.flatnonzero(mask)
         for i in map(int, who):
-            given = None if seeds is None else seeds[i]
-            if self._rngs[i] is None or given is not None:
-                self._rngs[i] = seeding.np_random(given)[0]
+            if self._rngs[i] is None or seeds[i] is not None:
+                self._rngs[i] = seeding.np_random(seeds[i])[0]
         self._begin(who)
         return self._state.observe(), self._titles(who)
 

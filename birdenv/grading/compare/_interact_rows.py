@@ -12,13 +12,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from decimal import ROUND_HALF_UP, Context, Decimal
-from itertools import chain
 from typing import Any, Final
 
-from birdenv.databases import QueryResult, Row
+from birdenv.databases import QueryResult
 from birdenv.grading.compare._cells import (
     NAN,
-    PLAIN_TYPES,
     CanonicalRow,
     canonical_cell,
     cell_types,
@@ -61,8 +59,6 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
         return RowsComparison(False, fault, flags)
     if not gold.rows and not pred.rows:
         return RowsComparison(False, "both results are empty", flags)
-    if _are_identical(gold.rows, pred.rows):
-        return RowsComparison(True, "", flags)
     places = conditions.decimal if conditions.decimal >= 0 else _DEFAULT_DECIMALS
     days = _columns_by_day(gold) | _columns_by_day(pred)
     expected, returned = _strict_rows(gold, places, days), _strict_rows(pred, places, days)
@@ -73,15 +69,6 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
     if conditions.order and expected != returned:
         return RowsComparison(False, "same rows in another order", (*flags, "order_only"))
     return RowsComparison(True, "", flags)
-
-
-def _are_identical(gold: Sequence[Row], pred: Sequence[Row]) -> bool:
-    """Return whether both results have the same plain values of the same types in the same order."""
-    return (
-        list(gold) == list(pred)
-        and cell_types(gold) <= PLAIN_TYPES
-        and list(map(type, chain.from_iterable(gold))) == list(map(type, chain.from_iterable(pred)))
-    )
 
 
 def _strict_rows(result: QueryResult, places: int, days: frozenset[int]) -> list[CanonicalRow]:

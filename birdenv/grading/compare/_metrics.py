@@ -112,6 +112,13 @@ Mode: TypeAlias = Literal["multiset", "bird", "ordered", "colperm", "superset"]
 
 MODES: Final[tuple[Mode, ...]] = get_args(Mode)
 
+_COMPARISONS: Final = {
+    "multiset": compare_multiset,
+    "bird": compare_bird,
+    "colperm": compare_colperm,
+    "superset": compare_superset,
+}
+
 Metric: TypeAlias = Literal["ordered", "colperm", "superset", "soft_f1"]
 """The metrics that a grader can compute in addition to `ex` and `ex_bird`."""
 
@@ -120,17 +127,9 @@ METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 
 def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
     """Compare two results by a mode. The mode `ordered` reads the gold's SQL (`sqlite` or `postgres`)."""
-    match mode:
-        case "multiset":
-            return compare_multiset(gold, pred)
-        case "bird":
-            return compare_bird(gold, pred)
-        case "ordered":
-            return compare_ordered(gold, pred, gold_sql, dialect)
-        case "colperm":
-            return compare_colperm(gold, pred)
-        case "superset":
-            return compare_superset(gold, pred)
+    if mode == "ordered":
+        return compare_ordered(gold, pred, gold_sql, dialect)
+    return _COMPARISONS[mode](gold, pred)
 
 
 def metric_scores(

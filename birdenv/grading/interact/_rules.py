@@ -96,20 +96,11 @@ def _run_gold(database: EpisodeDatabase, statements: tuple[str, ...]) -> Result:
     return result
 
 
-class LocalInteractGrader:
-    """Grades c-Interact submissions by the rules of each job, in the calling process (a worker)."""
-
-    def __init__(self, source: DatabaseSource, limits: Limits) -> None:
-        self._source = source
-        self._limits = limits
-
-    def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Grade as `InteractGrader.grade` does, without a second run after a timeout."""
-        grader: ReferenceGrader | ManagementGrader | StrictQueryGrader
-        if job.rules.comparison == "published":
-            grader = ReferenceGrader(self._source, self._limits)
-        elif job.category == "Management":
-            grader = ManagementGrader(self._source, self._limits)
-        else:
-            grader = StrictQueryGrader(self._source, self._limits)
-        return grader.grade(job, prediction)
+def grade_here(source: DatabaseSource, limits: Limits, job: GradingJob, prediction: str) -> Grade:
+    """Grade as `InteractGrader.grade` does, in the calling process (a worker), without a second run."""
+    grader: type[ReferenceGrader | ManagementGrader | StrictQueryGrader] = StrictQueryGrader
+    if job.rules.comparison == "published":
+        grader = ReferenceGrader
+    elif job.category == "Management":
+        grader = ManagementGrader
+    return grader(source, limits).grade(job, prediction)

@@ -117,11 +117,6 @@ class TestReport:
     outcomes: tuple[TestOutcome, ...] = ()
 
     @property
-    def tests_run(self) -> int:
-        """Return the number of tests that were called."""
-        return sum(bool(outcome.name) for outcome in self.outcomes)
-
-    @property
     def depends_on_machine(self) -> bool:
         """Return whether another run may have another result, because time, memory or a crash ended it."""
         return bool(self.outcomes) and self.outcomes[-1].cause in ("limit", "clock", "process")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
-from functools import lru_cache
 from typing import Final, NamedTuple, cast
 
 from birdenv.databases import DatabaseSource, Limits, SqliteSource
@@ -44,9 +43,9 @@ class ExGrader:
         *,
         fail_doubtful: bool = False,
     ) -> None:
+        self._source = source
         self._limits = limits
-        settings = ExSettings(clean, tuple(metrics), fail_doubtful)
-        self._under = lru_cache(maxsize=2)(lambda limits: ex_grading(source, limits, settings))
+        self._settings = ExSettings(clean, tuple(metrics), fail_doubtful)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
         """Grade a prediction, which passes if it returns the same rows as any of the golds.
@@ -61,7 +60,9 @@ class ExGrader:
         """
         job = (db_id, tuple(golds), prediction)
         return with_second_run(
-            lambda limits: cast(ExVerdict, self._under(limits).do([job])[0].found),
+            lambda limits: cast(
+                ExVerdict, ex_grading(self._source, limits, self._settings).do([job])[0].found
+            ),
             self._limits,
             lambda verdict: verdict.was_late,
         )
@@ -80,12 +81,8 @@ class InteractGrader:
     """Grades c-Interact submissions in worker processes, by the rules of each job. Thread-safe."""
 
     def __init__(self, source: DatabaseSource, limits: Limits = _DEFAULT_LIMITS) -> None:
+        self._source = source
         self._limits = limits
-        self._under = lru_cache(maxsize=2)(
-            lambda limits: Grading(
-                GradingSettings(places_of(source), limits, "interact"), _uncompared, source
-            )
-        )
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Grade one submission.
@@ -103,10 +100,12 @@ class InteractGrader:
             return Grade(False, "no_submission", "no SQL was submitted")
         if not job.gold:
             return Grade(False, "infra_error", "there is no gold SQL")
-        graded = with_second_run(
-            lambda limits: self._under(limits).do([(job, prediction)])[0], self._limits, _was_late
-        )
-        grade: Grade = graded.found
+
+        def run(limits: Limits) -> Graded:
+            settings = GradingSettings(places_of(self._source), limits, "interact")
+            return Grading(settings, _uncompared, self._source).do([(job, prediction)])[0]
+
+        grade: Grade = with_second_run(run, self._limits, _was_late).found
         return grade
 
 

@@ -60,7 +60,6 @@ class _AskedDatabase:
     def __init__(self, owner: Owner, question: tuple[Any, ...]) -> None:
         self._owner = owner
         self._number = owner.ask(question)
-        self._is_closed = False
 
     @property
     def is_private(self) -> bool:
@@ -97,15 +96,7 @@ class _AskedDatabase:
         return cast("QueryError | None", self._ask("restore", checkpoint.version.number))
 
     def close(self) -> None:
-        if not self._is_closed:
-            self._is_closed = True
-            self._ask("close")
-
-    def __enter__(self) -> _AskedDatabase:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
+        self._ask("close")
 
     def _ask(self, method: str, *arguments: Any) -> Any:
         return self._owner.ask((method, self._number, *arguments))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import pickle
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from typing import Any, Final, TypeVar, cast
 
 from birdenv.databases import (
@@ -28,7 +29,7 @@ from birdenv.grading._ex import LocalExGrader
 from birdenv.grading._gold_check import check_gold_here
 from birdenv.grading._second_run import is_late
 from birdenv.grading.em_esm._pair_rules import LocalPairGrader
-from birdenv.grading.interact._rules import LocalInteractGrader
+from birdenv.grading.interact._rules import grade_here
 from birdenv.grading.workers._graded import (
     ExSettings,
     Files,
@@ -211,7 +212,7 @@ class _GradingWorker:
                 run = self._ask_owner if has_database else None
                 return watched, LocalPairGrader(run, databases.dialect, rules).grade
             case "interact":
-                return watched, LocalInteractGrader(source, limits).grade
+                return watched, partial(grade_here, source, limits)
             case "gold":
                 return watched, lambda db_id, sql: check_gold_here(source, db_id, sql, limits)
 

@@ -1,7 +1,6 @@
 """Compute EM and ESM over files of gold and predicted SQL."""
 
 from birdenv.runs.em_esm._evaluate import (
-    METRIC_WORDS,
     evaluate_pairs,
     inspection_text,
     queries_on,
@@ -9,23 +8,19 @@ from birdenv.runs.em_esm._evaluate import (
 )
 from birdenv.runs.em_esm._pairs import (
     SOURCES,
-    NewestRun,
     ScoredPair,
     export_folder,
     export_pairs,
     holds_pairs,
     newest_run,
     pairs_folder,
-    pairs_of_run,
     read_pair_records,
     read_pairs,
     write_pairs,
 )
 
 __all__ = [
-    "METRIC_WORDS",
     "SOURCES",
-    "NewestRun",
     "ScoredPair",
     "evaluate_pairs",
     "export_folder",
@@ -34,7 +29,6 @@ __all__ = [
     "inspection_text",
     "newest_run",
     "pairs_folder",
-    "pairs_of_run",
     "queries_on",
     "read_details",
     "read_pair_records",

@@ -3,9 +3,7 @@
 from birdenv.runs.export._dialogues import (
     DIALOGUE_FORMATS,
     DialogueFolder,
-    DialogueFormat,
     dialogue_folder,
-    dialogue_rows,
     played_game,
     whole_dialogues,
 )
@@ -16,7 +14,6 @@ from birdenv.runs.export._episodes import (
     arena_of,
     export_rows,
     exported_episodes,
-    played_settings,
 )
 from birdenv.runs.export._viewer_logs import VIEWER_FORMATS, write_viewer_log
 
@@ -25,16 +22,13 @@ __all__ = [
     "EXPORT_FORMATS",
     "VIEWER_FORMATS",
     "DialogueFolder",
-    "DialogueFormat",
     "ExportFormat",
     "ExportedEpisode",
     "arena_of",
     "dialogue_folder",
-    "dialogue_rows",
     "export_rows",
     "exported_episodes",
     "played_game",
-    "played_settings",
     "whole_dialogues",
     "write_viewer_log",
 ]

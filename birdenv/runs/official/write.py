@@ -28,6 +28,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, cast
 
@@ -138,38 +139,28 @@ def _system(episode: _Episode) -> _Rows:
     yield _state(episode, len(episode.dialogue.turns))
 
 
-def _last_of_system(part: str) -> Callable[[_Episode], _Rows]:
-    """Return a function that yields the last turn of a task with its `prompt` or its `response`."""
-
-    def rows(episode: _Episode) -> _Rows:
-        turns = episode.dialogue.turns
-        if turns:
-            state = _state(episode, len(turns))
-            said = state.pop(f"prediction_turn_{len(turns)}")
-            yield state | {part: turns[-1].prompt if part == "prompt" else said}
-
-    return rows
+def _last_of_system(part: str, episode: _Episode) -> _Rows:
+    """Yield the last turn of a task with its `prompt` or its `response`."""
+    turns = episode.dialogue.turns
+    if turns:
+        state = _state(episode, len(turns))
+        said = state.pop(f"prediction_turn_{len(turns)}")
+        yield state | {part: turns[-1].prompt if part == "prompt" else said}
 
 
-def _user(stage: int) -> Callable[[_Episode], _Rows]:
-    def rows(episode: _Episode) -> _Rows:
-        yield _user_state(episode, stage)
-
-    return rows
+def _user(stage: int, episode: _Episode) -> _Rows:
+    yield _user_state(stage, episode)
 
 
-def _last_of_user(stage: int, part: str) -> Callable[[_Episode], _Rows]:
-    def rows(episode: _Episode) -> _Rows:
-        asked = [number for number, turn in enumerate(episode.dialogue.turns, 1) if turn.user]
-        if asked:
-            state = _user_state(episode, stage)
-            said = state.pop(f"prediction_turn_{asked[-1]}")
-            yield state | {part: state[f"prompt_turn_{asked[-1]}"] if part == "prompt" else said}
-
-    return rows
+def _last_of_user(stage: int, part: str, episode: _Episode) -> _Rows:
+    asked = [number for number, turn in enumerate(episode.dialogue.turns, 1) if turn.user]
+    if asked:
+        state = _user_state(stage, episode)
+        said = state.pop(f"prediction_turn_{asked[-1]}")
+        yield state | {part: state[f"prompt_turn_{asked[-1]}"] if part == "prompt" else said}
 
 
-def _user_state(episode: _Episode, stage: int) -> dict[str, Any]:
+def _user_state(stage: int, episode: _Episode) -> dict[str, Any]:
     state = dict(episode.task)
     for number, turn in enumerate(episode.dialogue.turns, 1):
         if turn.user:
@@ -180,22 +171,18 @@ def _user_state(episode: _Episode, stage: int) -> dict[str, Any]:
     return state | _flags(episode, len(episode.dialogue.turns))
 
 
-def _results(stage: str, *, with_status: bool) -> Callable[[_Episode], _Rows]:
+def _results(stage: str, with_status: bool, episode: _Episode) -> _Rows:
     phase, attempt = STAGES[stage]
-
-    def rows(episode: _Episode) -> _Rows:
-        run = episode.run
-        if phase == 2 and not (passed(run, 1) and run["follow_up"] == "graded"):
-            return
-        if (phase, attempt) == (2, "debug") and passed(run, 2, "first"):
-            return
-        turns, sql, status, message = _outcome(episode, phase, attempt)
-        row = _state(episode, turns) | {"pred_sqls": [sql]}
-        if with_status:
-            row |= {"status": status, "error_msg": message, "birdenv_status": run["status"]}
-        yield row
-
-    return rows
+    run = episode.run
+    if phase == 2 and not (passed(run, 1) and run["follow_up"] == "graded"):
+        return
+    if (phase, attempt) == (2, "debug") and passed(run, 2, "first"):
+        return
+    turns, sql, status, message = _outcome(episode, phase, attempt)
+    row = _state(episode, turns) | {"pred_sqls": [sql]}
+    if with_status:
+        row |= {"status": status, "error_msg": message, "birdenv_status": run["status"]}
+    yield row
 
 
 def _outcome(episode: _Episode, phase: int, attempt: str) -> tuple[int, str, str, str]:
@@ -230,15 +217,15 @@ def _why_none(run: Mapping[str, Any]) -> str:
 
 
 _FILES: Mapping[str, Callable[[_Episode], _Rows]] = {
-    "system_interaction_prompt": _last_of_system("prompt"),
-    "system_interaction_response": _last_of_system("response"),
+    "system_interaction_prompt": partial(_last_of_system, "prompt"),
+    "system_interaction_response": partial(_last_of_system, "response"),
     "system_interaction": _system,
-    "user_1_interaction_prompt": _last_of_user(1, "prompt"),
-    "user_1_interaction_response": _last_of_user(1, "response"),
-    "user_1_interaction": _user(1),
-    "user_2_interaction_prompt": _last_of_user(2, "prompt"),
-    "user_2_interaction_response": _last_of_user(2, "response"),
-    "user_2_interaction": _user(2),
-    **{stage: _results(stage, with_status=False) for stage in STAGES},
-    **{f"{stage}_output_with_status": _results(stage, with_status=True) for stage in STAGES},
+    "user_1_interaction_prompt": partial(_last_of_user, 1, "prompt"),
+    "user_1_interaction_response": partial(_last_of_user, 1, "response"),
+    "user_1_interaction": partial(_user, 1),
+    "user_2_interaction_prompt": partial(_last_of_user, 2, "prompt"),
+    "user_2_interaction_response": partial(_last_of_user, 2, "response"),
+    "user_2_interaction": partial(_user, 2),
+    **{stage: partial(_results, stage, False) for stage in STAGES},
+    **{f"{stage}_output_with_status": partial(_results, stage, True) for stage in STAGES},
 }

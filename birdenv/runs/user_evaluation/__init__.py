@@ -13,7 +13,6 @@
 from birdenv.runs.user_evaluation._leak_measurement import Leaks, fish, leaks_text
 from birdenv.runs.user_evaluation._questions import (
     DEMO_QUESTIONS,
-    OUTCOMES,
     HeardAnswer,
     Judged,
     UserQuestion,
@@ -36,7 +35,6 @@ from birdenv.runs.user_evaluation._user_figures import (
 
 __all__ = [
     "DEMO_QUESTIONS",
-    "OUTCOMES",
     "HeardAnswer",
     "Judged",
     "Leaks",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from functools import lru_cache
 from typing import Any, Final
 
 from birdenv.databases import DatabaseSource, EpisodeDatabase, Limits, QueryResult
@@ -263,19 +262,9 @@ def _instruction(
     task: BirdTask, source: DatabaseSource, evidence: bool, max_turns: int, show_schema: bool
 ) -> str:
     public = task.public
-    hint = public.evidence if evidence else ""
+    parts = [_RULES.format(engine=source.engine, turns=max_turns), f"Question: {public.question}"]
+    if evidence and public.evidence.strip():
+        parts.append(f"Hint: {public.evidence}")
+    parts.append(f"Database: {public.db_id}")
     schema = source.schema_text(public.db_id) if show_schema else ""
-    return _instruction_text(source.engine, max_turns, public.question, hint, public.db_id, schema)
-
-
-@lru_cache(maxsize=64)  # all rollouts of a task begin with the same text
-def _instruction_text(engine: str, turns: int, question: str, hint: str, db_id: str, schema: str) -> str:
-    parts = [_rules_text(engine, turns), f"Question: {question}"]
-    if hint.strip():
-        parts.append(f"Hint: {hint}")
-    return "\n\n".join([*parts, f"Database: {db_id}", *([schema] if schema else [])])
-
-
-@lru_cache(maxsize=64)
-def _rules_text(engine: str, turns: int) -> str:
-    return _RULES.format(engine=engine, turns=turns)
+    return "\n\n".join([*parts, schema] if schema else parts)

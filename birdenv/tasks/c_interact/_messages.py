@@ -106,22 +106,14 @@ def refusal(action: str, legal: Sequence[Kind]) -> str:
     return f"{action} is not possible now. Possible actions: {', '.join(legal)}."
 
 
-def debug(status: str, error: QueryError | None, error_text: bool) -> str:
-    """Return the feedback on a failed first attempt. It never says anything about the expected result."""
+def failed(status: str, error: QueryError | None, error_text: bool, *, last: bool) -> str:
+    """Return the feedback on a failed attempt. It never says anything about the expected result."""
+    next_step = "The episode ends." if last else ONE_MORE
     if status in ("malformed", "no_submission"):
-        return f"That was not a SQL submission. {ONE_MORE}"
+        return f"That was not a SQL submission. {next_step}"
     if error is None:
-        return f"Your SQL runs, but it is not what the user asked for. {ONE_MORE}"
-    return f"{not_executed(error, error_text)}\n{ONE_MORE}"
-
-
-def failed(status: str, error: QueryError | None, error_text: bool) -> str:
-    """Return the message after a failed debug attempt, which ends the episode."""
-    if status in ("malformed", "no_submission"):
-        return "That was not a SQL submission. The episode ends."
-    if error is None:
-        return "Your SQL is not correct. The episode ends."
-    return f"{not_executed(error, error_text)}\nThe episode ends."
+        return f"Your SQL runs, but it is not what the user asked for. {next_step}"
+    return f"{not_executed(error, error_text)}\n{next_step}"
 
 
 def follow_up(query: str, may_clarify: bool) -> str:

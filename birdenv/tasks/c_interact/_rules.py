@@ -218,10 +218,11 @@ class CInteractRules(InteractRules):
         """Move on to the debug attempt or the end, and return the reply, which begins with `said`."""
         self._log_attempt(sql, status, grade)
         error = grade.error if grade is not None else None
+        said += messages.failed(status, error, self.profile.error_text, last=self._debug)
         if self._debug:
-            return self._end(said + messages.failed(status, error, self.profile.error_text))
+            return self._end(said)
         self._debug = True
-        return self._reply(said + messages.debug(status, error, self.profile.error_text))
+        return self._reply(said)
 
     def _without_submission(self) -> Reply:
         """End an attempt without a submission. Such an attempt is not recorded."""

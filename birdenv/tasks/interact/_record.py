@@ -4,16 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any, Final, Literal, get_args
+from typing import Annotated, Any, Final, Literal, get_args
 
-from pydantic import (
-    AliasChoices,
-    BaseModel,
-    ConfigDict,
-    Field,
-    StrictInt,
-    field_validator,
-)
+from pydantic import AliasChoices, BaseModel, BeforeValidator, ConfigDict, Field, StrictInt
 
 from birdenv.errors import InputError
 from birdenv.files import check_text, parse_json
@@ -38,6 +31,19 @@ def _as_list(value: Any) -> Any:
     return [item for item in items if str(item).strip()]
 
 
+def _or_nothing(value: Any) -> Any:
+    return value or ()
+
+
+def _as_ids(value: Any) -> Any:
+    if value is None:
+        return ()
+    return (value,) if isinstance(value, int) else value
+
+
+_Texts = Annotated[tuple[str, ...], BeforeValidator(_as_list)]
+
+
 class _Model(BaseModel):
     model_config = ConfigDict(frozen=True, extra="ignore")
 
@@ -57,14 +63,7 @@ class AmbiguityRecord(_Model):
     sql_snippet: str = ""
     is_mask: bool = False
     type: str = ""
-    deleted_knowledge: tuple[StrictInt, ...] = ()
-
-    @field_validator("deleted_knowledge", mode="before")
-    @classmethod
-    def _ids(cls, value: Any) -> Any:
-        if value is None:
-            return ()
-        return (value,) if isinstance(value, int) else value
+    deleted_knowledge: Annotated[tuple[StrictInt, ...], BeforeValidator(_as_ids)] = ()
 
 
 class QueryAmbiguityRecord(_Model):
@@ -75,15 +74,10 @@ class QueryAmbiguityRecord(_Model):
 
 
 class _Solution(_Model):
-    sol_sql: tuple[str, ...] = ()
-    external_knowledge: tuple[StrictInt, ...] = ()
-    test_cases: tuple[str, ...] = ()
+    sol_sql: _Texts = ()
+    external_knowledge: Annotated[tuple[StrictInt, ...], BeforeValidator(_as_list)] = ()
+    test_cases: _Texts = ()
     grading: Literal["tests", "state"] | None = None
-
-    @field_validator("sol_sql", "external_knowledge", "test_cases", mode="before")
-    @classmethod
-    def _list(cls, value: Any) -> Any:
-        return _as_list(value)
 
 
 class FollowUpRecord(_Solution):
@@ -114,30 +108,13 @@ class TaskRecord(_Solution):
     high_level: bool | None = None
     difficulty_tier: str | None = None
     conditions: ConditionsRecord | None = None
-    preprocess_sql: tuple[str, ...] = ()
-    clean_up_sqls: tuple[str, ...] = Field(
-        default=(), validation_alias=AliasChoices("clean_up_sqls", "clean_up_sql")
-    )
+    preprocess_sql: _Texts = ()
+    clean_up_sqls: _Texts = Field((), validation_alias=AliasChoices("clean_up_sqls", "clean_up_sql"))
     user_query_ambiguity: QueryAmbiguityRecord = QueryAmbiguityRecord()
-    knowledge_ambiguity: tuple[AmbiguityRecord, ...] = ()
-    follow_up: FollowUpRecord | None = None
+    knowledge_ambiguity: Annotated[tuple[AmbiguityRecord, ...], BeforeValidator(_or_nothing)] = ()
+    follow_up: Annotated[FollowUpRecord | None, BeforeValidator(lambda value: value or None)] = None
     candidates: tuple[str, ...] = ()
     annotated: Mapping[str, Any] = {}
-
-    @field_validator("preprocess_sql", "clean_up_sqls", mode="before")
-    @classmethod
-    def _statements(cls, value: Any) -> Any:
-        return _as_list(value)
-
-    @field_validator("follow_up", mode="before")
-    @classmethod
-    def _no_empty_follow_up(cls, value: Any) -> Any:
-        return value or None
-
-    @field_validator("knowledge_ambiguity", mode="before")
-    @classmethod
-    def _no_null(cls, value: Any) -> Any:
-        return value or ()
 
 
 def misspelt_fields(record: Mapping[str, Any], model: type[BaseModel] = TaskRecord) -> Iterator[str]:

@@ -288,7 +288,7 @@ def _cut(chosen: list[T], tasks: Sequence[T], settings: SqlSettings) -> list[T]:
             f"no tasks to play: {len(chosen)} of {len(tasks)} match the filters, and offset "
             f"{settings.offset} skips all of them"
         )
-    raise InputError("no tasks to play: the requested instances do not belong to the requested databases")
+    raise InputError("no tasks to play: no task matches all of the requested instances and databases")
 
 
 def _known(field: str, wanted: Sequence[str], present: Sequence[str]) -> None:

@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from birdenv.users._brief import Brief
-from birdenv.users.leak_guard._disguises import decoded, leet, letters, plain, visible
+from birdenv.users.leak_guard._disguises import decoded, leet, plain, visible
 from birdenv.users.leak_guard._secrets import Protected, Secrets, signs
 from birdenv.users.leak_guard._sql_shapes import reference_words, sql_shape
 
@@ -21,7 +21,6 @@ _SPACED_OUT = re.compile(r"\b(?:\w[ .\-_]){3,}\w\b")
 _SPACES = re.compile(r"[ .\-_]")
 _COMMENT = re.compile(r"/\*(?:[^*]|\*(?!/))*+\*/")
 _WORD = re.compile(r"\w+")
-_PART = re.compile(r"[^\W_]+")
 _QUALIFIED = re.compile(r"(?<![\w.])([a-z]\w{0,40})\.([a-z_]\w+)")
 _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", "groundtruth", "goldsql")
 
@@ -111,7 +110,7 @@ def _named(said: Sequence[str], names: frozenset[str]) -> str:
 
 def _repeats(text: str, secrets: Secrets) -> str:
     """Return a reason if the text repeats words or letters in a row that are secret."""
-    return secrets.words.reason(tuple(_PART.findall(text))) or secrets.letters.reason(letters(text))
+    return secrets.words.reason(text) or secrets.letters.reason(text)
 
 
 def _disguised(text: str, bare: str, secrets: Secrets) -> str:

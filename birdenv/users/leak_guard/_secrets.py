@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Generic, TypeVar
@@ -13,14 +13,11 @@ from birdenv.users.identifiers import is_identifier
 from birdenv.users.leak_guard._disguises import letters, plain
 from birdenv.users.sql_in_words import in_words, quoted, read_aloud, respelt, split_words, tokenize
 
-_GOLD_RUN = 6
-"""Words in a row of hidden SQL that are a leak."""
+_SQL_WORDS, _SQL_LETTERS = 6, 30
+"""Words, and letters, in a row of hidden SQL that are a leak."""
 
-_GOLD_LETTERS = 30
-"""Letters in a row of hidden SQL, whatever stands between them, that are a leak."""
-
-_CLEAR_RUN = 8
-_CLEAR_LETTERS = 40
+_CLEAR_WORDS, _CLEAR_LETTERS = 8, 40
+"""Words, and letters, in a row of the clear question that are a leak."""
 
 _SQL = "repeats the reference beyond what was granted"
 _CLEAR = "repeats the clear question"
@@ -39,29 +36,50 @@ class Runs(Generic[_Run]):
 
     Every run in a text contains a block of half its length that begins at a multiple of the step. The runs of
     a text are looked up only if such a block is part of a forbidden one.
+
+    Args:
+        split: makes a row of words or of letters of a text.
+        known: texts whose runs are not forbidden.
+        forbidden: the other texts, each kind with its reason and with the length of its runs.
     """
 
-    def __init__(self, sql: Set[_Run], clear: Set[_Run], sql_length: int, clear_length: int) -> None:
-        self._found_in: tuple[tuple[str, Set[_Run], int], ...] = (
-            (_SQL, sql, sql_length),
-            (_CLEAR, clear, clear_length),
-        )
-        least = min(sql_length, clear_length)
+    def __init__(
+        self,
+        split: Callable[[str], _Run],
+        known: Sequence[str],
+        *forbidden: tuple[str, Sequence[str], int],
+    ) -> None:
+        self._split: Callable[[str], _Run] = split
+        self._found_in: list[tuple[str, Set[_Run], int]] = [
+            (reason, self._runs(texts, length) - self._runs(known, length), length)
+            for reason, texts, length in forbidden
+        ]
+        least = min(length for _, _, length in self._found_in)
         self._block = (least + 1) // 2
         self._step = least - self._block + 1
-        self._blocks: Set[_Run] = {piece for run in sql | clear for piece in _pieces(run, self._block)}
+        self._blocks: Set[_Run] = {
+            block for _, runs, _ in self._found_in for run in runs for block in _pieces(run, self._block)
+        }
 
-    def reason(self, said: _Run) -> str:
-        """Return a reason if `said` contains a forbidden run."""
+    def _runs(self, texts: Sequence[str], length: int) -> frozenset[_Run]:
+        return frozenset(run for text in texts for run in _pieces(self._split(text), length))
+
+    def reason(self, text: str) -> str:
+        """Return a reason if `text` contains a forbidden run."""
+        said = self._split(text)
         if not self._blocks.isdisjoint(_pieces(said, self._block, self._step)):
-            for reason, stretches, length in self._found_in:
-                if not stretches.isdisjoint(_pieces(said, length)):
+            for reason, runs, length in self._found_in:
+                if not runs.isdisjoint(_pieces(said, length)):
                     return reason
         return ""
 
 
 def _pieces(run: _Run, length: int, step: int = 1) -> list[_Run]:
     return [run[i : i + length] for i in range(0, len(run) - length + 1, step)]
+
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(_PART.findall(text))
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,8 +138,8 @@ class Protected:
         known = tuple(map(plain, (*granted, *said, *self._terms)))
         hidden = [plain(sql) for sql in (*brief.gold, *self._snippets) if sql not in granted]
         clear = plain(brief.clear_query)
-        clear_run = min(_CLEAR_RUN, max(len(_PART.findall(clear)), 5))
-        clear_length = min(_CLEAR_LETTERS, max(len(letters(clear)), 20))
+        clear_words = min(_CLEAR_WORDS, max(len(_words(clear)), 5))
+        clear_letters = min(_CLEAR_LETTERS, max(len(letters(clear)), 20))
         allowed = _vocabulary(granted, brief.identifiers) | self._free
         names = self._made_up - allowed
         return Secrets(
@@ -129,21 +147,13 @@ class Protected:
             names_as_letters=frozenset(letters(name) for name in names if len(name) > 5),
             spelt=self._spelt,
             free_pairs=self._free_pairs,
-            own_world=allowed | self._own | _vocabulary(tuple(sorted(brief.identifiers))),
+            own_world=allowed.union(
+                self._own, _vocabulary(tuple(sorted(brief.identifiers))), *map(_words, map(plain, said))
+            ),
             signs=frozenset(sign for part in hidden for sign in signs(part))
             - frozenset(sign for part in granted for sign in signs(plain(part))),
-            words=Runs(
-                _word_runs(hidden, _GOLD_RUN) - _word_runs(known, _GOLD_RUN),
-                _word_runs([clear], clear_run) - _word_runs(known, clear_run),
-                _GOLD_RUN,
-                clear_run,
-            ),
-            letters=Runs(
-                _letter_runs(hidden, _GOLD_LETTERS) - _letter_runs(known, _GOLD_LETTERS),
-                _letter_runs([clear], clear_length) - _letter_runs(known, clear_length),
-                _GOLD_LETTERS,
-                clear_length,
-            ),
+            words=Runs(_words, known, (_SQL, hidden, _SQL_WORDS), (_CLEAR, [clear], clear_words)),
+            letters=Runs(letters, known, (_SQL, hidden, _SQL_LETTERS), (_CLEAR, [clear], clear_letters)),
         )
 
 
@@ -179,11 +189,3 @@ def signs(text: str) -> Iterable[tuple[str, ...]]:
     for i in range(len(said) - 2):
         if said[i + 1] in _COMPARISONS and said[i][0].isalnum() and said[i + 2][0].isalnum():
             yield tuple(said[i : i + 3])
-
-
-def _word_runs(parts: Iterable[str], length: int) -> frozenset[tuple[str, ...]]:
-    return frozenset(run for part in parts for run in _pieces(tuple(_PART.findall(part)), length))
-
-
-def _letter_runs(parts: Iterable[str], length: int) -> frozenset[str]:
-    return frozenset(run for part in parts for run in _pieces(letters(part), length))

@@ -204,7 +204,9 @@ def _subquery(speaker: Speaker, node: Node) -> Phrase:
 
 @says("Exists")
 def _exists(speaker: Speaker, node: Node) -> Phrase:
-    inner = speaker.within(node.this).strip("()").removeprefix("1 ").removeprefix("everything ")
+    inner = speaker.within(node.this).strip("()")
+    for shown in ("1 ", "everything ", "the "):
+        inner = inner.removeprefix(shown)
     return Phrase(f"there is {'no' if is_negated(node) else 'at least one'} {inner}", LOOSE, True)
 
 

@@ -45,20 +45,10 @@ def noun_phrase(name: str, meaning: str) -> str:
     found = _END.sub("", meaning[lead.end() :], count=1).strip().lower() if lead else ""
     if not _PHRASE.fullmatch(found) or _NO_PHRASE.search(found):
         return ""
-    words = found.split()
-    if len(words) == 1:
+    if " " not in found:
         return found if name[:3] == found[:3] else ""
-    return found if _stands_for(name, words) else ""
-
-
-def _stands_for(name: str, words: list[str]) -> bool:
-    """Return whether the first letters of the words occur in a name, in order."""
-    at = 0
-    for word in words:
-        at = name.find(word[0], at) + 1
-        if not at:
-            return False
-    return True
+    letters = iter(name)  # in which those of the words must occur in order
+    return found if all(word[0] in letters for word in found.split()) else ""
 
 
 @lru_cache(maxsize=64)
@@ -87,7 +77,6 @@ def entry_meaning(meaning: str, path: tuple[str, ...]) -> str:
         found: Any = json.loads(meaning) if meaning.startswith("{") else {}
     except ValueError:
         return ""
-    found = found.get("fields_meaning") if isinstance(found, dict) else None
-    for key in path:
+    for key in ("fields_meaning", *path):
         found = found.get(key) if isinstance(found, dict) else None
     return found if isinstance(found, str) else ""

@@ -20,9 +20,8 @@ from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, quote
 from birdenv.users.sql_in_words._tables import counted_noun, plain_sources, spoken_tables
 from birdenv.users.sql_in_words._words import Speaker, kind_of
 
-Form: TypeAlias = Literal["noun", "condition", "addition", "selection", "arrangement", "request"]
-"""How words fit into a sentence: "I mean ..", "I mean that ..", "and also ..", "only where ..",
-"sorted by ..", "show .."."""
+Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
+"""How words are said: "I mean ..", "I mean that ..", "and also ..", "I want it ..", "please .."."""
 
 _REQUESTS = frozenset({"SELECT", "WITH", "INSERT", "UPDATE", "DELETE", "CREATE", "VALUES"})
 _CLAUSES = frozenset(
@@ -41,7 +40,7 @@ class Paraphrase:
 
 
 def verbalise(snippet: str, identifiers: frozenset[str] = frozenset()) -> str:
-    """Return a snippet in words; of `identifiers` (the schema's names) only those in it may be said.
+    """Return a snippet in words; `identifiers` are the names of the schema, as it spells them.
 
     >>> verbalise("b.PricePerKg - 0.25 * ABS(b.DiscountPct) AS NetPrice")
     'the price per kg minus 0.25 times the absolute value of the discount pct'
@@ -89,8 +88,6 @@ def in_words(snippet: str, brief: Brief) -> Paraphrase:
 def _form(first: str, phrase: Phrase) -> Form:
     if first in _REQUESTS or phrase.text.startswith("first work out"):
         return "request"
-    if first in ("WHERE", "HAVING"):
-        return "selection"
     if first in _CLAUSES and not (first in ("LEFT", "RIGHT") and phrase.bond < LOOSE):
         return "arrangement"
     if not phrase.condition:
@@ -106,19 +103,16 @@ _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
     """Return the names, literals and signs among tokens in their order, without keywords in capitals."""
     said: list[str] = []
-    for at, token in enumerate(tokens):
-        before = tokens[at - 1].key if at else ""
-        after = tokens[at + 1].key if at + 2 < len(tokens) else ""
+    keys = ["", *(token.key for token in tokens[:-1]), "", ""]  # a full stop at the end follows no table
+    for token, before, after in zip(tokens, keys, keys[2:], strict=False):
         if token.kind == "string":
             said.append(quoted(token.text))
-        elif token.kind == "gap" and said and said[-1] not in ("(", ","):
-            said.append("and so on")
-        elif token.kind == "symbol":
-            said.append(_SIGNS.get(token.text, ""))
-        elif token.kind == "number":
-            said.append(token.text)
-        elif token.kind != "gap" and before not in _LEADS and after != ".":
-            said.append("" if token.text.isupper() and len(token.text) > 3 else names.words(token.text))
+        elif token.kind == "gap":
+            said += ["and so on"] * (bool(said) and said[-1] not in ("(", ","))
+        elif token.kind in ("symbol", "number"):
+            said.append(_SIGNS.get(token.text, token.text if token.kind == "number" else ""))
+        elif before not in _LEADS and after != "." and not (token.text.isupper() and len(token.text) > 3):
+            said.append(names.words(token.text))
     text = " ".join(filter(None, said))
     return Phrase(text.replace(" )", ")").replace(" ,", ",").replace("( ", "("), LOOSE)
 

@@ -291,7 +291,9 @@ def _those(speaker: Speaker, query: Node, subject: str) -> str:
 @says("Not")
 def _not(speaker: Speaker, node: Node) -> Phrase:
     inner = speaker.say(node.this)
-    return inner if kind_of(node.this) in _NEGATED else Phrase(f"not {inner.inside(LOOSE)}", CHAIN, True)
+    if kind_of(node.this) in _NEGATED and not node.this.args.get("negate"):
+        return inner
+    return Phrase(f"not {inner.inside(LOOSE)}", CHAIN, True)
 
 
 @says("Escape")

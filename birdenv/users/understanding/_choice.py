@@ -58,7 +58,7 @@ class Choice:
 SURE = 0.9
 """Likelier than this, a choice holds against doubts."""
 
-_SURE_AGAINST_DOUBTS = 0.975
+_SURE_AGAINST_DOUBTS = 0.95
 """So likely a choice must be to hold against words for what a user does not tell."""
 
 _WRONG, _ASKED_BACK, _BACK_NOT_REFUSED, _REFUSED_FAIR = 1.0, 0.65, 0.7, 1.0
@@ -182,8 +182,7 @@ def _may_refuse(asked: Question, found: Evidence, doubtful: bool, refuse: float)
     """
     if asked.guesses or not (found.names or asked.kinds or "personal" in asked.said.found):
         return False
-    of_task = not asked.kinds.isdisjoint(_OF_TASKS) and len(asked.kinds & PLAIN_KINDS) <= _MOST_KINDS
-    return doubtful or refuse >= (_SURELY_OFF_TOPIC if of_task else _SURELY_REFUSED)
+    return doubtful or refuse >= _SURELY_REFUSED
 
 
 _ALONE = PLAIN_KINDS - {"filter", "extent", "null", "tie"}
@@ -205,19 +204,8 @@ _NAMED_ALONE = 0.7
 _MAY_BE_REFUSED = 0.35
 """Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
 
-_SURELY_REFUSED, _SURELY_OFF_TOPIC = 0.5, 0.9
-"""A refusal must be so likely where a question has no phrase for what is never told.
-
-The second holds where it asks for a kind of thing that only the request can be asked for.
-"""
-
-_MOST_KINDS = 2
-"""Who asks for more kinds of clauses at once asks for everything."""
-
-_OF_TASKS = frozenset(
-    {"threshold", "meaning", "category", "filter", "period", "order", "limit", "round", "null"}
-)
-"""Kinds of thing that only the request can be asked for: where nobody knows the words, the user asks back."""
+_SURELY_REFUSED = 0.75
+"""A refusal must be so likely where no phrase asks for what is never told; else the user asks back."""
 
 
 def _unless_nameless(index: Index, found: Evidence, chosen: int, share: float) -> Choice:

@@ -235,7 +235,7 @@ _ORDER_TO_WRITE = re.compile(
 NEVER_TOLD = ("secret", "everything")
 """Groups of phrases by which a question is refused, whatever else it says."""
 
-_OUT_OF_SCOPE = frozenset({"SQL", "opinion", "results", "exercise", "tools"})
+_OUT_OF_SCOPE = frozenset({"all details", "SQL", "opinion", "results", "exercise", "tools"})
 """Groups of phrases by which a question is refused, unless the ranking is sure that it is fair."""
 
 _NAMES = frozenset({"names", "column of"})

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 from birdenv.users.understanding._word_forms import CLAUSE_WORDS, FRAME_WORDS, STOP_WORDS
 
@@ -49,6 +50,7 @@ def respelt(text: str) -> str:
     return _WORD.sub(lambda match: _respelt(match[0]), text)
 
 
+@lru_cache(maxsize=4096)
 def _respelt(word: str) -> str:
     if word in _SHORT_FORMS:
         return _SHORT_FORMS[word]

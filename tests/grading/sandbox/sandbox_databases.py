@@ -47,3 +47,8 @@ def run(
     """What the tests say of a fresh database, after some scripts."""
     with scratch(source, *scripts) as database:
         return run_test_cases(sources, ["SELECT 1"], ["SELECT 2"], database, limits=limits)
+
+
+def called(report: reports.TestReport) -> int:
+    """How many tests were called."""
+    return sum(bool(outcome.name) for outcome in report.outcomes)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from sandbox_databases import INTERPRETER, LIMITS, case, run, shop
+from sandbox_databases import INTERPRETER, LIMITS, called, case, run, shop
 
 import birdenv
 from birdenv.databases import SqliteSource
@@ -166,7 +166,7 @@ _A_SECOND_EACH = ("an endless call", "a catastrophic regex")  # of processor tim
 def test_hostile(source: SqliteSource, body: str, cause: str, reason: str) -> None:
     report = run(source, case(body))
     assert (report.status, report.reason) == ("test_error", f"test case 1, test_case: {reason}")
-    assert (report.outcomes[-1].cause, report.tests_run) == (cause, 1)
+    assert (report.outcomes[-1].cause, called(report)) == (cause, 1)
 
 
 def test_what_a_source_does_while_it_is_loaded_is_confined_too(source: SqliteSource) -> None:
@@ -176,7 +176,7 @@ def test_what_a_source_does_while_it_is_loaded_is_confined_too(source: SqliteSou
     ):
         report = run(source, f"{line}\n{case('pass')}")
         assert (report.status, report.reason) == ("test_error", f"test case 1: {reason}")
-        assert report.tests_run == 0
+        assert called(report) == 0
     gone = run(source, f"{case('pass')}\ntest_case = None")
     assert gone.reason == "test case 1, test_case: is no function any more once its source has run"
 

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from birdenv.users import Ambiguity, Brief
+from birdenv.users import Ambiguity, Brief, BriefNotes, RuleUser
 from birdenv.users.leak_guard import LeakGuard, guard_answer, leak_guard
 
 BRIEF = Brief(
@@ -114,6 +114,18 @@ def test_gold_is_a_telltale_only_where_the_task_does_not_speak_of_gold() -> None
     assert guard_answer("Gold says so.", Brief("", ()), ()).reason
     assert not guard_answer("The gold ones.", BRIEF, GRANTED).reason
     assert not guard_answer("The price of gold.", Brief("What does gold cost?", ()), ()).reason
+
+
+def test_the_meaning_of_a_granted_column_may_speak_of_a_reference() -> None:
+    snippet = "r.refmark LIKE '%Target%'"
+    notes = BriefNotes({"refmark": "Reference markers used in the scan."}, {})
+    brief = Brief(
+        "", (Ambiguity("reliable", snippet, "critical"),), identifiers=frozenset({"refmark"}), notes=notes
+    )
+    answer = RuleUser().answer(brief, "What do you mean by 'reliable'?")
+    assert "reference mark" in answer.text
+    assert not guard_answer(answer.text, brief, answer.granted).reason
+    assert guard_answer(answer.text, brief, ()).reason
 
 
 def test_the_canned_reply_passes_itself() -> None:

@@ -49,6 +49,8 @@ SENTENCES = [
     ("grain IN ('rye', 'wheat', 'oat')", "the grain is one of 'rye', 'wheat' or 'oat'"),
     ("name NOT LIKE '%old%'", "the name does not match the pattern '%old%'"),
     ("NOT (stale = 1 OR sold = 0)", "not (the stale is 1 or the sold is 0)"),
+    ("NOT a = 1", "not (the a is 1)"),
+    ("NOT name IS NOT NULL", "not (the name has a value (is not empty))"),
     ("first_name || ' ' || last_name", "the first name joined with ' ' joined with the last name"),
     (
         "WHERE b.baked_at IS NOT NULL AND b.weight > 0",
@@ -142,6 +144,7 @@ SENTENCES = [
     ("price::numeric(10,2)", "the price"),
     ("crustiness_index(a, b)", "the crustiness index of the a and the b"),
     ("the loaves that nobody bought, by shop", "the loaves that nobody bought, by shop"),
+    ("Loaves that nobody bought, by shop.", "loaves that nobody bought, by shop"),
     (
         "UPDATE loaves SET price = price * 0.9 WHERE age_h > 24",
         "set the price to (the price times 0.9); only cases where the age h is greater than 24",
@@ -186,6 +189,12 @@ def test_the_contract_can_fail(snippet: str, words: str, complaint: str) -> None
 
 def test_names_of_tables_and_of_steps_are_not_said() -> None:
     assert "best" not in verbalise("WITH best AS (SELECT SUM(price) AS p FROM loaves) SELECT p FROM best")
+
+
+def test_a_condition_says_its_negation_in_its_own_words() -> None:
+    assert verbalise("name NOT IN ('rye')") == "the name is not 'rye'"
+    assert verbalise("NOT name IS NULL") == "the name has a value (is not empty)"
+    assert verbalise("NOT EXISTS (SELECT r.loaf FROM recalls r)") == "there is no loaf"
 
 
 FRAGMENTS = [

@@ -222,7 +222,7 @@ class PrivateClone:
         If the running server still refuses the session, the agent is responsible for the error.
         """
         if not self._pool.let_in(self.clone):
-            raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
+            raise self._loss()
         try:
             return open_clone(self._server, self.clone)
         except SessionRefusedError as error:
@@ -252,13 +252,11 @@ class PrivateClone:
         """End a session whose connection we cut, or check that the server is still running."""
         if isinstance(result, QueryResult) or result.kind in ("timeout", "too_large", "denied"):
             self._pool.end_session(session.process)
-        else:
-            self._check_living()
+        elif not self._pool.is_living(self.clone):
+            raise self._loss()
 
-    def _check_living(self) -> None:
-        """Raise `ServerError` if the server was lost after the clone was made."""
-        if not self._pool.is_living(self.clone):
-            raise ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
+    def _loss(self) -> ServerError:
+        return ServerError(f"the PostgreSQL server at {self._server.shown} was lost during an episode")
 
 
 def run_query(session: Session, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:

@@ -14,8 +14,8 @@ from __future__ import annotations
 
 import secrets
 import zlib
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -103,14 +103,19 @@ def load(
         ServerError: the server is lost.
     """
     try:
-        with server.connect() as connection, _locked(connection, db_id):
+        with server.connect() as connection:
+            # Only one process at a time loads a database. The lock ends with the connection.
+            connection.execute(
+                "SELECT pg_advisory_lock(%s, %s)", [_LOCKS, zlib.crc32(db_id.encode()) - 2**31]
+            )
             connection.execute("SET synchronous_commit = on")  # the final name must imply complete data
             there = templates(server).get(db_id)
             if there is not None and there.stamp.digest == digest and not again:
                 wrong = differences(expected, there.stamp.tables) if expected is not None else []
                 if not wrong:
                     return Loaded(db_id, there.stamp.tables, [], skipped=True)
-            return _load(server, connection, db_id, digest, source, fill, expected)
+            stamp = Stamp(db_id=db_id, digest=digest, source=source, tables={})
+            return _load(server, connection, stamp, fill, expected)
     except psycopg.Error as error:
         raise _explained(error, db_id, server) from None
 
@@ -118,13 +123,11 @@ def load(
 def _load(
     server: PostgresServer,
     connection: psycopg.Connection[Any],
-    db_id: str,
-    digest: str,
-    source: str,
+    stamp: Stamp,
     fill: Fill,
     expected: dict[str, int] | None,
 ) -> Loaded:
-    name, final = loading_name(db_id), database_name(db_id)
+    db_id, name = stamp.db_id, loading_name(stamp.db_id)
     _drop(server, connection, name)  # left by a killed process: we hold the lock
     try:
         login = _create(server, connection, name)
@@ -143,8 +146,8 @@ def _load(
             raise InputError(
                 f"database {db_id!r} would be incomplete, so it is not loaded: {'; '.join(wrong)}"
             )
-        stamped(connection, name, Stamp(db_id=db_id, digest=digest, source=source, tables=present))
-        _replace(connection, name, final, db_id)
+        stamped(connection, name, stamp.model_copy(update={"tables": present}))
+        _replace(connection, name, db_id)
     except BaseException:
         _drop_quietly(server, name)
         raise
@@ -186,7 +189,8 @@ def _take_over(server: PostgresServer, connection: psycopg.Connection[Any], name
     connection.execute(sql.SQL("DROP ROLE {}").format(filler))
 
 
-def _replace(connection: psycopg.Connection[Any], name: str, final: str, db_id: str) -> None:
+def _replace(connection: psycopg.Connection[Any], name: str, db_id: str) -> None:
+    final = database_name(db_id)
     old, new = sql.Identifier(final), sql.Identifier(name)
     if connection.execute("SELECT 1 FROM pg_database WHERE datname = %s", [final]).fetchone():
         connection.execute(sql.SQL("ALTER DATABASE {} IS_TEMPLATE false").format(old))
@@ -227,14 +231,6 @@ def _drop_quietly(server: PostgresServer, name: str) -> None:
     """Drop a database after an error, without raising another one. The next load drops what remains."""
     with suppress(psycopg.Error, ServerError, InputError), server.connect() as connection:
         _drop(server, connection, name)
-
-
-@contextmanager
-def _locked(connection: psycopg.Connection[Any], db_id: str) -> Iterator[None]:
-    """Let only one process at a time load a database. The lock ends with the connection."""
-    key = zlib.crc32(db_id.encode()) - 2**31
-    connection.execute("SELECT pg_advisory_lock(%s, %s)", [_LOCKS, key])
-    yield
 
 
 def _explained(error: psycopg.Error, db_id: str, server: PostgresServer) -> InputError | ServerError:

@@ -13,7 +13,6 @@ import pwd
 import re
 import stat
 import subprocess
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -112,7 +111,7 @@ class ServerAccount:
         """Make the account the owner of a folder and of everything in it."""
         if self.uid is None:
             return
-        for each in _walk(path):
+        for each in (path, *path.rglob("*")):
             os.chown(each, self.uid, self.uid, follow_symlinks=False)
 
     def as_keywords(self) -> dict[str, Any]:
@@ -160,10 +159,3 @@ def _is_taken(number: int) -> bool:
             look_up(number)
             return True
     return False
-
-
-def _walk(path: Path) -> Iterator[Path]:
-    yield path
-    for folder, folders, files in os.walk(path):
-        for name in (*folders, *files):
-            yield Path(folder, name)

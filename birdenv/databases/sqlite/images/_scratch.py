@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from birdenv.errors import InputError
 
@@ -62,10 +63,8 @@ def sweep() -> list[str]:
     return removed
 
 
-@cache
-def sweep_once() -> None:
-    """Call `sweep` once in each process."""
-    sweep()
+sweep_once: Final = cache(sweep)
+"""Calls `sweep` once in each process."""
 
 
 def _own_folder() -> Path:
