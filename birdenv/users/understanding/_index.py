@@ -45,8 +45,8 @@ class Index:
     `named` are the everyday words that it has, which name something by that;
     `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
     letters; `plain_kinds` can be asked for in this task without naming anything; the request itself speaks of
-    those `mentioned`; `restricting` are the candidates that restrict what is counted in; `nameable` those
-    that are annotated and of no plain kind; `follows` is true of the brief of a follow-up.
+    those `mentioned`; `restricting` are the candidates that restrict what is counted in; `follows` is true
+    of the brief of a follow-up.
     """
 
     candidates: tuple[Candidate, ...]
@@ -66,7 +66,6 @@ class Index:
     mentioned: frozenset[str]
     facets: tuple[tuple[int, ...], ...]
     restricting: tuple[int, ...]
-    nameable: frozenset[int]
     follows: bool
 
 
@@ -169,7 +168,6 @@ def _indexed(
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
-        nameable=frozenset(n for n, (one, _) in enumerate(found) if one.items and not one.main_kinds),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
         follows=follows,
     )

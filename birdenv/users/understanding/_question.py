@@ -209,7 +209,7 @@ class Overlap:
 
     `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
     of them is more than a word that frames any question, or if the question has its name. `names` is true if
-    a telling word is of the request or of a candidate, `tells` if it has any, known or not. `total` is the
+    a telling word is of the request or of a candidate. `total` is the
     weight of all words of the question, `unknown` of those that no candidate has. `shared` are the words that
     each candidate has, and whether its term or its SQL has them.
     """
@@ -217,7 +217,6 @@ class Overlap:
     by_field: list[Sequence[float]]
     known: list[bool]
     names: bool = False
-    tells: bool = False
     total: float = 0.0
     unknown: float = 0.0
     shared: dict[int, dict[str, bool]] = field(default_factory=dict)
@@ -234,7 +233,6 @@ def overlap(index: Index, question: Question) -> Overlap:
     shared: dict[int, list[float]] = {}
     said: dict[int, dict[str, bool]] = {}
     names = not index.measures.isdisjoint(question.words)
-    tells = False
     total = unknown = 0.0
     readable = _is_readable(index, question)
     weights, postings = index.weight, index.postings
@@ -243,7 +241,6 @@ def overlap(index: Index, question: Question) -> Overlap:
         of_request = word in index.request
         telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
         telling = telling or word in index.named
-        tells = tells or telling
         if telling and (of_request or any(share in _SURE for _, share in meant)):
             names = True
         if not meant:
@@ -267,7 +264,7 @@ def overlap(index: Index, question: Question) -> Overlap:
     for number in called(index.names, question):
         known[number] = True
     by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
-    return Overlap(by_field, known, names, tells, total or 1.0, unknown, said)
+    return Overlap(by_field, known, names, total or 1.0, unknown, said)
 
 
 _NOTES = FIELDS.index("notes")
