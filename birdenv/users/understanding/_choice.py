@@ -204,7 +204,7 @@ _NAMED_ALONE = 0.7
 _MAY_BE_REFUSED = 0.35
 """Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
 
-_SURELY_REFUSED = 0.75
+_SURELY_REFUSED = 0.85
 """A refusal must be so likely where no phrase asks for what is never told; else the user asks back."""
 
 
