@@ -247,7 +247,7 @@ def resamples(units: int, number: int = RESAMPLES) -> Iterator[npt.NDArray[np.ui
     """Draw resamples of units with replacement. The resamples are the same in every call.
 
     Yields:
-        Batches of resamples. Each row is a resample, and contains the number of times that it has each unit.
+        Batches of resamples. Each row is one resample, and says how often each unit occurs in it.
     """
     yield from (_kept if units * number <= _KEPT else _drawn)(units, number)
 
