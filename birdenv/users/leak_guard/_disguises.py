@@ -42,7 +42,7 @@ def _is_invisible(character: str) -> bool:
 
 
 def leet(text: str) -> str:
-    """Return `text` with letters in place of digits and signs that look like them; i and l become the same."""
+    """Return `text` with letters for digits and signs that look like them; i and l become the same."""
     return text.translate(_LEET)
 
 
