@@ -55,7 +55,6 @@ class Index:
         mentioned: the kinds of thing that the request itself mentions.
         facets: the facets of each candidate.
         restricting: the candidates that restrict which rows count.
-        nameable: the annotated candidates that are of no plain kind.
         follows: True if the brief is that of a follow-up.
     """
 

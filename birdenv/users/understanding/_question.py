@@ -219,7 +219,6 @@ class Overlap:
         known: for each candidate, True if the question shares a word that is not common in questions, or
             contains the candidate's name.
         names: True if a distinctive word of the question occurs in the request or in a candidate.
-        tells: True if the question has a distinctive word at all.
         total: the weight of all words of the question.
         unknown: the weight of the words that no candidate has.
         shared: for each candidate, the shared words, and whether they occur in its term or its SQL.
