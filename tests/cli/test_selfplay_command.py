@@ -62,6 +62,7 @@ def test_what_cannot_be_played_is_said(birdenv: Command, tmp_path: Path) -> None
         (("bird", "-n", 1), "1 seat"),
         (("c-interact", "--user", "rule"), "No such option: --user"),
         (("c-interact", "--players", "asks-first", "nobody"), "unknown user 'nobody'"),
+        (("c-interact", "--players", "", "rule"), "unknown agent ''"),
         (("c-interact", "--reward-scheme", "greedy"), "--reward-scheme"),
     ):
         ran = birdenv("selfplay", *arguments, "-o", tmp_path / "none")

@@ -59,7 +59,7 @@ def load_game(name: str, chosen: Choices, agent: str | None = None) -> Arena:
         InputError: a setting cannot be used; the message names its option.
     """
     game = find_game(name)
-    PlayerSpec(agent or chosen.agent, game=game.name).check()
+    PlayerSpec(chosen.agent if agent is None else agent, game=game.name).check()
     find_engine(chosen.run.engine)
     logging.getLogger("birdenv").addHandler(_ToStandardError())
     logging.getLogger("birdenv").setLevel(logging.INFO)
@@ -105,7 +105,7 @@ def run_game(
     seats: dict[int, Any] = dict(arena.players)
     seats |= {game.seat_index(name): spec for name, spec in (players or {}).items()}
     seats.pop(game.evaluated, None)
-    agent = agent or chosen.agent
+    agent = chosen.agent if agent is None else agent
     check_models(settings.models, agent, seats.values())
     seats[game.evaluated] = agent
     if "human" in seats.values() and settings.parallel > 1:
