@@ -85,7 +85,7 @@ def _tell_engines() -> None:
             f"  ray         Ray {version('ray')}; cluster: {os.environ.get('RAY_ADDRESS', 'one of its own')}"
         )
     except PackageNotFoundError:
-        print("  ray         not installed: pip install 'birdenv[ray]'")
+        print("  ray         not installed: pip install 'birdenv[ray]' (in a clone: -e '.[ray]')")
 
 
 def _tell_data() -> None:

@@ -12,6 +12,7 @@ from birdenv.errors import InputError
 from birdenv.files import write_records
 from birdenv.plugins import load_plugin, plugins
 from birdenv.runs import run_folder
+from birdenv.statistics import counted
 
 if TYPE_CHECKING:
     from birdenv.runs.export import ExportFormat
@@ -90,13 +91,13 @@ def export(
         dialogues = [row for run in runs for row in whole_dialogues(run, known, min_reward)]
         write_records(output, dialogues)
         seats = {str(row.get("uuid", place)) for place, row in enumerate(dialogues)}
-        told = f"{len(dialogues)} rows of " if form == "openai" else ""
-        print(f"{told}{len(seats)} dialogue{'s' * (len(seats) != 1)}: {output}")
+        told = f"{counted(len(dialogues), 'row')} of " if form == "openai" else ""
+        print(f"{told}{counted(len(seats), 'dialogue')}: {output}")
         return
     episodes = [episode for run in runs for episode in exported_episodes(run_folder(run))]
     rows = list(export_rows(episodes, cast("ExportFormat", known), min_reward))
     write_records(output, rows)
-    print(f"{len(rows)} rows of {len(episodes)} episodes: {output}")
+    print(f"{counted(len(rows), 'row')} of {counted(len(episodes), 'episode')}: {output}")
     if not rows and form == "preference":
         print(
             "A pair needs two episodes of one task with different rewards: play with --repeats, or give "

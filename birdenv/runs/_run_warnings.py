@@ -11,6 +11,7 @@ from birdenv.dialogue.chat import MALFORMED, NO_CALL
 from birdenv.dialogue.measures import PARTNER_ERROR
 from birdenv.runs._run_folder import name_of
 from birdenv.runs.summaries._episode_figures import model_figures
+from birdenv.statistics import counted
 
 _LOST: Final = "infra_error"
 _QUIT: Final = "quit"
@@ -48,13 +49,13 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     void = [run for run in broken if run["status"] == PARTNER_ERROR]
     failed = [run for run in broken if run["status"] not in (_LOST, PARTNER_ERROR)]
     for found, what in (
-        (failed, "broke off and count as failed"),
-        (void, "were ended by an error of another seat's player, and are not counted"),
-        (lost, "were ended by the infrastructure, and are not counted"),
+        (failed, "broke off, counted as failed"),
+        (void, "broke off with an error of another seat's player, not counted"),
+        (lost, "broke off because the infrastructure failed, not counted"),
     ):
         if found:
-            first = found[0]
-            lines.append(f"{len(found)} episode(s) {what}. The first, {name_of(first)}: {first['error']}")
+            first, count = found[0], counted(len(found), "episode")
+            lines.append(f"{count} {what}. The first, {name_of(first)}: {first['error']}")
     seat = arena.game.seats[arena.game.evaluated]
     moves = [
         (run, event)
@@ -69,19 +70,19 @@ def run_warnings(arena: Arena, records: Iterable[Mapping[str, Any]]) -> RunWarni
     if unknown:
         run, action = unknown[0]
         lines.append(
-            f"{len(unknown)} moves were unknown; the first: {action!r} in {name_of(run)}. The moves of "
+            f"{counted(len(unknown), 'unknown move')}; the first: {action!r} in {name_of(run)}. The moves of "
             f"{arena.game.name} are {', '.join(seat.by_name)}."
         )
     noted = model_figures(runs).get("model_faults", {})
     why = _listed(noted.pop(seat.name, {}))
     if unread:
-        lines.append(f"{unread} messages of the agent could not be read as a move{why}.")
+        lines.append(f"{counted(unread, 'message')} of the agent could not be read as a move{why}.")
     answers = {_ANSWER} & seat.by_name.keys() or seat.by_name.keys()
     played = [run for run in runs if "example" in run]
     is_silent = bool(played) and not any(_is_answer(event, answers) for _, event in moves)
     if is_silent and len(broken) < len(runs):
         lines.append(
-            f"The agent never answered ({' or '.join(answers)}) in {len(played)} episode(s)"
+            f"The agent never answered ({' or '.join(answers)}) in {counted(len(played), 'episode')}"
             f"{'' if unread else why}."
         )
     lines += _useless_models(arena, runs, noted)
@@ -99,9 +100,8 @@ def _useless_models(
         seat = arena.game.seat_index(name)
         said = sum(e["agent"] == seat for run in runs for e in run.get("example", {}).get("events", ()))
         if 2 * sum(kinds.get(kind, 0) for kind in _UNUSABLE) >= max(said, 1):
-            lines.append(
-                f"The {name}'s model often had nothing usable to say{_listed(kinds)}: {said} answers."
-            )
+            answers = counted(said, "answer")
+            lines.append(f"The {name}'s model often had nothing usable to say{_listed(kinds)}: {answers}.")
     return lines
 
 

@@ -20,7 +20,7 @@ from birdenv.statistics._intervals import (
     undefined,
     wilson,
 )
-from birdenv.statistics._text import between, in_digits, percent, rate_line, rule, strip, strip_scale
+from birdenv.statistics._text import between, counted, in_digits, percent, rate_line, rule, strip, strip_scale
 
 __all__ = [
     "RESAMPLES",
@@ -31,6 +31,7 @@ __all__ = [
     "bootstrap",
     "bootstrap_test",
     "correlation",
+    "counted",
     "in_digits",
     "mcnemar",
     "number",

@@ -223,7 +223,7 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
     found = np.array(list(pairs), dtype=float).reshape(-1, 2)
     count = len(found)
     if count < 3:
-        return undefined(f"{count} dialogue(s) have both numbers; it needs three")
+        return undefined(f"it needs three dialogues with both numbers, not {count}")
     found = found - found.mean(axis=0)
     if (found**2).sum(axis=0).min() < 1e-18:
         return undefined("one of the two numbers does not vary")

@@ -16,6 +16,15 @@ def rule(character: str) -> str:
     return character * _RULE
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, whose plural ends in s.
+
+    >>> counted(1, "dialogue"), counted(2, "dialogue"), counted(0, "rater")
+    ('1 dialogue', '2 dialogues', '0 raters')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
+
+
 def percent(value: float) -> str:
     """Format a share in percent: ` 76.9`."""
     return f"{100 * value:5.1f}"

@@ -62,7 +62,10 @@ def test_doctor_says_where_episodes_can_be_played(
     done = birdenv("doctor")
     assert "Engines (--engine): processes, ray, threads" in done.out
     monkeypatch.setattr(_doctor, "version", _missing)
-    assert "ray         not installed: pip install 'birdenv[ray]'" in birdenv("doctor").out
+    assert (
+        "ray         not installed: pip install 'birdenv[ray]' (in a clone: -e '.[ray]')"
+        in birdenv("doctor").out
+    )
 
 
 def _missing(name: str) -> str:

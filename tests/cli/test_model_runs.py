@@ -16,6 +16,8 @@ from typing import Any
 import pytest
 from model_servers import KEY
 
+from birdenv.runs import RunDirectory
+from birdenv.statistics import counted
 from birdenv.testing.openai_server import (
     Call,
     ScriptedDialogue,
@@ -127,7 +129,8 @@ def test_a_budget_ends_a_run_and_resume_pays_no_call_twice(
     calls = len(demo_server.requests)
     ran = birdenv(*run_with(demo_server, part, "--max-tokens", "9000"))
     assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(ran.err.splitlines()) == 1
-    assert f"finished episode(s) saved; to continue: birdenv c-interact --resume {newest(part)}" in ran.err
+    saved = counted(len(RunDirectory.existing(newest(part)).finished()), "finished episode")
+    assert f"{saved} saved; to continue: birdenv c-interact --resume {newest(part)}" in ran.err
     made = len(demo_server.requests)
     ran = birdenv("c-interact", "--resume", newest(part))  # under the budget of before
     assert ran.code == 3 and "--max-tokens is reached" in ran.err and len(demo_server.requests) == made

@@ -91,8 +91,8 @@ def test_a_study_is_analysed_with_its_surveys(birdenv: Any, tmp_path: Path) -> N
     assert json.loads(rated.out)["questions"]["fluent (survey)"]["systems"]["rulebased"]["value"] == 3.5
     (tmp_path / "more.csv").write_text("dialogue,rater,question,value\nD0,somebody,fluent,1\n")
     rated = birdenv("ratings", tmp_path, "--import", tmp_path / "more.csv")
-    assert "Imported: 1 ratings" in rated.err
-    for said in ("fluent (survey): 2 rating(s), 2 dialogue(s)", "fluent: 1 rating(s), 1 dialogue(s)"):
+    assert "Imported: 1 rating, 0 comparisons" in rated.err
+    for said in ("fluent (survey): 2 ratings, 2 dialogues", "fluent: 1 rating, 1 dialogue, 1 rater"):
         assert said in rated.out
 
 
@@ -136,3 +136,11 @@ def stored_study(folder: Path, game: str, settings: dict[str, Any], file: Path) 
                     (id, number, event["agent"], event["action"], json.dumps(event)),
                 )
     return db
+
+
+def test_one_dialogue_is_counted_in_the_singular(birdenv: Any, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    assert birdenv("play", "mutual-friends", "--agent", "rulebased", "--limit", "1", "-o", run).code == 0
+    assert "\n1 dialogue: mutual-friends\n" in birdenv("analyze", run).out
+    ran = birdenv("export", run, "-f", "rl", "-o", tmp_path / "rl.jsonl")
+    assert ran.out.startswith("1 row of 1 episode: ")

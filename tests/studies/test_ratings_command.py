@@ -19,7 +19,7 @@ def test_ratings_of_files_are_printed_and_drawn(birdenv: Any, tmp_path: Path) ->
     (tmp_path / "b.csv").write_text(CHOICES)
     ran = birdenv("ratings", tmp_path / "a.csv", tmp_path / "b.csv", "--plot", tmp_path / "p.png")
     assert ran.code == 0
-    for said in ("fluent: 24 rating(s), 8 dialogue(s), 3 rater(s)", "alpha (ordinal)", "Ranking by 4 comp"):
+    for said in ("fluent: 24 ratings, 8 dialogues, 3 raters", "alpha (ordinal)", "Ranking by 4 comp"):
         assert said in ran.out
     assert (tmp_path / "p.png").read_bytes().startswith(b"\x89PNG")
     ran = birdenv("ratings", tmp_path / "a.csv", tmp_path / "b.csv", "--json", "--level", "interval")

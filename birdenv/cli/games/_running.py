@@ -34,6 +34,7 @@ from birdenv.runs import (
     run,
     run_warnings,
 )
+from birdenv.statistics import counted
 
 _SHOWN = 3  # episodes of a small run, each on a line
 
@@ -165,7 +166,7 @@ def _print_places(directory: RunDirectory, *, each_episode: bool) -> None:
 def _saved(game: Game, directory: RunDirectory) -> str:
     """Return how many episodes a run that ended early has saved, and the command that continues it."""
     count = len(directory.finished())
-    left = f"{count} finished episode(s) saved" if count else "No episode has finished"
+    left = f"{counted(count, 'finished episode')} saved" if count else "No episode has finished"
     return f"{left}; to continue: {_resume_command(game, directory)}"
 
 

@@ -14,7 +14,7 @@ from birdenv.cocoa.corpus._rater_answers import CorpusRatings, Rated, correlatio
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
 from birdenv.cocoa.corpus._word_act_tables import act_tables, length_table, price_table, text_tables
 from birdenv.errors import InputError
-from birdenv.statistics import Figure, number, ratio_figure, rounded, rule, undefined
+from birdenv.statistics import Figure, counted, number, ratio_figure, rounded, rule, undefined
 
 _MOST_GROUPS: Final = 40
 """A kind of group with more groups is left out of tables, which would otherwise list single dialogues."""
@@ -111,7 +111,7 @@ class Analysis:
     def text(self) -> str:
         """Return the main figures as plain text. The page and the JSON object have more of them."""
         games = ", ".join(sorted({each.game or "unknown game" for each in self.dialogues}))
-        lines = [rule("="), f"{len(self.units)} dialogues: {games}", rule("=")]
+        lines = [rule("="), f"{counted(len(self.units), 'dialogue')}: {games}", rule("=")]
         for source, count in Counter(each.source for each in self.dialogues).items():
             lines.append(f"{source}: {count}")
         lines += _lines("Dialogues", self.figures(self.units, DIALOGUE_MEASURES), DIALOGUE_MEASURES)

@@ -20,7 +20,7 @@ from birdenv.cocoa.corpus._analysis import Analysis, figure_of
 from birdenv.cocoa.corpus._corpus import CorpusDialogue
 from birdenv.cocoa.corpus._dialogue_measures import DIALOGUE_MEASURES, Metric, Unit
 from birdenv.cocoa.corpus._seat_measures import SEAT_MEASURES
-from birdenv.statistics import rounded
+from birdenv.statistics import counted, rounded
 
 CHUNK: Final = 100
 """The number of dialogues that are parsed together."""
@@ -54,7 +54,7 @@ def page(analysis: Analysis) -> str:
     script, style = (_FILES / "page.js").read_text("utf-8"), (_FILES / "page.css").read_text("utf-8")
     templates = Environment(loader=FileSystemLoader(_FILES), autoescape=True)
     return templates.get_template("page.html").render(
-        title=f"{len(dialogues)} dialogues",
+        title=counted(len(dialogues), "dialogue"),
         script=Markup(script),
         style=Markup(style),
         script_hash=_digest(script),

@@ -12,6 +12,7 @@ import typer
 from birdenv.cli.command import visible
 from birdenv.errors import InputError
 from birdenv.files import check_writable, is_directory, write_bytes
+from birdenv.statistics import counted
 from birdenv.studies.ratings import (
     LEVELS,
     import_judgements,
@@ -87,4 +88,5 @@ def _import(sources: list[Path], added: list[Path]) -> None:
         len(both.comparisons) - len(before.comparisons),
     )
     known = len(found.ratings) + len(found.comparisons) - sum(counts)
-    print(f"Imported: {counts[0]} ratings, {counts[1]} comparisons; {known} known before", file=sys.stderr)
+    new = f"{counted(counts[0], 'rating')}, {counted(counts[1], 'comparison')}"
+    print(f"Imported: {new}; {known} known before", file=sys.stderr)

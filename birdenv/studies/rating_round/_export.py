@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from birdenv.errors import InputError
 from birdenv.files import exists, write_records, write_text
+from birdenv.statistics import counted
 from birdenv.studies.rating_round._store import RATINGS, RatingStore
 from birdenv.studies.ratings._judgements import FORMULA_SIGNS
 from birdenv.studies.study._store import FILE, Store
@@ -125,7 +126,7 @@ def _write_rows(form: str, output: Path, folders: Iterable[Path], min_reward: fl
         write_text(output, csv_text(rows, form))
     else:
         write_records(output, rows)
-    return f"{len(rows)} rows: {output}"
+    return f"{counted(len(rows), 'row')}: {output}"
 
 
 write_ratings = partial(_write_rows, "ratings")

@@ -44,7 +44,10 @@ def krippendorff_alpha(ratings: Sequence[Rating], level: Level = "ordinal") -> F
     try:
         from krippendorff import alpha
     except ImportError:
-        return undefined("the package krippendorff is not installed: pip install 'birdenv[ratings]'")
+        return undefined(
+            "the package krippendorff is not installed: pip install 'birdenv[ratings]' (in a clone: "
+            "-e '.[ratings]')"
+        )
     in_words = any(isinstance(value, str) for value in values)
     domain = np.arange(len(values)) if in_words else np.array(values)
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from birdenv.errors import InputError
 from birdenv.report.plots import cut
-from birdenv.statistics import Figure, rule
+from birdenv.statistics import Figure, counted, rule
 from birdenv.studies.ratings._agreement import (
     Level,
     answers,
@@ -68,7 +68,8 @@ class QuestionReport:
         }
         if self.over_dialogues.value is None:
             rows = {name: of for name, of in rows.items() if name != "mean, over raters"}
-        size = f"{self.ratings} rating(s), {self.dialogues} dialogue(s), {self.raters} rater(s)"
+        sizes = {"rating": self.ratings, "dialogue": self.dialogues, "rater": self.raters}
+        size = ", ".join(counted(number, noun) for noun, number in sizes.items())
         return [
             "",
             f"{self.question}: {size}",
@@ -101,7 +102,7 @@ class RatingReport:
         if self.ranking is not None:
             lines += _ranking_lines(self.ranking)
         if self.unanswered:
-            lines += ["", f"Note: {self.unanswered} question(s) were left unanswered; they are not counted."]
+            lines += ["", f"Note: {counted(self.unanswered, 'unanswered question')}, not counted."]
         if self.questions:
             lines += ["", "Intervals of means, alpha and kappa: bootstrap over dialogues (or raters)."]
         return "\n".join([*lines, rule("=")]) + "\n"
@@ -146,7 +147,10 @@ def _answer(value: float | str) -> str:
 
 def _ranking_lines(ranking: Ranking) -> list[str]:
     compared = sum(each.wins + each.losses + each.ties for each in ranking.standings) // 2
-    lines = ["", f"Ranking by {compared} comparisons (Bradley-Terry; resampled: {ranking.resampled})"]
+    lines = [
+        "",
+        f"Ranking by {counted(compared, 'comparison')} (Bradley-Terry; resampled: {ranking.resampled})",
+    ]
     if ranking.why:
         lines.append(f"  not defined: {ranking.why}")
     lines.append(f"  {'':<{_NAME}}{'won':>6}{'lost':>6}{'tied':>6}   rank; strength in log-odds")
@@ -158,7 +162,7 @@ def _ranking_lines(ranking: Ranking) -> list[str]:
     if not ranking.why:
         lines.append(f"  {'ties, of all':<{_NAME}}{ranking.tie.text()}")
     if ranking.left_out:
-        lines.append(f"  Note: {ranking.left_out} comparison(s) of a player with itself are left out.")
+        lines.append(f"  Note: left out: {counted(ranking.left_out, 'comparison')} of a player with itself.")
     return lines
 
 
@@ -172,7 +176,9 @@ def rating_plot(report: RatingReport) -> bytes:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure as Canvas
     except ImportError:
-        raise InputError("--plot needs matplotlib: pip install 'birdenv[report]'") from None
+        raise InputError(
+            "--plot needs matplotlib: pip install 'birdenv[report]' (in a clone: -e '.[report]')"
+        ) from None
     panels = _panels(report)
     if not panels:
         raise InputError("--plot: there is no statistic to draw")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from birdenv.databases import QueryError
+from birdenv.statistics import counted
 from birdenv.tasks.interact._knowledge import knowledge_text
 from birdenv.tasks.interact._task import CInteractTask
 from birdenv.tasks.interact.profile import Profile
@@ -52,7 +53,7 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
         beyond += _LATER.format(free=_times(free))
     rules = _RULES.format(
         engine=engine,
-        questions=_count(questions, "question"),
+        questions=counted(questions, "question"),
         execute=_EXECUTE if execute_sql else "",
         beyond=beyond,
     )
@@ -68,7 +69,7 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 def cost(left: int) -> str:
     """Return the sentence about the price of a refused action, with the number of questions left."""
-    return f"That cost you one question; you have {_count(left, 'question')} left."
+    return f"That cost you one question; you have {counted(left, 'question')} left."
 
 
 def free_refusal(left: int) -> str:
@@ -91,12 +92,12 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
 
 def free(left: int) -> str:
     """Return the sentence after an answer in which the user asks back, which costs nothing."""
-    return f"That cost you no question; you have {_count(left, 'question')} left."
+    return f"That cost you no question; you have {counted(left, 'question')} left."
 
 
 def left(left: int, most: int) -> str:
     """Return the note after every answer in profiles that say how many questions are left."""
-    return f"({left} of {_count(most, 'question')} left)"
+    return f"({left} of {counted(most, 'question')} left)"
 
 
 def refusal(action: str, legal: Sequence[Kind]) -> str:
@@ -124,7 +125,3 @@ def follow_up(query: str, may_clarify: bool) -> str:
 
 def _times(number: int) -> str:
     return {1: "once", 2: "twice"}.get(number, f"{number} times")
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

@@ -108,4 +108,5 @@ def test_free_words_are_on_no_scale() -> None:
 
 def test_without_its_package_alpha_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "krippendorff", None)
-    assert krippendorff_alpha(ratings_of(OBSERVERS)).why.endswith("pip install 'birdenv[ratings]'")
+    why = krippendorff_alpha(ratings_of(OBSERVERS)).why
+    assert why.endswith("pip install 'birdenv[ratings]' (in a clone: -e '.[ratings]')")
