@@ -102,7 +102,7 @@ def test_what_is_quick_runs_often_in_a_turn_and_counts_as_the_mean() -> None:
     clock = FakeClock()
     ((seconds, *_),) = in_rounds([Contender(clock.work("quick", 0.001))], 3, clock)
     assert seconds == pytest.approx(0.001)
-    assert len(clock.log) == 2 + 3 * 10  # warm, measured once, then turns of 10 ms
+    assert len(clock.log) == 2 + 3 * 100  # warm, measured once, then turns of 0.1 s
 
 
 def test_what_happens_before_and_after_is_not_counted() -> None:

@@ -35,7 +35,7 @@ __all__ = [
 Clock: TypeAlias = Callable[[], float]
 Unit: TypeAlias = Literal["x", "µs", "ms", "s", "/s", "processes"]
 
-_SLICE = 0.01  # seconds; quicker work is repeated within a turn, so that the clock's own cost is negligible
+_SLICE = 0.1  # seconds; less would measure the caches that the other side emptied
 _MOST_REPEATS = 10_000
 
 
@@ -81,7 +81,7 @@ def in_rounds(
     """Return the seconds of one `run` in every round, for each contender in order.
 
     Each contender runs once before the rounds, to warm up caches. In every round each contender has a turn,
-    and every round begins with another contender. In a turn, quick work is repeated for 10 ms, and the mean
+    and every round begins with another contender. In a turn, quick work is repeated for 0.1 s, and the mean
     time counts.
     """
     repeats = [_repeats(contender, clock) for contender in contenders]
