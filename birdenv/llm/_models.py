@@ -84,7 +84,7 @@ class Models:
         self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
 
     def collect(self) -> CollectedCalls:
-        """Collect the calls in memory, in a worker of a run that records them."""
+        """Keep the calls in memory, because this process is a worker, and the run itself records them."""
         collected = self._own = CollectedCalls()
         return collected
 

@@ -137,7 +137,7 @@ class SqliteFile:
         return digest
 
     def scope(self, limits: Limits) -> Scope:
-        """Return the scope of results on this version of the file."""
+        """Return what results on this version of the file depend on."""
         return Scope(engine_build(), self.version, limits)
 
     def is_current(self) -> bool:

@@ -110,7 +110,7 @@ class StatementGuard:
 
     @property
     def is_repeatable(self) -> bool:
-        """Return whether the latest statement returns the same whenever it runs on the same contents.
+        """Return whether the latest statement returns the same rows whenever it runs on the same contents.
 
         SQLite calls the authorizer only when it compiles a statement, so the connection must not cache
         statements. Statements that read a virtual table never count as repeatable, because the module may

@@ -242,7 +242,7 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    """Run one statement. Return the dump's error, or None; raise the errors of the server."""
+    """Run one statement. Return an error that the dump causes, or None. Errors of the server are raised."""
     try:
         with connection.cursor() as cursor:
             if piece.data is None:
