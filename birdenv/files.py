@@ -294,7 +294,7 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise the `InputError` that `write_text` would raise, as far as possible, before a long computation."""
+    """Raise the `InputError` that `write_text` would raise, as far as it can be known beforehand."""
     with file_errors(path, "written"):
         place = Path(os.path.realpath(path))
         if place.is_dir():

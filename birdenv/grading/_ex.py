@@ -134,7 +134,7 @@ class LocalExGrader:
 
     A prediction runs once. Only the rows that the verdict needs are fetched: one more than the gold has, but
     at least 1,001, so that the displayed rows do not reveal how many rows the gold has; and further rows up
-    to the first row that no gold contains. A prediction with the same SQL as a gold does not run.
+    to the first row that no gold contains. A prediction with the same SQL as a gold is not run at all.
 
     Args:
         source: the databases.

@@ -231,7 +231,7 @@ class Models:
 
 
 class FunctionModels(Models):
-    """Models that a function of another framework calls, which counts and logs the calls itself.
+    """Models that are called by a function of another framework, which counts and logs the calls itself.
 
     Args:
         call: takes the body of a chat completion request, and returns the assistant's message.

@@ -37,7 +37,7 @@ _GRACE_SECONDS: Final = 60.0
 _LONGEST_ANSWER: Final = 2**30
 _MOST_DEATHS: Final = 8  # of workers for one job, which has fewer statements that can end a worker
 _MOST_STARTUP_DEATHS: Final = 3  # of workers in a row, before they have begun a job
-_NO_MEMORY: Final = "there is no memory left for grading: run fewer episodes at a time, or again"
+_NO_MEMORY: Final = "there is no memory left for grading: run fewer episodes at a time, or try again"
 _CLASSES: Final = frozenset(
     {
         Checkpoint,

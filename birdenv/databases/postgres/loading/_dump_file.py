@@ -128,7 +128,7 @@ def _copy_data(text: str, place: int, where: str) -> tuple[str, int]:
     start = text.find("\n", place) + 1
     end = _DATA_END.search(text, start) if start else None
     if end is None:
-        raise InputError(f"{where}: the rows of this COPY never end (with \\.); the dump is cut off")
+        raise InputError(f"{where}: the rows of this COPY have no end (a line \\.); the dump is cut off")
     return text[start : end.start()], end.end()
 
 

@@ -156,9 +156,9 @@ class PostgresServer:
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
         """Return the connection string for a database and a role. It may contain a password: never print it.
 
-        The default role has all rights, while the contents of a database come from somebody else. Therefore
-        its sessions look names up in `pg_catalog` only, whatever the database, the role or the DSN say, and
-        run no event triggers.
+        The default role has all rights, but a database may contain hostile functions. Therefore its sessions
+        look names up in `pg_catalog` only, regardless of the settings of database, role and DSN, and run no
+        event triggers.
         """
         if user is not None:
             own: dict[str, Any] = {"user": user, "password": password}
