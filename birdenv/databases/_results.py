@@ -187,7 +187,7 @@ class RowSink(Protocol):
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """Return the memory that rows take: tuples, cells, and the contents of arrays and JSON, in bytes."""
+    """Return the memory in bytes that rows occupy: tuples, cells, and the contents of arrays and JSON."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))

@@ -52,11 +52,11 @@ class DiskQuota:
         self._allowed: int | None = MOST_GROWTH  # None after a stop, until the next check
 
     def begin(self) -> None:
-        """Note that a statement has started."""
+        """Record that a statement has started."""
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """Note that the statement has ended, and keep the time that remains until the next check."""
+        """Record that the statement has ended. The time until the next check stops until the next statement."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:

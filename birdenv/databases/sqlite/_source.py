@@ -67,7 +67,7 @@ class SqliteSource:
         return f"SQLite {sqlite3.sqlite_version}"
 
     def names(self) -> list[str]:
-        """Return the sorted ids of the databases: all directories that hold a file of the same name.
+        """Return the ids of the databases, sorted: the names of all directories `X` with a file `X/X.sqlite`.
 
         Raises `InputError` if the directory cannot be read.
         """

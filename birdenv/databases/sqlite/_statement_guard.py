@@ -129,7 +129,7 @@ class StatementGuard:
         watchdog.begin(self)
 
     def finish(self) -> float:
-        """Note that the statement has ended in any way, and return the time of `time.monotonic`."""
+        """Stop the clock, however the statement has ended. Return the current `time.monotonic()`."""
         now = time.monotonic()
         if now > self._soonest:
             with self._lock:  # the watchdog may be about to interrupt

@@ -114,7 +114,7 @@ class Grading:
         self._pool.look_again()
 
     def do(self, jobs: Sequence[tuple[Any, ...]]) -> list[Graded]:
-        """Do jobs, given as arguments of the grader, and return their results; an empty list after `stop`.
+        """Do jobs, each given as arguments of the grader. Return the results, or an empty list after `stop`.
 
         If a limit ends the worker while a statement runs, the job is repeated with an error as the result of
         that statement. If the worker dies for another reason, such as lack of memory, the job is repeated
