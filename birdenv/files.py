@@ -147,7 +147,7 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> str:
-    """Return the SHA-256 of all Python files of birdenv, including their paths in the package."""
+    """Return one SHA-256 of the contents and relative paths of all Python files of birdenv."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):

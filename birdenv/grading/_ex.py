@@ -93,7 +93,7 @@ def without_results(verdict: ExVerdict) -> ExVerdict:
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return whether the rows are equal in the same order, and certainly equal in canonical form, too."""
+    """Return whether both have the same rows in the same order, by `==` and surely in canonical form."""
     return (
         pred.total == len(gold.rows)
         and pred.rows == gold.rows

@@ -56,7 +56,7 @@ class DiskQuota:
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """Record that the statement has ended. The time until the next check stops until the next statement."""
+        """Record that the statement has ended, and pause the countdown to the next check."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
