@@ -53,7 +53,7 @@ class ExVerdict:
         was_late: whether a time limit ended one of the statements.
         gold_result: up to 1,001 rows of the gold, truncated if there are more. Values of types that SQLite
             does not have are replaced by `ShownCell`.
-        pred_result: the same for the prediction.
+        pred_result: up to 1,001 rows of the prediction, in the same form.
     """
 
     ex: bool

@@ -94,7 +94,7 @@ class FetchedRows:
         rows: all rows in order, or the first ones if fetching stopped before the last row.
         total: the number of all rows; None if fetching stopped before the last row.
         elapsed: duration in seconds.
-        repeatable: as in `QueryResult`.
+        repeatable: True if the query is known to return these rows whenever it runs on the same contents.
     """
 
     columns: tuple[str, ...]

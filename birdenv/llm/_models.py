@@ -57,7 +57,7 @@ class Models:
 
         Args:
             role: the role whose settings apply.
-            model: the model that a spec names; empty to use the one of the settings.
+            model: the model that a player's spec names; empty to use the model that the settings name.
             scope: identifies the task, the attempt and the seat, such as `library_1/0/system`.
             seed: sent with every request.
 

@@ -130,7 +130,7 @@ class NonblockingConnection:
             sql: one statement, or several if `script` is true.
             seconds: the time until the deadline.
             most_bytes: maximum size of a row.
-            script: allow several statements; otherwise the server refuses more than one.
+            script: whether several statements are allowed; if not, the server refuses them.
             growth: the disk quota to check.
 
         Raises:

@@ -35,7 +35,7 @@ class ColumnSearch:
 
     Attributes:
         columns: the position in the prediction of each gold column, or None if there is no assignment.
-        ended: whether all assignments were tried, or one was found; False if a limit ended the search.
+        ended: False if a limit ended the search before an assignment was found or all were tried.
     """
 
     columns: tuple[int, ...] | None

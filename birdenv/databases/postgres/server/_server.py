@@ -110,9 +110,9 @@ class PostgresServer:
     """A PostgreSQL server that has answered, and has a supported version.
 
     Args:
-        conninfo: the connection string. If it names a database, that is the maintenance database.
+        conninfo: the connection string. If it names a database, that is used for work on the whole server.
         shown: a description of the server without secrets.
-        cluster: the embedded server, if it is that.
+        cluster: the embedded server that this object represents; None for an external server.
 
     Attributes:
         is_ours: whether it is the embedded server, on which birdenv has all rights.
