@@ -150,7 +150,10 @@ def mcnemar(only_a: int, only_b: int) -> float:
     0.0703125
     """
     total = only_a + only_b
-    tail = sum(comb(total, count) for count in range(min(only_a, only_b) + 1))
+    tail = term = 1
+    for count in range(min(only_a, only_b)):
+        term = term * (total - count) // (count + 1)  # the next binomial coefficient, much faster than `comb`
+        tail += term
     p: float = 2 * tail / 2**total
     return min(1.0, p)
 

@@ -35,10 +35,11 @@ class Ambiguity:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class BriefNotes:
-    """Notes about a database. Two objects are never equal: the notes of a database are one object.
+    """Notes about a database. Instances are compared by identity.
 
     Attributes:
-        columns: the meanings of all columns of a name, by that name in lower case.
+        columns: the meanings of columns, by column name in lower case. Columns of the same name in several
+            tables share one text.
         knowledge: the texts of the knowledge entries, by their ids.
         schema: the schema as text.
     """
@@ -58,14 +59,17 @@ class Brief:
         gold: the reference statements; empty if they are withheld.
         identifiers: the names of the schema's tables and columns.
         dialect: sqlglot's name of the SQL dialect.
-        notes: help to see what a question is about, and are never quoted.
+        notes: notes about the database, which help to find what a question is about and are never quoted.
         request: the ambiguous request, which the system has read.
-        converses: False if the protocol answers each question by itself and never asks back.
-        first_line: True if the protocol takes a model's first line for its choice.
+        converses: True if the user remembers the conversation and may ask back; False if the protocol answers
+            each question on its own.
+        first_line: True if only the first line of a model's reply is read as its choice.
         style: how a rule-based user words its answers.
-        annotated: the ambiguities as the task's record has them, for prompts written by others.
-        inherited: the points of an earlier phase, whose terms may still name conditions.
-        earlier_gold: the reference statements of that phase, whose conditions a follow-up may ask about.
+        annotated: the ambiguities exactly as in the task's record, for prompts written by others.
+        inherited: the annotated points of the first phase, in the brief of a follow-up. Questions may still
+            use their terms.
+        earlier_gold: the reference statements of the first phase, in the brief of a follow-up. Questions may
+            ask whether their conditions still hold.
     """
 
     clear_query: str
@@ -83,7 +87,10 @@ class Brief:
     earlier_gold: tuple[str, ...] = ()
 
     def __hash__(self) -> int:
-        """Return the hash of the two questions: strings remember theirs, and few briefs share them."""
+        """Return the hash of the two requests.
+
+        It is fast because Python caches the hashes of strings, and few briefs have the same requests.
+        """
         return hash((self.clear_query, self.request))
 
 
@@ -92,7 +99,7 @@ class Answer(NamedTuple):
 
     Attributes:
         text: the words.
-        call: what the user took the question for.
+        call: what kind of question the user took it to be, such as labelled or unanswerable.
         target: the annotated term or the id of the segment that the question is about. Empty if the question
             is unanswerable or unclear, or if it asks for a kind of clause that the gold SQL does not have.
         granted: the SQL snippets that the answer may draw on.

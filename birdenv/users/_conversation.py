@@ -1,4 +1,4 @@
-"""What was said before in an episode, and what a message means in its light."""
+"""The conversation so far, and the interpretation of messages that refer back to it."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ _OF_LISTS = frozenset(
 
 @dataclass(slots=True)
 class Conversation:
-    """The questions of one phase so far.
+    """The questions and answers of one phase so far.
 
     Attributes:
         brief: what the user knows.
-        told: what was told, the latest last.
-        asked: the questions of the last message that had several.
-        waiting: those of them that were not answered, or points that a question named and that were not told.
+        told: the choices that were answered, oldest first.
+        asked: the questions of the last message that contained several.
+        waiting: questions not answered yet, and points that a question named but that were not told.
     """
 
     brief: Brief
@@ -76,9 +76,9 @@ class Conversation:
     _last: list[Choice] = field(default_factory=list)
 
     def understand(self, message: str, most: int = ANSWERED) -> list[Part]:
-        """Split a message into questions, and decide what they are about, given what was said before.
+        """Split a message into questions, and decide what each is about, given the conversation so far.
 
-        The first `most` are answered; the others wait.
+        The first `most` questions are answered; the others wait.
         """
         parts = listed = self._listed(message)
         if not listed:
@@ -97,12 +97,12 @@ class Conversation:
         return parts
 
     def remember(self, choice: Choice) -> None:
-        """Note that a choice was answered."""
+        """Record that the question with this choice was answered."""
         if choice.tells and choice.target:
             self.told.append(choice)
 
     def was_told(self, choice: Choice) -> bool:
-        """Return whether the same was answered before."""
+        """Return True if a question about the same point was answered before."""
         return choice.target in [one.target for one in self.told]
 
     def _listed(self, message: str) -> list[Part]:
@@ -185,7 +185,7 @@ def _places(text: str, size: int) -> Iterator[int]:
 
 
 def ordinal(place: int) -> str:
-    """Return the word for a place in a list.
+    """Return the ordinal number for an index from 0.
 
     >>> ordinal(1)
     'second'
@@ -204,9 +204,10 @@ _DROPS = re.compile(
 
 
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
-    """Say yes or no to whether a condition of the first request, named by its term, holds in the follow-up.
+    """Return the answer to whether a condition of the first request still holds in the follow-up.
 
-    Only where the question asks for just that: "still only the roomy ones?". Else the answer is empty.
+    The answer is empty unless the question names the condition by its term and asks only about this, such as
+    "still only the roomy ones?".
     """
     keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)
     if bool(keeps) == bool(drops) or _OR.search(asked.text) or _ENQUIRES.search(asked.text):

@@ -1,4 +1,4 @@
-"""Whether a proposal ("Does high mean above 0.35?") fits a snippet: yes, no, or not said."""
+"""Decide whether a proposal in a question ("Does high mean above 0.35?") agrees with the SQL."""
 
 from __future__ import annotations
 
@@ -102,9 +102,10 @@ _REGIONS = {
 
 
 def agreed(question: str | Question, choice: Choice, brief: Brief | None = None) -> Verdict:
-    """Return yes or no to what a question proposes, by the choice that answers it.
+    """Return whether a question's proposal is right, according to the choice that answers the question.
 
-    To what the request itself says, "yes" if it has all the telling words of the question.
+    If the answer only repeats a sentence of the request, the result is "Yes" if this sentence contains all
+    distinctive words of the question, and empty otherwise.
     """
     if not choice.tells:
         return ""
@@ -152,13 +153,14 @@ def verdict(
     clause: str = "",
     known: frozenset[frozenset[str]] = frozenset(),
 ) -> Verdict:
-    """Compare the numbers, bounds, values and names that a question proposes with those of the snippets.
+    """Compare the numbers, bounds, values and names that a question proposes with those in a snippet.
 
     Args:
         question: the question.
-        snippets: the SQL that the answer draws on; more than one is not compared.
-        clause: the clause that the SQL is, if it is one.
-        known: the stems of each name of the schema: one that the SQL does not have gets a no.
+        snippets: the SQL that the answer draws on. The verdict is empty if there are several snippets.
+        clause: the kind of clause, if the SQL is a clause, such as `output`.
+        known: the names in the schema, each as a set of stems. A proposed name that is known, but is not in
+            the SQL, is answered with "No".
 
     >>> verdict("Does roomy mean more than 40 seats?", ["b.seats >= 40"])
     'No'

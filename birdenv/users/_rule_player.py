@@ -41,7 +41,7 @@ UNSURE: Final = "I am not sure of the number, so please ask me to confirm it."
 
 @dataclass(frozen=True, slots=True)
 class Temperament:
-    """A user's way to answer. `questions` are the most that it answers (None: any number)."""
+    """The way in which a user answers. It answers at most `questions` questions; None means no limit."""
 
     name: str = "cooperative"
     questions: int | None = None
@@ -66,9 +66,9 @@ def read_temperament(argument: str) -> Temperament:
 
 
 def misremembered(snippet: str) -> str | None:
-    """Return a snippet with its last number one higher; None if it has no number in a comparison.
+    """Return a snippet with its last number one higher, or None if it compares nothing with a number.
 
-    What stands in quotation marks, such as a date, is remembered.
+    Text in quotation marks, such as a date, is not changed.
 
     >>> misremembered("b.seats >= 40 AND b.opened >= '2024-01-01'")
     "b.seats >= 41 AND b.opened >= '2024-01-01'"
@@ -89,11 +89,11 @@ _CONFIRM = re.compile(
 
 
 class RulePlayer:
-    """Answers each question by rules; the trace of a move says which snippets it draws on.
+    """Answers questions by rules. The trace of each move names the snippets that the answer draws on.
 
-    Where the game's protocol has a conversation (`Brief.converses`), it remembers what was asked, says yes or
-    no to proposals, and asks back. Otherwise each message is answered by itself and nothing is asked back.
-    Of a message with several questions it answers the first two, and says that the others wait.
+    If the protocol has a conversation (`Brief.converses`), the player remembers earlier questions, says yes
+    or no to proposals, and asks back. Otherwise, it answers each message on its own and never asks back. If a
+    message has several questions, the player answers the first two and says that the others wait.
     """
 
     def __init__(
@@ -106,7 +106,7 @@ class RulePlayer:
         self._answered = 0
 
     def move(self, view: View) -> Move:
-        """Answer the last message: the first two of its questions."""
+        """Answer the first two questions of the last message."""
         at = min(view.phase, len(self._briefs)) - 1
         brief = self._briefs[at]
         conversation = self._conversations[at] if brief.converses else Conversation(brief)
@@ -171,11 +171,11 @@ _CALLS: Final[tuple[Call, ...]] = ("labelled", "unlabelled", "unanswerable", "un
 
 
 def in_one_message(answers: Sequence[Answer], asked: int) -> Answer:
-    """Put the answers to the first questions of a message together, and say that the others wait.
+    """Combine the answers to the first questions of a message, and say that the other questions wait.
 
     Args:
         answers: the answers, in the order of the questions.
-        asked: how many questions the message has.
+        asked: the number of questions in the message.
     """
     if asked == 1:
         return answers[0]
@@ -218,10 +218,11 @@ def _last_question(view: View) -> str:
 
 @plays("c-interact", "a-interact")
 def rule_player(argument: str, context: PlayerContext) -> RulePlayer:
-    """Make the user `rule`, or one of another temperament, `rule:NAME`.
+    """Return the user `rule`, or its variant `rule:NAME` with another temperament.
 
     Raises:
-        InputError: there is no such temperament, or the game tells this seat nothing that the rules can use.
+        InputError: there is no such temperament, or the game has no knowledge for this seat that the rules
+            can use.
     """
     temperament = read_temperament(argument)
     briefs = context.brief
@@ -249,5 +250,5 @@ _ENDINGS: Final = (
 
 
 def chatty(text: str, rng: Random) -> str:
-    """Return `text` with small talk around it; the same state of `rng` gives the same words."""
+    """Return `text` surrounded by small talk, which is chosen by `rng`."""
     return " ".join(filter(None, (rng.choice(_OPENINGS), text, rng.choice(_ENDINGS))))

@@ -1,7 +1,7 @@
-"""The decoder, which words what the encoder granted (BIRD-Interact §3, stage 2), and the user `rule`.
+"""The decoder, which puts the granted SQL into words (BIRD-Interact §3, stage 2), and the user `rule`.
 
-Answers are made of the chosen snippets and parts, and of nothing else. The same brief and question give the
-same answer, offline and at no cost.
+Answers are made only from the chosen snippets and parts. The same brief and question always give the same
+answer; no model is called.
 """
 
 from __future__ import annotations
@@ -99,7 +99,7 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
-    """Return an answer in other words, for a question that is asked a second time."""
+    """Return the answer to a question that is asked a second time, in other words than the first time."""
     readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:
@@ -128,8 +128,8 @@ def _of_the_rest(said: str, content: str) -> str:
 class RuleUser:
     """A user without a language model: the encoder, then the decoder (BIRD-Interact §3.1).
 
-    It never raises an exception, and forgets each question after its answer. The rules of the game pass its
-    words through the leak guard, as those of every user.
+    It never raises an exception, and does not remember earlier questions. The rules of the game filter its
+    answers through the leak guard, like those of every user.
     """
 
     def answer(self, brief: Brief, question: str) -> Answer:
@@ -139,7 +139,7 @@ class RuleUser:
 
 
 def bare(words: str, is_condition: bool = False) -> str:
-    """Return the words alone, as one sentence.
+    """Return words as one short sentence, without an introduction such as "there are".
 
     >>> bare("there are at least 40 seats", is_condition=True)
     'At least 40 seats.'

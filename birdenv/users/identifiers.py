@@ -1,7 +1,7 @@
-"""Tell names that only somebody with the schema knows from words that anybody uses.
+"""Distinguish names that reveal the schema from words that anybody might use.
 
-A name counts as an identifier if it contains an underscore, a digit or an inner capital, or if its words are
-run together. That is assumed of a name that is not an ordinary word and
+A name counts as an identifier if it contains an underscore, a digit or an inner capital, or if it is several
+words run together. A name is assumed to be run together if it is not an ordinary word and
 
 * begins or ends with a common part of data names ("...registry", "...pct", "avg..."),
 * contains an ordinary word and more letters than an English ending ("shopmesh"),
@@ -77,7 +77,7 @@ _ENDINGS = frozenset(
 
 
 def is_identifier(name: str, ordinary: frozenset[str] = frozenset()) -> bool:
-    """Return whether `name` reveals the schema. The words of the task's own question, `ordinary`, never do.
+    """Return True if a name reveals the schema. Words of the task's own request (`ordinary`) never do.
 
     >>> [is_identifier(name) for name in ("loafref", "CrustScore", "avg_dose", "status", "planets")]
     [True, True, True, False, False]

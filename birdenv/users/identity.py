@@ -23,7 +23,7 @@ def user_facts(user: str, settings: Mapping[str, Any], models: Mapping[str, Any]
     Args:
         user: the spec of the user, or the name of its class.
         settings: the settings of the game; `profile`, `user_style`, `user_sees` and `leak_guard` count.
-        models: the value of `ModelSettings.config`, of which those for the user count.
+        models: the value of `ModelSettings.config`. Only the models for the user count.
     """
     name, _, argument = user.partition(":")
     facts = {

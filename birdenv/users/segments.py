@@ -1,10 +1,10 @@
 """Cut gold SQL into labelled parts that a question may be about (BIRD-Interact §3.2, from the syntax tree).
 
-Every query block is numbered in the order of the source (S1, S2 ..); its parts are `S1.where.2`, `S1.order`
-and so on. Ids are opaque to whoever chooses one and can be validated. sqlglot is imported when first used.
+Query blocks are numbered in the order of the source (S1, S2 and so on), and the ids of their parts are
+`S1.where.2`, `S1.order` and so on. sqlglot is imported when it is first needed.
 
-`token_segments` cuts at keywords instead, as the published simulators do: the text runs from one
-keyword to the next, at any depth. The text before the first one is lost, and so is the end of a nested query.
+`token_segments` cuts at keywords instead, as the published simulators do: a segment runs from one keyword to
+the next, at any depth. Text before the first keyword and the end of a nested query are lost.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _Node: TypeAlias = Any
 class Segment:
     """One part of a statement: its id, the kind of clause, and its SQL with the clause's keyword.
 
-    `is_inner` is true in a CTE and in a subquery, whose rows are not the result's.
+    `is_inner` is True for parts of a CTE or a subquery, whose rows are not the rows of the result.
     """
 
     id: str
@@ -35,7 +35,7 @@ class Segment:
 
 
 def segments(gold: Sequence[str], dialect: str = "sqlite") -> tuple[Segment, ...]:
-    """Return the parts of the statements; one that cannot be parsed is one part of clause "statement".
+    """Return the parts of the statements; one that cannot be parsed is a single part, "statement".
 
     >>> [s.id for s in segments(["SELECT a FROM t WHERE b > 1 AND c = 2 LIMIT 5"])]
     ['S1', 'S1.select', 'S1.select.1', 'S1.from', 'S1.where.1', 'S1.where.2', 'S1.limit']
@@ -247,10 +247,9 @@ _KEYWORDS: Final = (
 
 
 def token_segments(gold: Sequence[str]) -> tuple[Segment, ...]:
-    """Return the slices of the statements, with ids T1, T2 and so on.
+    """Return the segments of the statements between keywords, with the ids T1, T2 and so on.
 
-    One without keywords is one slice of clause "statement"; so is each part between semicolons of a text
-    that has no tokens.
+    A statement without keywords is one segment of clause "statement".
 
     >>> [(each.clause, each.sql) for each in token_segments(["UPDATE s SET c = 1 WHERE d < 0"])]
     [('where', 'WHERE d < 0')]

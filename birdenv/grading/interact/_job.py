@@ -35,7 +35,7 @@ class GradingRules:
         name: the name of the rules.
         comparison: how a Query is graded. `strict`: it may only read, the gold runs on its own pristine copy,
             and rows agree by `compare_strict`. `published` (BIRD-Interact §4.2): on one disposable copy, the
-            prediction runs; then the prediction and the gold run again without comments, DISTINCT and ROUND,
+            prediction runs; then the prediction again and the gold run without comments, DISTINCT and ROUND,
             and rows agree by `compare_reference`.
         tests: how the test cases of a Management task run: by birdenv's `contract` (BIRD-Interact §4.3), or
             as described in `TestWay`.

@@ -1,10 +1,10 @@
-"""Stop words of a user that would give the task away, whether the user is a program, a model or a person.
+"""Block answers that would give the task away, whether the user is a program, a model or a person.
 
 BIRD-Interact leaves this to a prompt (§3.4); here it is code. An answer is replaced as a whole, with a
 reason, if it
 
 * has the shape of SQL: a statement's skeleton, a function call, `alias.column`, `IN (..`, a code fence;
-* speaks of a reference: "ground truth", "gold SQL", "the solution", "benchmark", "snippet", "SQL";
+* mentions a reference solution: "ground truth", "gold SQL", "the solution", "benchmark", "snippet", "SQL";
 * spells a name of the schema (or of the gold SQL) that is not in the granted snippets, if the name looks
   like an identifier (`users.identifiers` has the rule; ordinary words such as "status" pass);
 * repeats six words in a row of the gold SQL, or of an annotated snippet that was not granted, unless a

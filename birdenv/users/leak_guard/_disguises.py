@@ -42,12 +42,12 @@ def _is_invisible(character: str) -> bool:
 
 
 def leet(text: str) -> str:
-    """Return `text` with digits and signs read as the letters that they look like; i and l are one letter."""
+    """Return `text` with letters for digits and signs that look like them; i and l become the same."""
     return text.translate(_LEET)
 
 
 def letters(text: str) -> str:
-    """Return the letters of `text` in a row, digits read as letters that they look like."""
+    """Return only the letters of `text`, with digits replaced by letters that look like them."""
     return _NO_LETTER.sub("", leet(text))
 
 

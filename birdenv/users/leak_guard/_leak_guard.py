@@ -1,4 +1,4 @@
-"""The leak guard of one brief: its secrets are compiled once, and each answer is looked up in them."""
+"""The leak guard of one brief. Its secrets are compiled once, and each answer is checked against them."""
 
 from __future__ import annotations
 
@@ -26,30 +26,27 @@ _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", 
 
 
 class GuardedAnswer(NamedTuple):
-    """An answer that may be said. If it replaces another answer, `reason` says why; otherwise it is ""."""
+    """An answer that may be given. If it replaces the user's own answer, `reason` says why."""
 
     text: str
     reason: str = ""
 
 
 class LeakGuard:
-    """Stop words that would give away the task of one brief."""
+    """Replaces answers that would give away the task of one brief."""
 
     def __init__(self, brief: Brief) -> None:
         self._protected = Protected(brief)
         self._remembered = lru_cache(maxsize=256)(self._reason)
 
     def filter(self, text: str, granted: Sequence[str]) -> GuardedAnswer:
-        """Pass on a text that keeps to what was granted; otherwise return a fixed sentence and a reason.
+        """Return a text if it reveals no more than was granted, or else a fixed sentence and a reason.
 
         Invisible characters, which could carry a message, are removed first.
 
         Args:
-            text: The words of a user.
-            granted: The SQL snippets that the answer may draw on.
-
-        Returns:
-            The words that may be said.
+            text: the user's answer.
+            granted: the SQL snippets that the answer may draw on.
         """
         text = visible(text)
         find = self._remembered if len(text) <= _SHORT else self._reason
@@ -68,7 +65,7 @@ class LeakGuard:
 
 @lru_cache(maxsize=256)
 def leak_guard(brief: Brief) -> LeakGuard:
-    """Return the guard of `brief`, compiled when it is first asked for."""
+    """Return the guard of `brief`, which is compiled on the first call."""
     return LeakGuard(brief)
 
 

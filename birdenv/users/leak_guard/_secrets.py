@@ -1,4 +1,4 @@
-"""The secrets of an answer, compiled from the brief of the task and from what the answer was granted."""
+"""The secrets that an answer must not contain, compiled from the task's brief and the granted snippets."""
 
 from __future__ import annotations
 
@@ -32,15 +32,16 @@ _Run = TypeVar("_Run", str, tuple[str, ...])
 
 
 class Runs(Generic[_Run]):
-    """Forbidden runs of words or of letters, of the SQL and of the clear question.
+    """Sequences of words or letters in the SQL and the clear question that an answer must not contain.
 
-    Every run in a text contains a block of half its length that begins at a multiple of the step. The runs of
-    a text are looked up only if such a block is part of a forbidden one.
+    A cheap test comes first: it looks only at blocks of half the length of a run, at regular steps in a text.
+    A text that contains a forbidden run contains at least one such block of it.
 
     Args:
-        split: makes a row of words or of letters of a text.
-        known: texts whose runs are not forbidden.
-        forbidden: the other texts, each kind with its reason and with the length of its runs.
+        split: splits a text into words or letters.
+        known: texts that may be repeated; their runs are not forbidden.
+        forbidden: for each kind of secret text, the reason for refusing an answer, the texts, and the length
+            of the forbidden runs in words or letters.
     """
 
     def __init__(
@@ -65,7 +66,7 @@ class Runs(Generic[_Run]):
         return frozenset(run for text in texts for run in _pieces(self._split(text), length))
 
     def reason(self, text: str) -> str:
-        """Return a reason if `text` contains a forbidden run."""
+        """Return the reason for refusing `text`, or an empty text if it contains no forbidden run."""
         said = self._split(text)
         if not self._blocks.isdisjoint(_pieces(said, self._block, self._step)):
             for reason, runs, length in self._found_in:
@@ -84,17 +85,18 @@ def _words(text: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Secrets:
-    """The secrets of an answer.
+    """The secrets that one answer must not contain.
 
     Attributes:
-        names: names of the schema and of the gold SQL that must not be said.
-        names_as_letters: the letters of the longer names.
-        spelt: all names of the schema and of the gold SQL.
-        free_pairs: quoted names that contain a dot, which does not separate a table from its column.
-        own_world: words that do not speak of a reference in this task.
-        signs: comparisons in signs.
-        words: runs of words of the SQL and of the clear question.
-        letters: runs of their letters.
+        names: names in the schema and the gold SQL that the answer must not mention.
+        names_as_letters: the letters of the longer names, to find names that are spelt with separators.
+        spelt: all names in the schema and the gold SQL.
+        free_pairs: quoted names that contain a dot, and so look like `table.column` but are not.
+        own_world: words such as "gold" that belong to the subject of the task. They are not taken as a
+            mention of the reference solution.
+        signs: comparisons and divisions that are written in signs, such as `tier = 'x'`.
+        words: forbidden runs of words in the SQL and the clear question.
+        letters: forbidden runs of letters in the same texts.
     """
 
     names: frozenset[str]
@@ -108,7 +110,7 @@ class Secrets:
 
 
 class Protected:
-    """The secrets of a brief, by what an answer was granted."""
+    """Computes the secrets of a brief, depending on the snippets that an answer was granted."""
 
     def __init__(self, brief: Brief) -> None:
         self._brief = brief
@@ -127,7 +129,7 @@ class Protected:
         self.secrets = lru_cache(maxsize=256)(self._secrets)
 
     def quotations(self, granted: tuple[str, ...]) -> tuple[str, ...]:
-        """Return the texts that an answer may quote, in every form; the longest first."""
+        """Return the texts that an answer may quote, in all spellings, longest first."""
         return _quotations(granted, self._terms)
 
     def _secrets(self, granted: tuple[str, ...]) -> Secrets:
@@ -182,7 +184,7 @@ def _quotations(granted: tuple[str, ...], terms: tuple[str, ...]) -> tuple[str, 
 
 
 def signs(text: str) -> Iterable[tuple[str, ...]]:
-    """Return the comparisons and divisions that are written in signs."""
+    """Return the comparisons and divisions in a text that are written in signs, such as `a > 1`."""
     if _COMPARED.search(text) is None:
         return
     said = _SIGN.findall(_QUOTES.sub(" ", text))

@@ -1,4 +1,4 @@
-"""The shapes of SQL, and words that speak of a reference."""
+"""Find text that has the shape of SQL, and words that mention a reference solution."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ _SUSPICIOUS = re.compile(
 
 
 def sql_shape(text: str, words: Sequence[str]) -> str:
-    """Return the part of a text with these words that has the shape of SQL; "" if none has."""
+    """Return the part of a text that has the shape of SQL, or an empty text. `words` are the text's words."""
     if _SIGNS.isdisjoint(text) and _KEYWORDS.isdisjoint(words):
         return ""
     for shape in _SHAPES:
@@ -62,9 +62,10 @@ def sql_shape(text: str, words: Sequence[str]) -> str:
 
 
 def reference_words(text: str, words: Sequence[str], own_world: frozenset[str]) -> str:
-    """Return words of a text that speak of a reference; "" if there are none.
+    """Return the words in a text that mention a reference solution, or an empty text if there are none.
 
-    Words of the task's own world do not count, such as "gold" in a task about its price.
+    Words that belong to the task's own subject (`own_world`) do not count, such as "gold" in a task about the
+    price of gold.
     """
     if match := _REFERENCE.search(text):
         return match[0]

@@ -23,12 +23,12 @@ _AGAIN: Final = (
 
 
 def knows_a_request(context: PlayerContext) -> bool:
-    """Return True if the seat is that of a user who asked for something ambiguous."""
+    """Return True if the seat is that of a user who made an ambiguous request."""
     return isinstance(context.brief, tuple) and all(isinstance(each, Brief) for each in context.brief)
 
 
 class ModelUser:
-    """A user with a model to ask, in one episode."""
+    """The base of users that call a language model. An instance plays one episode."""
 
     def __init__(self, model: str, context: PlayerContext) -> None:
         """Take the user's seat.
@@ -55,18 +55,18 @@ class ModelUser:
         return self._briefs[min(view.phase, len(self._briefs)) - 1]
 
     def asked(self, view: View) -> str:
-        """Return what was asked, word for word."""
+        """Return the system's question, word for word."""
         asked = next((e.data for e in reversed(view.heard) if e.action == "clarify"), view.message)
         return asked if isinstance(asked, str) else ""
 
     def question(self, view: View) -> str:
-        """Return what was asked, shortened and on one line."""
+        """Return the system's question, shortened and on one line."""
         return _one_line(self.asked(view))
 
     def dialogue(self, view: View) -> list[tuple[str, str]]:
-        """Return the last questions before this one, with their answers.
+        """Return the most recent earlier questions with their answers.
 
-        There are none if the protocol answers each question by itself (BIRD-Interact §3.1).
+        The list is empty if the protocol answers each question on its own (BIRD-Interact §3.1).
         """
         if not self.brief(view).converses:
             return []
@@ -81,16 +81,16 @@ class ModelUser:
         return found[-_MOST_EXCHANGES:]
 
     def ask(self, prompt: str, *more: Mapping[str, Any], **values: Any) -> str:
-        """Return the model's words to a prompt of this package; empty if it has none."""
+        """Send a prompt of this package, and return the model's reply, which may be empty."""
         template = package_prompt("birdenv.users.model_user", prompt, self._form)
         text = template.render(request=self._request, **values)
         return self.send("encoder" if prompt == "encoder" else "decoder", text, *more)
 
     def send(self, stage: str, text: str, *more: Mapping[str, Any]) -> str:
-        """Return the model's words to a text; empty if it has none.
+        """Send a text, and return the model's reply, which may be empty.
 
         Args:
-            stage: the step of the user to which the call belongs, one of `STAGES`.
+            stage: the stage of the user that makes the call, one of `STAGES`.
             text: the text to send.
             *more: further messages.
         """
@@ -106,16 +106,16 @@ class ModelUser:
         return completion.content.strip()
 
     def answer(self, text: str, **trace: Any) -> Move:
-        """Return an answer, with its trace and the calls that were made for it."""
+        """Return an answer as a move, with its trace and the model calls that were made for it."""
         calls, self._calls = self._calls, {stage: [] for stage in STAGES}
         return Move("answer", text, {**trace, "calls": calls})
 
     def said(self, prompt: str, *more: Mapping[str, Any], **values: Any) -> str:
-        """Return the model's words to a prompt, cut to what a person would say."""
+        """Send a prompt of this package, and return the reply, cut to the length of a person's answer."""
         return self.cut(self.ask(prompt, *more, **values))
 
     def cut(self, text: str) -> str:
-        """Return words cut to what a person would say."""
+        """Return a text, cut to the length of a person's answer."""
         if len(text) > _MOST_ANSWER:
             self.fault("cut off")
         return text[:_MOST_ANSWER]
@@ -123,14 +123,14 @@ class ModelUser:
     def guarded(
         self, prompt: str, brief: Brief, granted: Sequence[str], refusal: str, silence: str, **values: Any
     ) -> str:
-        """Return words that pass the leak guard; the model has two tries.
+        """Return a model's answer that passes the leak guard. The model has two tries.
 
         Args:
-            prompt: the name of the prompt, which is given what was granted, and `values`.
+            prompt: the name of the prompt, which contains the granted SQL and `values`.
             brief: what the user knows.
-            granted: the SQL that the words may draw on.
-            refusal: the answer if the words leak twice.
-            silence: the answer if the model says nothing in the end.
+            granted: the SQL that the answer may draw on.
+            refusal: the answer if both tries leak.
+            silence: the answer if the last reply is empty.
             **values: further values for the prompt.
         """
         values = {"granted": granted, **values}
@@ -147,18 +147,18 @@ class ModelUser:
         return guard.text
 
     def fault(self, kind: str) -> None:
-        """Count something that the model did wrong."""
+        """Count a mistake of the model."""
         self._faults[kind] += 1
 
     def remember(self, view: View, move: Move) -> None:
-        """Keep nothing: the view tells all."""
+        """Do nothing, because the view contains the whole dialogue."""
 
     def usage(self) -> Usage:
         """Return the usage of the calls of this episode."""
         return Usage(**asdict(self._chat.spent))
 
     def faults(self) -> Mapping[str, int]:
-        """Return the faults of the model, and how often they occurred."""
+        """Return how often the model made each kind of mistake."""
         return dict(sorted(self._faults.items()))
 
 

@@ -41,9 +41,10 @@ _SENSES: Final = (
 
 
 class WordedRuleUser(ModelUser):
-    """Answers as the rule-based user does, in a model's words. Refusals are made without the model.
+    """The rule-based user, whose answers a model rewords. Refusals are not reworded.
 
-    The model's words are discarded if their numbers differ from those of the answer, or if they reverse it.
+    The model's words are discarded if their numbers differ from those of the answer, or if they reverse its
+    meaning.
     """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
@@ -67,7 +68,7 @@ class WordedRuleUser(ModelUser):
         return self.answer(text, **made.trace)
 
     def remember(self, view: View, move: Move) -> None:
-        """Let the rules note the question; the recorded words are not made again."""
+        """Let the rule-based user remember the question. The model is not called."""
         self._rules.move(view)
 
 
@@ -77,7 +78,7 @@ def _senses(text: str) -> list[bool]:
 
 @plays("c-interact", "a-interact")
 def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
-    """Make the user `rule+llm:MODEL`.
+    """Return the user `rule+llm:MODEL`.
 
     Raises:
         InputError: the model cannot be used, or the game has no such seat.
@@ -86,9 +87,9 @@ def worded_rule_user(argument: str, context: PlayerContext) -> WordedRuleUser:
 
 
 class OnePromptUser(ModelUser):
-    """Tells a model the clear request, the annotations and the gold SQL, and passes its words on.
+    """Tells a model the clear request, the annotations and the gold SQL, and passes on its answers.
 
-    Only the leak guard of the game's rules checks them, and so measures such a user.
+    Only the leak guard of the game's rules checks the answers, so its log shows how often such a user leaks.
     """
 
     def move(self, view: View) -> Move:
@@ -109,7 +110,7 @@ class OnePromptUser(ModelUser):
 
 @plays("c-interact", "a-interact")
 def one_prompt_user(argument: str, context: PlayerContext) -> OnePromptUser:
-    """Make the user `llm-one-prompt:MODEL`.
+    """Return the user `llm-one-prompt:MODEL`.
 
     Raises:
         InputError: the model cannot be used, or the game has no such seat.
@@ -121,7 +122,7 @@ _AGAIN = "That is none of the choices. Reply with exactly one of them, with an i
 
 
 class TwoStageUser(ModelUser):
-    """Decides what a question is about, then words the answer."""
+    """Calls a model twice: to decide what a question is about, and to word the answer."""
 
     def move(self, view: View) -> Move:
         """Answer the last question."""
@@ -167,7 +168,7 @@ class TwoStageUser(ModelUser):
 
 
 def llm_user(argument: str, context: PlayerContext) -> Player:
-    """Make the user `llm:MODEL`; in a game without ambiguous requests it plays by tool calls, as agents do.
+    """Return the user `llm:MODEL`. In games without ambiguous requests, it plays by tool calls, like agents.
 
     Raises:
         InputError: the model or the prompts cannot be used.

@@ -1,8 +1,8 @@
 """The user `llm` with prompts written by others: the two calls of the published implementations.
 
-Nothing is checked between the stages, and nothing is asked again: the reply of the encoder goes to the
-decoder, and the reply of the decoder is the answer, which the game's leak guard still checks. The prompts
-have the published variables.
+Nothing is checked or retried between the stages: the reply of the encoder goes to the decoder, and the reply
+of the decoder is the answer, which only the game's leak guard checks. The prompts contain the published
+variables.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ def read_user_prompts(folder: Path) -> UserPrompts:
     """Read `encoder.txt` and `decoder.txt`.
 
     Raises:
-        InputError: a file is missing or cannot be read, has an unknown variable, or lacks a variable without
-            which its stage makes no sense.
+        InputError: a file is missing or cannot be read, has an unknown variable, or lacks a variable that its
+            stage needs.
     """
     if not is_directory(folder):
         raise InputError(f"{folder}: no such folder; --user-prompts takes one with {_FILES}")
@@ -76,7 +76,7 @@ def _read(path: Path) -> str:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Return a text with its variables replaced. Text in a value that looks like a variable stays as it is.
+    """Return a text with its variables replaced. Variables inside the inserted values are not replaced.
 
     >>> filled("Q: [[clarification_Q]]", {"clarification_Q": "Give me [[GT_SQL]]", "GT_SQL": "SELECT 1"})
     'Q: Give me [[GT_SQL]]'
@@ -85,10 +85,10 @@ def filled(text: str, values: Mapping[str, str]) -> str:
 
 
 def published_values(brief: Brief, first_brief: Brief, question: str) -> dict[str, str]:
-    """Return the variables for a question, as the published implementations fill them.
+    """Return the values of the variables for a question, as in the published implementations.
 
     Args:
-        brief: what the user knows now. Its `first_line` says which of the two implementations is meant.
+        brief: what the user knows now. Its `first_line` decides which of the two implementations is followed.
         first_brief: what the user knew in the first phase, whose clear request stays in the prompts.
         question: the question of the system.
     """
@@ -119,7 +119,7 @@ def _clause(name: str) -> str:
 
 
 class PublishedUser(ModelUser):
-    """Sends the two texts of a folder for every question, with their variables filled in."""
+    """Sends both prompts of a folder for every question, with their variables replaced."""
 
     def __init__(self, model: str, context: PlayerContext, prompts: Path) -> None:
         """Take the user's seat.

@@ -50,7 +50,7 @@ def _case(speaker: Speaker, node: Node) -> Phrase:
 
 
 def branches_of(node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
-    """Return the conditions of CASE, IF or IIF with their results, and the default result."""
+    """Return the branches of a CASE, IF or IIF as pairs of condition and result, and the default result."""
     if kind_of(node) == "If":
         return [(node.this, node.args["true"])], node.args.get("false")
     if kind_of(node) == "Case":
@@ -60,7 +60,7 @@ def branches_of(node: Node) -> tuple[list[tuple[Node, Node]], Node | None]:
 
 
 def is_conditional(node: Node) -> bool:
-    """Return whether a node is a CASE without a subject, an IF or an IIF."""
+    """Return True if a node is an IF, an IIF, or a CASE without an operand."""
     if call_name(node) in ("IIF", "IF"):
         return len(node.expressions) in (2, 3)
     return kind_of(node) == "If" or (kind_of(node) == "Case" and node.args.get("this") is None)

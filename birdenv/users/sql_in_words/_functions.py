@@ -107,10 +107,10 @@ _MOMENT = re.compile(r"\b(?:date|time|timestamp|day)$")
 
 
 def function_words(name: str, arguments: Sequence[Phrase], order: str = "") -> Phrase:
-    """Return the words for a call; every argument occurs in them.
+    """Return the words for a function call. Every argument occurs in them.
 
     Args:
-        name: the name of the function, in upper case; an unknown one is called by the words of its name.
+        name: the name of the function in upper case. The words for an unknown function come from its name.
         arguments: the words for the arguments.
         order: the words for the ORDER BY of an aggregate.
     """
@@ -174,7 +174,7 @@ def _part_of_date(name: str, arguments: Sequence[Phrase]) -> str:
 
 
 def kind_of_text(text: str) -> Literal["date", "time", "string"]:
-    """Return "date", "time" or "string".
+    """Return whether a text is a date, a time or another string.
 
     >>> [kind_of_text(text) for text in ("2024-01-01", "16:00", "open")]
     ['date', 'time', 'string']

@@ -31,7 +31,7 @@ _PHRASE = re.compile(r"[a-z][a-z’'‑-]*(?: [a-z][a-z’'‑-]*){0,4}")
 
 
 def noun_phrase(name: str, meaning: str) -> str:
-    """Return the noun phrase with which a column's meaning begins, if the column's name abbreviates it.
+    """Return the noun phrase at the beginning of a column's meaning, if the column's name abbreviates it.
 
     >>> noun_phrase("sessdur", "A NUMERIC(7,2) measuring session duration in minutes (e.g., 12.5).")
     'session duration'
@@ -53,7 +53,7 @@ def noun_phrase(name: str, meaning: str) -> str:
 
 @lru_cache(maxsize=64)
 def column_phrases(notes: BriefNotes) -> Mapping[str, str]:
-    """Return the noun phrases of columns, without those that two columns share."""
+    """Return the noun phrases by column, without phrases that two columns share."""
     found = {name: noun_phrase(name, meaning) for name, meaning in notes.columns.items()}
     shared = list(found.values())
     return {name: phrase for name, phrase in found.items() if phrase and shared.count(phrase) == 1}
@@ -61,7 +61,7 @@ def column_phrases(notes: BriefNotes) -> Mapping[str, str]:
 
 @lru_cache(maxsize=64)
 def real_words(notes: BriefNotes) -> frozenset[str]:
-    """Return the words that the meanings and the knowledge entries are written in."""
+    """Return the ordinary words that occur in the column meanings and the knowledge entries."""
     texts = [*notes.columns.values(), *notes.knowledge.values()]
     found = {word.lower() for text in texts for word in _PROSE.findall(text)}
     return frozenset(found - {name for name in notes.columns if is_identifier(name)})

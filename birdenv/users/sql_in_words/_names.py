@@ -96,8 +96,8 @@ class Names:
     """The everyday names of the columns of a database.
 
     Args:
-        identifiers: the names as the schema spells them: snippets write `freqdrifthzs` where it has
-            `FreqDriftHzs`.
+        identifiers: the names as the schema spells them, such as `FreqDriftHzs`. Snippets may write
+            `freqdrifthzs`.
         notes: the meanings of the columns, if there are any.
     """
 
@@ -106,9 +106,9 @@ class Names:
         self._notes = notes or _NO_NOTES
 
     def words(self, name: str) -> str:
-        """Return a name in words: those of its column's meaning, or those that it is made of.
+        """Return a name in words, which come from the column's meaning or from the parts of the name.
 
-        A name with spaces or signs is kept as it is.
+        A name with spaces or signs is returned unchanged.
         """
         if not name.replace("_", "a").replace("$", "a").isalnum():
             return name.replace("_", " ").strip()
@@ -117,7 +117,7 @@ class Names:
         return words if meaning is None else _as_meant(column, words, meaning, self._notes)
 
     def entry(self, column: str, path: str) -> str:
-        """Return what an entry of a JSON column is called: the path `$.size.tank_l` is "size tank l"."""
+        """Return the words for an entry of a JSON column: "size tank l" for the path `$.size.tank_l`."""
         keys = tuple(_KEY.findall(path.removeprefix("$")))
         meaning = entry_meaning(self._notes.columns.get(column.lower(), ""), keys)
         if not meaning:
@@ -125,7 +125,7 @@ class Names:
         return _as_meant(keys[-1].lower().replace("_", ""), split_words(keys[-1]), meaning, self._notes)
 
     def are_columns(self, words: Sequence[str]) -> bool:
-        """Return whether a column is called by any of these words."""
+        """Return True if one of these texts is the everyday name of a column."""
         return not _columns_in_words(self._notes, self._identifiers).isdisjoint(words)
 
 
@@ -161,7 +161,7 @@ def _as_said(words: str, meaning: str) -> str:
 
 
 def respelt(tokens: Iterable[LexicalUnit], identifiers: frozenset[str]) -> list[LexicalUnit]:
-    """Return tokens with each name spelt as the one of `identifiers` that splits it into most words."""
+    """Return tokens in which names are spelt like the identifier that splits them into the most words."""
     return [
         LexicalUnit(token.kind, _better_spelt(token.text, identifiers))
         if token.kind in ("word", "quoted")
@@ -194,9 +194,9 @@ def _vocabulary(notes: BriefNotes) -> frozenset[str]:
 
 @lru_cache(maxsize=4096)
 def unmashed(name: str, meaning: str, others: frozenset[str] = frozenset()) -> str:
-    """Return the fewest words that the letters of a run-together name stand for; "" if there are none.
+    """Split a run-together name into the fewest possible words; return an empty text if that is impossible.
 
-    Letters stand for a word of `meaning` that they begin, for a usual abbreviation, or for one of `others`.
+    Each part must be the beginning of a word of `meaning`, a common abbreviation, or one of `others`.
 
     >>> unmashed("anomscore", "Anomaly score of the signal, from 0 to 10")
     'anomaly score'

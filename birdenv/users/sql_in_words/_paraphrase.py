@@ -1,6 +1,6 @@
-"""Put a snippet into words, and long formulas into steps.
+"""Put a snippet into words, and split long formulas into steps.
 
-If sqlglot cannot parse the snippet, its names and literals are said in their order.
+If sqlglot cannot parse a snippet, its names and literals are listed in order.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _CLAUSES = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class Paraphrase:
-    """A snippet in words, the form of its sentence, and the names that are withheld."""
+    """A snippet in words, the form of the sentence, and the names that the words leave out."""
 
     text: str
     form: Form
@@ -56,14 +56,14 @@ def read_aloud(
     request: str = "",
     gold: tuple[str, ...] = (),
 ) -> Paraphrase:
-    """Return a snippet in words, with the form of the sentence and the names that are withheld.
+    """Return a snippet in words, with the form of the sentence and the names that the words leave out.
 
     Args:
         snippet: the SQL.
         identifiers: the names of the schema, as it spells them.
-        notes: the meanings of columns, by whose words the columns are called.
-        request: the request; tables that it speaks of may be named.
-        gold: the statements from which the snippet may be taken: they tell what a COUNT(*) counts.
+        notes: notes about the database; the words for columns come from their meanings.
+        request: the request; tables that it mentions may be named.
+        gold: the statements that the snippet may come from, which show what a COUNT(*) counts.
     """
     tokens, tree = tokenize(snippet), parse_fragment(snippet)
     first = tokens[0].key if tokens else ""
@@ -81,7 +81,7 @@ def read_aloud(
 
 
 def in_words(snippet: str, brief: Brief) -> Paraphrase:
-    """Return a snippet in the words of the user with this brief."""
+    """Return a snippet in words, as the user with this brief would say it."""
     return read_aloud(snippet, brief.identifiers, brief.notes, brief.request, brief.gold)
 
 
@@ -101,7 +101,7 @@ _LEADS = frozenset({"FROM", "JOIN", "AS", "INTO", "UPDATE"})
 
 
 def said_token_by_token(tokens: Sequence[LexicalUnit], names: Names) -> Phrase:
-    """Return the names, literals and signs among tokens in their order, without keywords in capitals."""
+    """Return the names, literals and signs among tokens in order, without keywords in capitals."""
     said: list[str] = []
     keys = ["", *(token.key for token in tokens[:-1]), "", ""]  # a full stop at the end follows no table
     for token, before, after in zip(tokens, keys, keys[2:], strict=False):
@@ -127,7 +127,7 @@ _WRAPPERS = frozenset({"Alias", "Anonymous", "Cast", "Paren"})
 
 
 def in_steps(speaker: Speaker, tree: Node) -> Phrase:
-    """Return the words for a tree. Parts of a long formula are called by letters and said after it."""
+    """Return the words for a tree. Parts of a long formula get letters, and are explained after it."""
     whole = speaker.say(tree)
     steps, said = [("", tree)], list[str]()
     letters = iter(ascii_uppercase)

@@ -1,8 +1,8 @@
 """Read SQL and fragments of SQL: their tokens, and their syntax tree by sqlglot.
 
 Annotated snippets are often fragments (`HAVING n > 1`, `THEN 'x'`, an unclosed bracket). `parse_fragment`
-puts a fragment into a frame that makes it a statement. The rest of a frame is the name `FRAME`, which is
-never said; an ellipsis in a snippet (`ROUND(..., 2)`) becomes the name `GAP`.
+completes a fragment to a statement. The name `FRAME` stands in the added parts, which are never put into
+words. An ellipsis in a snippet (`ROUND(..., 2)`) becomes the name `GAP`.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _INNER_CAPITAL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 @dataclass(frozen=True, slots=True)
 class LexicalUnit:
-    """One lexical unit; `text` is a string's or a quoted name's contents, otherwise the source text."""
+    """One token. `text` is its source text, without the quotes of a string or a quoted name."""
 
     kind: TokenKind
     text: str
@@ -45,7 +45,7 @@ class LexicalUnit:
 
 
 def tokenize(sql: str) -> list[LexicalUnit]:
-    """Return the tokens of any SQL text, without white space and comments; nothing is ever rejected.
+    """Return the tokens of any text, without white space and comments. No text is rejected.
 
     >>> [token.text for token in tokenize("b.name = 'Ann' ... -- more")]
     ['b', '.', 'name', '=', 'Ann', '...']
@@ -70,15 +70,15 @@ def split_words(name: str) -> str:
 
 
 def part_of(node: Node, name: str) -> Node:
-    """Return the WITH or FROM of a node: sqlglot calls them `with_` and `from_` since version 28."""
+    """Return the WITH or FROM of a node, which sqlglot has called `with_` and `from_` since version 28."""
     return node.args.get(name, node.args.get(f"{name}_"))
 
 
 @lru_cache(maxsize=8192)
 def parse_fragment(sql: str) -> Node | None:
-    """Return the syntax tree of SQL or of a fragment, which callers must not change; None if it has none.
+    """Return the syntax tree of SQL or of a fragment, or None if it cannot be parsed.
 
-    The tree of an expression is that expression; several are a tuple. A clause that stands alone is part of a
+    Callers must not change the tree. Several expressions become a tuple. A single clause becomes part of a
     SELECT whose other parts are named `FRAME`.
     """
     from sqlglot.errors import SqlglotError
@@ -150,7 +150,7 @@ def _unframed(select: Node) -> Node:
 
 @cache
 def fragment_dialect() -> Any:
-    """Return a dialect for both engines that writes each function as it was read."""
+    """Return a dialect that parses the SQL of both engines, and keeps function names as they were written."""
     from sqlglot import TokenType, exp
     from sqlglot.dialects.postgres import Postgres
 

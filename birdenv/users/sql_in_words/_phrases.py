@@ -1,7 +1,6 @@
 """Plain words for the operators of SQL (BIRD-Interact §3, the user's language), and phrases made of them.
 
-A `Phrase` knows how tightly its words hold together, so that phrases can be joined without blurring
-precedence.
+A `Phrase` knows how tightly its words bind, so that phrases can be joined without changing precedence.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ class Phrase:
 
     Attributes:
         text: the words.
-        bond: how tightly the words hold together, from `ATOM` to `CHAIN`.
+        bond: how tightly the words bind, from `ATOM` (tightest) to `CHAIN`.
         condition: True if the words state a condition.
         literal: the kind of a constant; empty for everything else.
         counted: the words for an amount ("{} seats"); empty for things that are not counted.
@@ -89,18 +88,18 @@ class Phrase:
     counted: str = ""
 
     def inside(self, limit: int) -> str:
-        """Return the text, in brackets if it holds together less tightly than `limit`."""
+        """Return the text, in brackets if it binds less tightly than `limit`."""
         return f"({self.text})" if self.bond > limit and self.text else self.text
 
 
 def side(phrase: Phrase) -> str:
-    """Return one side of a comparison, in brackets if it is an enumeration or a condition."""
+    """Return the text of one side of a comparison, in brackets if it is an enumeration or a condition."""
     blurs = phrase.bond == LOOSE and (" and " in phrase.text or ", " in phrase.text)
     return phrase.inside(PREFIX) if blurs or phrase.condition else phrase.text
 
 
 def runs_on(text: str) -> bool:
-    """Return whether words that follow would seem to belong to a condition of these, outside brackets."""
+    """Return True if the next words would seem to belong to a condition ("where ..") at the end of a text."""
     depth = 0
     for i, sign in enumerate(text):
         depth += {"(": 1, ")": -1}.get(sign, 0)
@@ -110,7 +109,7 @@ def runs_on(text: str) -> bool:
 
 
 def quoted(text: str) -> str:
-    """Return the text in single quotation marks, or in double ones if only single ones occur in it."""
+    """Return the text in single quotation marks, or in double ones if it contains only single ones."""
     return f'"{text}"' if "'" in text and '"' not in text else f"'{text}'"
 
 

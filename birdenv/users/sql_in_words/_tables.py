@@ -17,7 +17,7 @@ _NOT_PLURAL = re.compile(r"(?:ss|us|is|as|ics|ies of|degrees|celsius|series|alwa
 
 @lru_cache(maxsize=256)
 def spoken_tables(request: str, identifiers: frozenset[str]) -> Mapping[str, str]:
-    """Return plural words for those names of the schema, in lower case, whose words are in the request.
+    """Return the plural words for tables whose words occur in the request, by table name in lower case.
 
     >>> spoken_tables("List trips and each order line.", frozenset({"trips", "order_lines", "bikes"}))
     {'order_lines': 'order lines', 'trips': 'trips'}
@@ -42,7 +42,10 @@ def plain_sources(snippet: str) -> Mapping[str, str]:
 
 
 def counted_noun(snippet: str, gold: Sequence[str], tables: Mapping[str, str]) -> str:
-    """Return the word for what COUNT(*) counts in a fragment of a query on one table; "" if unknown."""
+    """Return the noun for the rows that COUNT(*) counts in a fragment of a query on one table.
+
+    The text is empty if that is unknown.
+    """
     wanted = _flat(snippet)
     for statement in gold:
         text = _flat(statement)
@@ -64,7 +67,7 @@ def singular(word: str) -> str:
 
 
 def is_counted(name: str) -> bool:
-    """Return whether the words of a column name things that are counted: "seats", "renewals".
+    """Return True if a column's words are a plural of things that are counted, such as "seats".
 
     >>> [is_counted(name) for name in ("seats", "weekly hours", "status", "price")]
     [True, True, False, False]

@@ -1,7 +1,7 @@
-"""Words for expressions: a table of functions by the kind of node in a syntax tree.
+"""Words for expressions, from a table with a function for each kind of node in a syntax tree.
 
-The words follow the source from left to right and keep its brackets, so that precedence is neither lost nor
-invented. Calls are in `_calls`, clauses and statements in `_clauses`; both add to the same table.
+The words follow the source from left to right and keep its brackets, so that precedence does not change.
+`_calls` adds function calls to the table, and `_clauses` adds clauses and statements.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _NEGATED = _PATTERNS | {"Is", "In", "Between", "Exists"}
 
 
 def says(*kinds: str) -> Callable[[_Sayer], _Sayer]:
-    """Enter a function into the table, for these kinds of node."""
+    """Register the decorated function for these kinds of node."""
 
     def enter(sayer: _Sayer) -> _Sayer:
         SAYERS.update(dict.fromkeys(kinds, sayer))
@@ -69,13 +69,13 @@ def kind_of(node: Node) -> str:
 
 
 class Speaker:
-    """Put the nodes of one syntax tree into words.
+    """Puts the nodes of one syntax tree into words.
 
     Args:
-        tree: the tree; the name of an output column is said if the tree refers to it.
+        tree: the tree. The name of an output column is mentioned if the tree refers to it.
         names: the words for columns.
         tables: the words for tables that may be named, by their names in lower case.
-        counted: the word for what COUNT(*) counts if the tree does not tell.
+        counted: the noun for the rows that COUNT(*) counts, if the tree does not show it.
     """
 
     def __init__(self, tree: Node, names: Names, tables: Mapping[str, str], counted: str = "") -> None:
@@ -89,7 +89,7 @@ class Speaker:
         self.referred = frozenset(referred & aliases)
 
     def say(self, node: Node) -> Phrase:
-        """Return the words for a node. For some nodes, sqlglot has plain text instead."""
+        """Return the words for a node, or for the plain text that sqlglot has in place of some nodes."""
         if node is None or isinstance(node, str):
             return Phrase(split_words(node or ""))
         if letter := self.letters.get(id(node)):
@@ -111,7 +111,7 @@ class Speaker:
         return text
 
     def table(self, node: Node) -> str:
-        """Return the words for a table; nothing if it may not be named."""
+        """Return the words for a table, or an empty text if it may not be named."""
         return self.tables.get(node.name.lower(), "")
 
 
@@ -123,7 +123,7 @@ def node_class(name: str) -> Node:
 
 
 def is_filler(node: Node) -> bool:
-    """Return whether a node only completes the frame around a fragment."""
+    """Return True if a node was only added to complete a fragment to a statement."""
     return kind_of(node) in ("Column", "Table", "Identifier", "Anonymous") and node.name == FRAME
 
 
@@ -245,7 +245,7 @@ def _comparison(speaker: Speaker, node: Node) -> Phrase:
 
 
 def is_negated(node: Node) -> bool:
-    """Return whether a condition has a NOT: before it, or within it since sqlglot 30."""
+    """Return True if a condition is negated. Since version 30, sqlglot stores some NOTs in the condition."""
     return bool(node.args.get("negate")) or kind_of(node.parent) == "Not"
 
 
@@ -327,7 +327,7 @@ def key_words(speaker: Speaker, node: Node) -> str:
 
 
 def listed(speaker: Speaker, nodes: Iterable[Node]) -> str:
-    """Return sort or group keys as an enumeration."""
+    """Return the words for sort or group keys as an enumeration."""
     return enumerate_words(list(filter(None, (key_words(speaker, node) for node in nodes))))
 
 

@@ -1,14 +1,14 @@
 """Decide what a question is about (BIRD-Interact §3.1, stage 1).
 
 * an annotated point of the request ("labelled"),
-* another part of what the gold SQL settles, or something it leaves open ("unlabelled"),
-* something that a user does not tell ("unanswerable"),
-* or nothing that can be made out: the user asks back ("unclear").
+* another part of the gold SQL, or something that the gold SQL leaves open ("unlabelled"),
+* something that a user does not tell, such as SQL ("unanswerable"),
+* or nothing recognisable, so that the user asks back ("unclear").
 
-`understand_parts` takes a message with several questions apart. Three files decide whether one is refused:
-`_choice` (the order of the decisions, and what a mistake costs), `_phrases` (`scope.txt`), and
-`_ranking`, a linear model of all that the question may be about. Its weights are in `weights.json`;
-`birdenv_baselines.user_questions.train` makes them.
+`understand_parts` splits a message with several questions. Three files decide whether a question is refused:
+`_choice` (the order of the decisions, and the cost of mistakes), `_phrases` (with `scope.txt`), and
+`_ranking`, a linear model that scores everything that the question may be about. Its weights are in
+`weights.json`, which `birdenv_baselines.user_questions.train` writes.
 """
 
 from birdenv.users.understanding._choice import Choice

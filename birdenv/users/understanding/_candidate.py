@@ -1,4 +1,4 @@
-"""A candidate: one thing that a question may be about, and what it is (its facets)."""
+"""A candidate: something that a question may be about. Its facets are its group and its kinds."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Candidate:
     """Something that a question may be about.
 
     `group` is "critical", "knowledge", "non_critical", "part", "open" (a kind of thing that the gold SQL
-    leaves open) or "said" (what the request says, where the gold SQL is withheld). `names` are the ways to
-    call an annotated term; `same` numbers the candidates that say the same. `main_kinds` are what a
-    candidate is all about, where it can be asked for without a name. `answer` is the whole answer, where it
-    is not read from SQL.
+    leaves open) or "said" (something that the request says, in tasks whose gold SQL is withheld). `names` are
+    the forms of an annotated term. Candidates with the same number in `same` say the same. `main_kinds` are
+    the kinds of thing by which questions may ask for the candidate without naming it. `answer` is the complete
+    answer, if it is not made from SQL.
     """
 
     group: str
@@ -51,12 +51,12 @@ class Candidate:
 
     @property
     def sql(self) -> tuple[str, ...]:
-        """Return the SQL that an answer is read from."""
+        """Return the SQL from which the answer is made."""
         return tuple(item.snippet for item in self.items) or tuple(part.sql for part in self.segments)
 
 
 def facets_of(candidate: Candidate) -> tuple[int, ...]:
-    """Return the places of a candidate's facets."""
+    """Return the indices of a candidate's facets in the tables of weights."""
     names = [
         candidate.group,
         *sorted(candidate.kinds),

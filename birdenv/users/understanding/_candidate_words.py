@@ -1,6 +1,6 @@
-"""What a candidate's SQL settles, and the words by which the candidate may be called.
+"""Find what a candidate's SQL settles, and the words with which a question may refer to the candidate.
 
-Its words are those of its term, of its SQL, of its columns' meanings and of the knowledge.
+The words come from its term, its SQL, the meanings of its columns, and the knowledge entries.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _TIMES = frozenset({"JULIANDAY", "STRFTIME", "DATE", "DATETIME", "TIMESTAMP", "E
 
 
 def settled_kinds(item: Ambiguity) -> frozenset[str]:
-    """Find the kinds of thing that an annotated point settles."""
+    """Return the kinds of thing that an annotated point settles, such as an order or a threshold."""
     if item.kind == "non_critical":
         for start, kinds in _BY_TYPE:
             if item.type.startswith(start):
@@ -56,12 +56,12 @@ _SAID = {
 
 
 def kinds_said(text: str) -> frozenset[str]:
-    """Find the kinds of thing that a sentence of a request settles, apart from its own clause."""
+    """Return the kinds of thing that a sentence of a request settles, apart from its own clause."""
     return frozenset(kind for kind, said in _SAID.items() if re.search(said, text, re.IGNORECASE))
 
 
 def clause_kinds(sql: str) -> frozenset[str]:
-    """Find which of ORDER BY, LIMIT and SELECT DISTINCT a snippet has as clauses."""
+    """Return the kinds that the ORDER BY, LIMIT and SELECT DISTINCT clauses of a snippet settle."""
     text = " ".join(token.key for token in tokenize(sql))
     clauses = (("order", "ORDER BY"), ("limit", "LIMIT"), ("distinct", "SELECT DISTINCT"))
     return frozenset(
@@ -70,7 +70,7 @@ def clause_kinds(sql: str) -> frozenset[str]:
 
 
 def kinds_of_sql(sql: str, clause: str = "") -> frozenset[str]:
-    """Find the kinds of thing that a piece of SQL settles; `clause` is where it stands, if that is known."""
+    """Return the kinds of thing that a piece of SQL settles. `clause` is the clause it is from, if known."""
     tokens = tokenize(sql)
     keys = [token.key for token in tokens]
     words = frozenset(keys)
@@ -155,7 +155,7 @@ _DATA_NOTE = re.compile(r"Data type:[^.]*\.?|Full name:|Explanation:|Possible ca
 
 
 def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
-    """Return the words before or after a term in the request: "high" in "a high wear index"."""
+    """Return the words next to terms in the request, such as "high" in "a high wear index"."""
     said = words(clean(request))
     found: set[str] = set()
     for term in terms:
@@ -168,10 +168,9 @@ def beside_terms(request: str, terms: Iterable[str]) -> set[str]:
 
 
 def subject_stems(brief: Brief) -> frozenset[str]:
-    """Return the stems of what is listed: the tables that the gold SQL reads, and the nouns that terms end
-    with.
+    """Return the stems of the things that the request is about: tables of the gold SQL, last nouns of terms.
 
-    In "active members" it is "active" that tells which point is meant; "members" is in any question.
+    They do not tell points apart: in "active members", "active" does, and "members" may be in any question.
     """
     tables = " ".join(name for sql in (*brief.gold, *brief.earlier_gold) for name in _TABLES.findall(sql))
     terms = [words(clean(item.term)) for item in (*brief.ambiguities, *brief.inherited)]
@@ -191,7 +190,7 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """Return how a term may be called: whole, without its preposition, without or by its abbreviation."""
+    """Return the forms of a term: the whole, without its preposition, without or as only its abbreviation."""
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
@@ -240,7 +239,7 @@ def all_stems(sql: str) -> set[str]:
 
 
 def literals_of(sql: str, short: bool = False) -> tuple[str, ...]:
-    """Return the values in `sql`; numbers of one digit only if `short`, then in words as well."""
+    """Return the values in `sql`. With `short`, also numbers of one digit, in digits and in words."""
     texts = (
         " ".join(words(clean(token.text))) for token in tokenize(sql) if token.kind in ("string", "number")
     )
@@ -278,7 +277,7 @@ _CLEAR_WINDOW = 5
 
 
 def clear_stems(clear_query: str, items: list[Ambiguity]) -> set[str]:
-    """Return the stems of words of the clear question that are near a literal of the snippet."""
+    """Return the stems of words that are near a literal of the annotated snippets in the clear question."""
     return stems_near(clear_query, literals_of(" ".join(item.snippet for item in items)))
 
 
@@ -300,9 +299,9 @@ def stems_in(text: str) -> set[str]:
 
 
 def sibling_stems(notes: BriefNotes | None, sql: str) -> set[str]:
-    """Return the stems of the other values that the columns compared in `sql` have, by their meanings.
+    """Return the stems of other possible values of the columns that `sql` compares with a value.
 
-    A column's meaning lists its values if it names one that the SQL compares the column with.
+    They are taken from a column's meaning if it mentions the value in the SQL, because it then lists values.
     """
     if notes is None:
         return set()

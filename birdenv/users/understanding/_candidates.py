@@ -1,4 +1,4 @@
-"""What a question may be about: annotated points, parts of the gold SQL, what the gold leaves open."""
+"""Collect the candidates: annotated points, parts of the gold SQL, and what the gold SQL leaves open."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ _SETTLED = {
 
 
 def candidates_of(brief: Brief) -> list[tuple[Candidate, dict[Field, set[str]]]]:
-    """Return all that a question to a task may be about, each with the stems of its words by field."""
+    """Return all candidates for questions about a task, each with the stems of its words by field."""
     return [*_points(brief), *_parts(brief), *_left_open(brief)]
 
 
@@ -346,5 +346,5 @@ def _changed(brief: Brief, parts: Iterable[Segment]) -> Iterable[tuple[Candidate
 
 @lru_cache(maxsize=64)
 def gold_parts(gold: tuple[str, ...], dialect: str) -> tuple[Segment, ...]:
-    """Return the parts of gold SQL."""
+    """Return the parts of gold SQL that a question may be about."""
     return segments(gold, dialect)

@@ -1,4 +1,4 @@
-"""The choice: refusals that hold in any case, the ranking for the rest, and what a mistake costs."""
+"""Choose what a question is about: first the refusals that always apply, then the ranking."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ from birdenv.users.understanding._word_forms import (
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """The choice for a question: the call, its target, and the items or parts that may be used.
+    """The choice for a question: the call, its target, and the points or parts that the answer may use.
 
     Attributes:
-        answer: the whole answer, if it is not read from SQL.
-        share: how sure the choice is, from 0 to 1.
+        answer: the complete answer, if it is not made from SQL.
+        share: the probability of the choice, from 0 to 1.
     """
 
     call: Call
@@ -51,7 +51,7 @@ class Choice:
 
     @property
     def tells(self) -> bool:
-        """Return whether the choice tells something."""
+        """Return True if the choice leads to an answer, and not to a refusal or to asking back."""
         return self.call in ("labelled", "unlabelled")
 
 
@@ -74,7 +74,7 @@ NEVER = Choice("unanswerable")
 
 
 def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
-    """Decide what one question is about, with the package's weights or others."""
+    """Decide what one question is about. By default, the weights are those of the package."""
     index = index_of(brief)
     if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return NEVER
@@ -143,9 +143,10 @@ def _without_names(index: Index, asked: Question) -> Said:
 
 
 def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = False) -> Choice:
-    """Rank everything that the question may be about, and choose the first if the ranking is sure enough.
+    """Answer about the most probable candidate, ask back, or refuse: whatever has the least expected cost.
 
-    A `doubtful` question has words for what a user does not tell: it is answered only if the ranking is sure.
+    A `doubtful` question contains words for what a user does not tell. It is refused unless the most probable
+    candidate is nearly certain.
     """
     found = evidence(index, asked)
     shares = probabilities(index, asked, found, weights)
@@ -171,7 +172,7 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     if action == 2:
         return REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
-    if last >= 0 and refuse < _MAY_BE_REFUSED:
+    if last >= 0 and refuse < (_NAMED_ALONE if found.only >= 0 else _MAY_BE_REFUSED):
         return _unless_nameless(index, found, last, shares[last])
     return UNCLEAR
 
@@ -198,10 +199,13 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
     return found[0] if alone else -1
 
 
+_NAMED_ALONE = 0.7
+"""Less likely than this, a refusal leaves room for the one point whose term has most words of a question."""
+
 _MAY_BE_REFUSED = 0.35
 """Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
 
-_SURELY_REFUSED = 0.75
+_SURELY_REFUSED = 0.85
 """A refusal must be so likely where no phrase asks for what is never told; else the user asks back."""
 
 

@@ -1,4 +1,4 @@
-"""The parts of the gold SQL that may be asked about, without what is annotated; what a statement changes."""
+"""Find the parts of the gold SQL that may be asked about and are not annotated, and what it changes."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _TIMED = re.compile(
 
 
 def changes(parts: Iterable[Segment], brief: Brief) -> Iterator[tuple[tuple[Segment, ...], str]]:
-    """Yield what is deleted, added and set off, each with the answer to a question about it.
+    """Yield the parts that delete rows, add a column or create a trigger, each with the answer about it.
 
-    What an annotated snippet settles is left out.
+    Parts that an annotated snippet settles are left out.
     """
     parts = list(parts)
     annotated = " ".join(item.snippet for item in brief.ambiguities).upper()
@@ -89,10 +89,10 @@ _GLUE = frozenset("( ) , ; AND OR WHERE HAVING NOT ROUND CAST AS REAL SUM COUNT 
 def telling_parts(
     parts: Iterable[Segment], points: tuple[Ambiguity, ...]
 ) -> Iterator[tuple[Segment, tuple[str, ...]]]:
-    """Yield the parts that may be told, the annotated snippets replaced by their terms; and those terms.
+    """Yield the parts that may be told. In each, terms replace annotated snippets; the terms are listed, too.
 
-    A part that has nothing else to tell is left out, and so is one that tells a snippet in other words. Where
-    a snippet is how an order begins, what follows is a part of its own, of the clause "tie".
+    Parts that contain nothing else are left out, and so are parts that repeat a snippet in other words. If an
+    ORDER BY begins with a snippet, the rest of it is yielded as a part of the clause "tie".
     """
     snippets = [(item, core) for item in points if (core := _core(item.snippet))]
     snippets.sort(key=lambda pair: -len(pair[1]))
@@ -171,7 +171,7 @@ _SIGNS = ("+", "-", "*", "/", "||")
 
 
 def block_of(name: str) -> int:
-    """Return the number of the query block that a part is of, by the part's id."""
+    """Return the number of the query block to which a part belongs, from the part's id."""
     return int(name.split(".")[0][1:])
 
 
@@ -208,7 +208,7 @@ def _core(snippet: str) -> tuple[str, ...]:
 
 
 def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
-    """Return whether a statement sets a column to an annotated snippet."""
+    """Return True if a statement sets a column to an annotated snippet."""
     core = _core(item.snippet)
     for sql in gold:
         tokens = _bare(tokenize(sql))
@@ -220,20 +220,18 @@ def is_set_to(item: Ambiguity, gold: Iterable[str]) -> bool:
 
 @lru_cache(maxsize=4096)
 def bare_text(snippet: str) -> str:
-    """Return a snippet so that snippets can be compared: one space between tokens, names without
-    qualifiers.
-    """
+    """Return a snippet in a form for comparisons: one space between tokens, and names without qualifiers."""
     return " ".join(_core(snippet))
 
 
 def has_snippet(statements: Iterable[str], snippet: str) -> bool:
-    """Return whether one of the statements contains a snippet, ignoring qualifiers of names."""
+    """Return True if one of the statements contains a snippet. Qualifiers of names do not matter."""
     core = bare_text(snippet)
     return bool(core) and any(f" {core} " in f" {bare_text(one)} " for one in statements)
 
 
 def shares_condition(sql: str, snippet: str) -> bool:
-    """Return whether a condition contains a snippet, or is a part of it."""
+    """Return True if a condition contains a snippet or is contained in it."""
     return has_snippet([sql], snippet) or (" " in bare_text(sql) and has_snippet([snippet], sql))
 
 

@@ -1,4 +1,4 @@
-"""All that a question to a task may be about, and where each word occurs in it."""
+"""The index of a task: everything that a question may be about, and where each word occurs."""
 
 from __future__ import annotations
 
@@ -35,18 +35,27 @@ Calls: TypeAlias = Mapping[str, tuple[tuple[str, int], ...]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Index:
-    """A brief's candidates, and where each word (stemmed) occurs in them.
+    """The candidates of a brief, and where each stem occurs in them.
 
-    `postings` has for a stem the number of the candidate and the field; `meant` has for other stems the
-    spoken ones that they mean, and how surely; `names` and `literals` find candidates by what they are called
-    and by their values; `weight` is how telling a stem is;
-    `term_weight` the weight of all words of a candidate's term; `spoken` are the stems of terms and SQL;
-    `unused` those of columns that the gold SQL does not use; `request` those of the request;
-    `named` are the everyday words that it has, which name something by that;
-    `measures` are the words of measures that it has; `spellings` finds the spoken ones by three
-    letters; `plain_kinds` can be asked for in this task without naming anything; the request itself speaks of
-    those `mentioned`; `restricting` are the candidates that restrict what is counted in; `nameable` those
-    that are annotated and of no plain kind; `follows` is true of the brief of a follow-up.
+    Attributes:
+        candidates: the candidates; elsewhere, the number of a candidate is its index here.
+        postings: for each stem, the candidates and the fields in which it occurs, by number.
+        meant: for a stem that no candidate has, the spoken stems that it may mean, and how surely.
+        names: the names of candidates.
+        literals: the values of candidates.
+        weight: how distinctive each stem is.
+        term_weight: for each candidate, the weight of all words of its term.
+        spoken: the stems of terms and SQL.
+        unused: the stems of columns that the gold SQL does not use.
+        request: the stems of the request.
+        named: everyday words that occur in the request, and so refer to something in this task.
+        measures: words for measures that occur in the request.
+        spellings: the spoken stems by sequences of three letters, to find misspelt ones.
+        plain_kinds: the kinds of thing that a question about this task may ask for without naming anything.
+        mentioned: the kinds of thing that the request itself mentions.
+        facets: the facets of each candidate.
+        restricting: the candidates that restrict which rows count.
+        follows: True if the brief is that of a follow-up.
     """
 
     candidates: tuple[Candidate, ...]
@@ -66,7 +75,6 @@ class Index:
     mentioned: frozenset[str]
     facets: tuple[tuple[int, ...], ...]
     restricting: tuple[int, ...]
-    nameable: frozenset[int]
     follows: bool
 
 
@@ -112,7 +120,7 @@ def _telling(word: str, subjects: frozenset[str]) -> float:
 
 @lru_cache(maxsize=256)
 def index_of(brief: Brief) -> Index:
-    """Return the index of `brief`, compiled when it is first asked for."""
+    """Return the index of `brief`, which is compiled on the first call."""
     follows = bool(brief.inherited or brief.earlier_gold)
     return _indexed(candidates_of(brief), brief.request, subject_stems(brief), follows)
 
@@ -169,7 +177,6 @@ def _indexed(
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
-        nameable=frozenset(n for n, (one, _) in enumerate(found) if one.items and not one.main_kinds),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
         follows=follows,
     )

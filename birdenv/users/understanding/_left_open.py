@@ -1,4 +1,4 @@
-"""What else a question may be about: what is left open, who is kept, what the request says."""
+"""Further candidates: what the gold SQL leaves open, which rows joins keep, and what the request says."""
 
 from __future__ import annotations
 
@@ -55,26 +55,29 @@ _SENTENCE = re.compile(r"[^.?!\n]+(?:[.?!](?!\s|$)[^.?!\n]*)*[.?!]?")
 
 
 def left_open(settled: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield each kind of thing that is not settled, and what is answered to a question about it."""
+    """Yield each kind of thing that the gold SQL does not settle, with the answer to a question about it."""
     return ((kind, answer) for kind, answer in _OPEN.items() if kind not in settled)
 
 
 def said_in(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield what the request says of each kind, where the gold SQL is withheld: kind, answer, words."""
+    """Yield what the request says about each kind of thing, for tasks whose gold SQL is withheld.
+
+    Each result is the kind, the answer, and the sentences of the request.
+    """
     for kind, pattern in _SAID.items():
         if kind not in settled and (said := _sentences(request, pattern)):
             yield kind, f"{SAID}{said}", said
 
 
 def single_figure(request: str, settled: set[str]) -> Iterator[tuple[str, str, str]]:
-    """Yield that one figure is wanted, where a request speaks of a figure and of no groups."""
+    """Yield the answer that a single figure is wanted, if the request mentions a figure but no groups."""
     grouped = "group" in settled or re.search(_SAID["group"], request, re.IGNORECASE)
     if not grouped and (said := _sentences(request, _SAID["count"])):
         yield "group", f"I want one single figure over all of them. {SAID}{said}", said
 
 
 def mentioned_in(request: str) -> frozenset[str]:
-    """Return the kinds of thing that a request itself speaks of."""
+    """Return the kinds of thing that a request itself mentions."""
     found = frozenset(kind for kind, said in _SAID.items() if re.search(said, request, re.IGNORECASE))
     return found | {"name"} if re.search(r"\w_\w", request) else found
 
@@ -86,10 +89,10 @@ def _sentences(text: str, pattern: str) -> str:
 
 
 def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
-    """Return what settles who is kept without a match, and whether they are: the outermost joins.
+    """Return the parts that decide whether rows without a match in a join are kept, and the answer.
 
-    Joins inside subqueries keep everybody whom the outermost query reads; statements that change something
-    have no such rows.
+    These parts are the outermost joins, because joins inside subqueries drop no rows of the outermost query.
+    Statements that change data have no such parts.
     """
     parts = list(parts)
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)
@@ -111,7 +114,10 @@ def kept(parts: Iterable[Segment]) -> tuple[tuple[Segment, ...], str]:
 
 
 def settled_as_a_whole(parts: Iterable[Segment], gold: str, settled: set[str]) -> Iterator[tuple[str, str]]:
-    """Yield the kinds of thing that the gold SQL settles by no part alone, and what is answered."""
+    """Yield the kinds of thing that only several parts of the gold SQL together settle, with the answers.
+
+    An example is whether all conditions must hold at once.
+    """
     conditions = [block_of(part.id) for part in parts if part.clause in ("where", "having")]
     if conditions and conditions.count(min(conditions)) > 1:
         yield "together", "All the conditions must hold at once: both, and one of them alone is not enough."
@@ -125,9 +131,9 @@ _SOURCE = re.compile(r"(?i)^FROM (\w+)(?: AS)? (\w+)$")
 
 
 def attributed(parts: Iterable[Segment]) -> Iterator[tuple[Segment, str, tuple[str, ...]]]:
-    """Yield how the shown or grouped things are identified, if a chain of joins may lead to them.
+    """Yield how things in the output or in groups are found, if the query has at least two joins.
 
-    The join, the answer ("the branch of the copy"), and the names in it.
+    Each result is the join, the answer ("the branch of the copy"), and the names in the answer.
     """
     parts = list(parts)
     outer = min((block_of(part.id) for part in parts if part.clause == "output"), default=0)

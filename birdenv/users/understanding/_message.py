@@ -1,8 +1,8 @@
-"""Take a message apart into the questions that it asks.
+"""Split a message into the questions that it asks.
 
-A message is a list (numbered, bulleted, lettered, or lines under "please clarify:"), or prose: sentences, of
-which some ask. A list of choices after a question ("do you mean (a) .. or (b) ..?") is one question, and
-statements before or after a question belong to it. The work grows in proportion to the text.
+A message is a list (numbered, bulleted, lettered, or lines under "please clarify:") or prose, in which some
+sentences are questions. A list of choices after a question ("do you mean (a) .. or (b) ..?") is one question,
+and statements before or after a question belong to it. The time is proportional to the length of the text.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ class Piece:
 
     Attributes:
         text: the question, with the sentences that belong to it.
-        lead: what introduces the list that it is an item of; None in prose.
-        goes_on: whether it only elaborates the question before it ("Or is it ..?", "Is that right?").
-        refers: whether it points to something said before it, or names nothing of its own.
+        lead: the text that introduces the list to which the question belongs; None in prose.
+        goes_on: True if it only continues the question before it ("Or is it ..?", "Is that right?").
+        refers: True if it refers to something said before it, or names nothing of its own.
     """
 
     text: str
@@ -39,7 +39,7 @@ class Piece:
 
 
 def pieces_of(message: str) -> list[Piece]:
-    """Return the questions of a message, in order; a message that asks one is returned whole.
+    """Return the questions of a message in order. A message with a single question is returned whole.
 
     >>> [piece.text for piece in pieces_of("Please clarify: 1. What is late? 2. Which branches are central?")]
     ['What is late?', 'Which branches are central?']
@@ -244,7 +244,7 @@ def _asks(sentence: str) -> bool:
 
 
 def begins_as_question(text: str) -> bool:
-    """Return whether a text begins as a question does, or as a request to clarify something."""
+    """Return True if a text begins like a question or like a request to clarify something."""
     return bool(_BEGINS.match(text) or _REQUESTS.match(text))
 
 

@@ -1,4 +1,4 @@
-"""The questions of a message: which sentences belong together, and what each question is about."""
+"""Decide which sentences of a message belong to one question, and what each question is about."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ ANSWERED = 2
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One question of a message, and what it is about; None if that has not been decided yet.
+    """One question of a message, and the choice for it, which is None if it was not made yet.
 
-    `asked` is the question taken apart, where that is at hand.
+    `asked` is the analysed question, if it was already analysed.
     """
 
     text: str
@@ -31,9 +31,9 @@ class Part:
 
 
 def understand(brief: Brief, question: str | Question, weights: Weights | None = None) -> Choice:
-    """Decide what a message is about, with the package's weights or others; no history is used.
+    """Decide what a message is about, without regard to earlier messages.
 
-    Of several questions the first two count. A `Question` is understood whole.
+    If the message has several questions, the first two count. A `Question` is not split.
     """
     if isinstance(question, Question):
         return understand_one(brief, question, weights)
@@ -43,7 +43,7 @@ def understand(brief: Brief, question: str | Question, weights: Weights | None =
 
 
 def together(choices: Sequence[Choice]) -> Choice:
-    """Return one choice that tells what several tell."""
+    """Combine several choices into one, which tells everything that they tell."""
     first, *others = choices
     for other in others:
         first = _both(first, other)
@@ -51,7 +51,7 @@ def together(choices: Sequence[Choice]) -> Choice:
 
 
 def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
-    """Take a message apart, and decide what each question is about; later ones are not looked at."""
+    """Split a message into questions, and decide what the first ones are about; the others stay undecided."""
     pieces = pieces_of(message)
     if len(pieces) == 1:
         return _clauses(brief, message, weights)
@@ -102,10 +102,16 @@ def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Pa
     before, choice = part.choice or UNCLEAR, _understand_whole(brief, text, weights)
     if not before.tells and not (more.choice or UNCLEAR).tells:
         return Part(text, choice if choice.call == "unanswerable" else before)
+    if before is not NEVER and choice is not NEVER and not choice.tells and _is_sure(more.choice):
+        return Part(text, more.choice)
     fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
     both = more.choice is not None and more.choice.tells and more.choice.target == choice.target
     keep = before.tells and (fair or before.share == 1 or (before.share > choice.share and not both))
     return Part(text, before if keep else choice)
+
+
+def _is_sure(choice: Choice | None) -> bool:
+    return choice is not None and choice.tells and choice.share >= SURE
 
 
 def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:
@@ -152,7 +158,7 @@ def _two_named(brief: Brief, asked: Question) -> list[Choice]:
 
 
 def named_points(brief: Brief, asked: Question) -> list[Choice]:
-    """Return the annotated points that a question names, in the order of the question."""
+    """Return the choices for the annotated points that a question names, in the order of the question."""
     spaced, index = asked.spaced, index_of(brief)
     found = [
         (min(at for name in index.candidates[n].names if (at := spaced.find(f" {name} ")) >= 0), n)

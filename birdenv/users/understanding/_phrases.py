@@ -1,10 +1,10 @@
-"""What a question asks for: kinds of thing (`kinds_asked_for.txt`), what is never told (`scope.txt`).
+"""Find what a question asks for: kinds of thing (`kinds_asked_for.txt`) and secrets (`scope.txt`).
 
-A phrase is a regular expression for words with one space between. It is tried only where a word of the text
-has the letters that the phrase begins with.
+A phrase is a regular expression for words with single spaces between them. For speed, it is tried only if the
+text contains a word with the letters that the phrase begins with.
 
-A question may name an annotated term and still ask for what is never told ("give me the SQL for <term>"), so
-the term's words are left out before it is looked at here.
+A question may name an annotated term and still ask for something that is never told ("give me the SQL for
+<term>"), so callers remove the term's words first.
 """
 
 from __future__ import annotations
@@ -40,8 +40,8 @@ def split_phrases(phrases: str) -> list[str]:
 def read_phrases(package: str | None, file: str) -> dict[str, str]:
     """Read groups of phrases from a file of a package.
 
-    A group begins with its name in brackets; lines such as `WHICH = (?:which|what)` say what a word in
-    capitals stands for in the group's phrases; lines that begin with # are remarks.
+    A group begins with its name in brackets. A line such as `WHICH = (?:which|what)` defines an abbreviation
+    for the group's phrases. Lines that begin with # are comments.
     """
     found: dict[str, list[str]] = {}
     meant: list[tuple[str, str]] = []
@@ -62,7 +62,7 @@ _MEANT = re.compile(r"([A-Z]+) = (.+)")
 
 
 def any_of(phrases: str) -> re.Pattern[str]:
-    """Compile a pattern for any of the phrases."""
+    """Return a compiled pattern that matches any of the phrases."""
     return _any_of(split_phrases(phrases))
 
 
@@ -100,7 +100,7 @@ class Phrases:
         return begun
 
     def found_in(self, text: str) -> set[str]:
-        """Return the names of the groups that have a phrase in a text."""
+        """Return the names of the groups of which the text contains a phrase."""
         patterns = self._patterns
         anywhere = patterns[_ANY] or self._compiled(_ANY)
         found = {name for name, pattern in anywhere[1:] if pattern.search(text)}
@@ -133,9 +133,9 @@ _END: Final = " "
 
 
 def beginnings(phrase: str) -> set[str]:
-    """Return what the first words of a phrase may begin with: three letters, or a whole shorter word.
+    """Return the possible beginnings of a phrase: three letters, or a whole word if it is shorter.
 
-    A "0" stands for any number, and a "*" for any letters from there on.
+    In the result, "0" stands for any number, and "*" for any further letters.
 
     >>> sorted(beginnings(r"sort(?:ed|ing)?|(?:as )?calculat\\w*|un\\w+"))
     ['as', 'cal', 'sor', 'un*']
@@ -254,23 +254,23 @@ _KINDS = frozenset(KINDS)
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Words of a question, in lower case with one space between, and the groups of phrases in them."""
+    """The text of a question in lower case, with single spaces, and the groups of phrases found in it."""
 
     text: str
     found: frozenset[str]
 
     @classmethod
     def of(cls, text: str) -> Said:
-        """Find what words ask for."""
+        """Return a text with the groups of phrases that are found in it."""
         return cls(text, frozenset(ALL_PHRASES.found_in(text)))
 
     @property
     def kinds(self) -> frozenset[str]:
-        """Return the kinds of thing that are asked for."""
+        """Return the kinds of thing that the text asks for."""
         return self.found & _KINDS
 
     def without(self, *fair: str) -> Said:
-        """Return the phrases without those that are fair to ask about."""
+        """Return a copy without the given groups, which the user may be asked about."""
         text = self.text
         for name in fair:
             if name in self.found:
@@ -279,9 +279,9 @@ class Said:
 
 
 def is_never_answered(said: Said) -> bool:
-    """Return whether words ask for SQL, for the tables and keys it is made of, for secrets or for everything.
+    """Return True if a text asks for SQL, its tables or keys, for secrets, or for everything at once.
 
-    An asker's remark about its own work ("to write the query, ..") is no request.
+    Remarks about the asker's own work ("to write the query, ..") do not count.
     """
     if _ORDER_TO_WRITE.match(said.text):
         return True
@@ -294,10 +294,10 @@ _STRUCTURE = re.compile(r"\b(?:tables?|databases?|db|schemas?|keys?|json|join\w*
 
 
 def is_out_of_scope(said: Said, about_a_term: bool = False) -> bool:
-    """Return whether words speak of what a user does not tell; a ranking that is sure may know better.
+    """Return True if a text mentions something that a user does not tell. A certain ranking overrides this.
 
-    Which columns the output should have is a fair question, and so is what is written into a column. In a
-    question `about_a_term` a mention of columns does no harm, if it does not ask which one holds the term.
+    The columns of the output and the values to write into a column may be asked about. A question
+    `about_a_term` may mention columns, unless it asks which column holds the term.
     """
     if said.found.isdisjoint(_OUT_OF_SCOPE | _NAMES):
         return False
@@ -318,10 +318,10 @@ def _speaks_of_names(said: Said, names: frozenset[str] = _NAMES) -> bool:
 
 
 def asks_for_output(said: Said) -> bool:
-    """Return whether words ask for the columns of the output, which is a fair question."""
+    """Return True if a text asks for the columns of the output, which the user may tell."""
     return "output columns" in said.found
 
 
 def quotes_sql(question: str) -> bool:
-    """Return whether a question, as it was written, has keywords of SQL in capitals."""
+    """Return True if a question, as it was written, contains SQL keywords in capitals."""
     return _SHOUTED.search(question) is not None

@@ -1,4 +1,4 @@
-"""A question taken apart, and which words of a brief its words mean."""
+"""Analyse a question, and find the words that it shares with the candidates of a brief."""
 
 from __future__ import annotations
 
@@ -28,11 +28,18 @@ _ALIKE = 0.58
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """A question: as it was asked, its text made comparable, its words, stems and telling stems.
+    """An analysed question.
 
-    `spaced` are its `words` with spaces around, `said` the same with what their phrases ask for, `kinds` what
-    the question itself asks for. `guesses` is true if the question only proposes a number or a value, and
-    names nothing that it may be the value of.
+    Attributes:
+        asked: the question as it was asked.
+        text: the normalised text, for comparisons.
+        spaced: the words with single spaces between and around them.
+        words: the words.
+        said: the same words, with the groups of phrases in them.
+        stems: the stems of the words.
+        content: the stems of the words that are not stop words.
+        kinds: the kinds of thing that the question asks for.
+        guesses: True if the question only proposes a number or a value, and does not say of what.
     """
 
     asked: str
@@ -47,14 +54,14 @@ class Question:
 
     @property
     def confirms(self) -> bool:
-        """Return True if it states something and asks to confirm it: "One row each. Right?"."""
+        """Return True if the question is a statement to be confirmed, such as "One row each. Right?"."""
         return self.stems[-1:] == (_CONFIRMS,)
 
 
 def take_apart(question: str) -> Question:
-    """Make a question comparable; only its beginning is read if it is long.
+    """Analyse a question. Only the beginning of a long question is read.
 
-    "Is that right?" after a statement asks for what the statement says.
+    If "Is that right?" follows a statement, the question is about the statement.
     """
     text = _without_preamble(respelt(clean(question[:_LONGEST])))
     sentences, asked, tags = _sentences(text)
@@ -163,7 +170,7 @@ _TAG = frozenset(
 
 
 def is_tag(sentence: str) -> bool:
-    """Return whether a question only asks to confirm what was said before it."""
+    """Return True if a sentence only asks to confirm the sentence before it, such as "Right?"."""
     said = words(sentence)
     return (
         len(said) < 11
@@ -205,19 +212,21 @@ def questions_in(question: str) -> list[str]:
 
 @dataclass(slots=True)
 class Overlap:
-    """The words that a question has in common with the candidates.
+    """The words that a question shares with the candidates.
 
-    `by_field[i]` are the weights of the words shared with candidate `i`, by field; `known[i]` is true if one
-    of them is more than a word that frames any question, or if the question has its name. `names` is true if
-    a telling word is of the request or of a candidate, `tells` if it has any, known or not. `total` is the
-    weight of all words of the question, `unknown` of those that no candidate has. `shared` are the words that
-    each candidate has, and whether its term or its SQL has them.
+    Attributes:
+        by_field: for each candidate, the weights of the shared words, by field.
+        known: for each candidate, True if the question shares a word that is not common in questions, or
+            contains the candidate's name.
+        names: True if a distinctive word of the question occurs in the request or in a candidate.
+        total: the weight of all words of the question.
+        unknown: the weight of the words that no candidate has.
+        shared: for each candidate, the shared words, and whether they occur in its term or its SQL.
     """
 
     by_field: list[Sequence[float]]
     known: list[bool]
     names: bool = False
-    tells: bool = False
     total: float = 0.0
     unknown: float = 0.0
     shared: dict[int, dict[str, bool]] = field(default_factory=dict)
@@ -234,7 +243,6 @@ def overlap(index: Index, question: Question) -> Overlap:
     shared: dict[int, list[float]] = {}
     said: dict[int, dict[str, bool]] = {}
     names = not index.measures.isdisjoint(question.words)
-    tells = False
     total = unknown = 0.0
     readable = _is_readable(index, question)
     weights, postings = index.weight, index.postings
@@ -243,7 +251,6 @@ def overlap(index: Index, question: Question) -> Overlap:
         of_request = word in index.request
         telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
         telling = telling or word in index.named
-        tells = tells or telling
         if telling and (of_request or any(share in _SURE for _, share in meant)):
             names = True
         if not meant:
@@ -267,7 +274,7 @@ def overlap(index: Index, question: Question) -> Overlap:
     for number in called(index.names, question):
         known[number] = True
     by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
-    return Overlap(by_field, known, names, tells, total or 1.0, unknown, said)
+    return Overlap(by_field, known, names, total or 1.0, unknown, said)
 
 
 _NOTES = FIELDS.index("notes")
@@ -275,7 +282,7 @@ _SURE = (ITSELF, SYNONYM)
 
 
 def called(calls: Calls, question: Question) -> set[int]:
-    """Return the numbers of the candidates that a question calls by one of these names or values."""
+    """Return the numbers of the candidates of which a question contains one of these names or values."""
     if calls.keys().isdisjoint(question.words):
         return set()
     return {

@@ -1,7 +1,7 @@
-"""The ranking: what speaks for each candidate, for a refusal and for asking back, and how much.
+"""The ranking: a linear model that scores each candidate, a refusal, and asking back.
 
-It is a linear model. Its features are the words that a question shares with a candidate, and the kinds of
-thing that it asks for; beside them, what the runs of words of the question speak for (`_runs`).
+Its features are the words that a question shares with a candidate, the kinds of thing that the question asks
+for, and the sequences of words in the question (`_weights`).
 """
 
 from __future__ import annotations
@@ -39,13 +39,16 @@ _FIELD_WEIGHTS = (1.0, 0.7, 0.4, 0.6)
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """What speaks for each candidate beside what stands, then what does for a refusal and for asking back.
+    """The features of a question for each candidate, then for a refusal and for asking back.
 
-    `allowed[i]` is true if the question may be about candidate `i`: it has a word of it, or it asks for its
-    kind of thing, and that is one that has no words of its own (an order, a rounding ..). `only` is the
-    number of the one candidate whose term has most of the question's words, -1 if there are several or none.
-    `names` is false if the question has no word of the request or of a candidate, nor any other telling word.
-    `shared` are the words that each candidate has in common with the question.
+    Attributes:
+        beside: the features that depend on the question; `standing` has those that do not.
+        allowed: for each candidate, True if the question may be about it: the question shares a word with it,
+            or asks for its kind of thing, if this kind has no words of its own (an order, a rounding ..).
+        only: the number of the only candidate whose term has most of the question's words, or -1.
+        names: False if the question has no word of the request or of a candidate, and no other distinctive
+            word.
+        shared: for each candidate, the words that it shares with the question.
     """
 
     beside: list[Vector]
@@ -56,7 +59,7 @@ class Evidence:
 
 
 def evidence(index: Index, question: Question) -> Evidence:
-    """Work out what speaks for each candidate."""
+    """Compute the features of a question for each candidate, for a refusal and for asking back."""
     found = overlap(index, question)
     total, kinds = found.total, question.kinds
     summed = [
@@ -145,15 +148,14 @@ def _allowed(
 ) -> list[bool]:
     """Return which candidates a question may be about.
 
-    A question in words that nobody knows ("when are we running low?") may be about any annotated point but an
-    order, a rounding and such. One to a follow-up ("still 40?") may be about what has the value, `confirmed`.
+    One to a follow-up ("still 40?") may be about what has the value, `confirmed`.
     """
     asked_alone = question.kinds - {"filter", "extent"}
     may_limit = any(found.known) or "extent" in question.kinds or _is_of_time(question)
     kinds = question.kinds & PLAIN_KINDS
     return [
         (
-            ((is_known or found.names or (found.tells and number in index.nameable)) and not guesses)
+            ((is_known or found.names) and not guesses)
             or (candidate.group == "said" and number in of_value)
             or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)
@@ -259,7 +261,7 @@ def _standing(candidate: Candidate) -> CandidateEvidence:
 
 
 def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
-    """Return all that speaks for each candidate, for a refusal and for asking back."""
+    """Return all features for each candidate, for a refusal and for asking back."""
     whole = [
         [*one.always, *beside, *(feature for kind in question.kinds for feature in one.asked[kind])]
         for one, beside in zip(standing(index), found.beside, strict=False)
@@ -270,7 +272,7 @@ def vectors(index: Index, question: Question, found: Evidence) -> list[Vector]:
 def probabilities(index: Index, asked: Question, found: Evidence, weights: Weights) -> list[float]:
     """Return a probability for each candidate, for a refusal and for asking back.
 
-    Rounded, so that machines agree.
+    The probabilities are rounded, so that they are the same on all machines.
     """
     values, (scores, of_kind) = weights.values, _standing_scores(index, weights)
     for kind in asked.kinds:

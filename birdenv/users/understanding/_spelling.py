@@ -1,6 +1,6 @@
-"""Spell a question as it would be printed: short forms of chats, and slips in the words that frame questions.
+"""Correct the spelling of a question: chat abbreviations, and typing errors in common words of questions.
 
-A task's own words are left alone: `_question` compares those with the words of the task by their letters.
+Words of the task itself are not changed here: `_question` compares their letters with the task's words.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _SLIPS = {slip: word for word in _FRAMES for slip in _shortened(word) if slip no
 
 
 def respelt(text: str) -> str:
-    """Return a cleaned text with its short forms written out and its slips corrected.
+    """Return a cleaned text with abbreviations written out and typing errors corrected.
 
     >>> respelt("wich colums, pls?")
     'which columns, please?'

@@ -1,7 +1,7 @@
-"""The features of the ranking and their weights; the runs of words of a question, and what each speaks for.
+"""The features of the ranking and their weights, including those of sequences of words (runs).
 
-Words that are too rare to be learnt stand as classes: a word of the task's terms or SQL, one of columns that
-the SQL does not use, one of the notes, or an unknown one. So what is learnt on some tasks holds on others.
+Words that are too rare to be learnt are replaced by classes: a word of the task's terms or SQL, of columns
+that the SQL does not use, or of the notes, or an unknown word. So the weights also apply to other tasks.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ OWN, OWN_NOTE = "@", "&"
 
 
 def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[str]:
-    """Return the words of a question between its ends; words that are not `known` stand as classes."""
+    """Return the words of a question between marks for its ends. Classes replace words not in `known`."""
     spoken, unused, noted = index.spoken, index.unused, index.postings
     said = [
         _NUMBER
@@ -90,7 +90,7 @@ def tokens_of(index: Index, question: Question, known: Collection[str]) -> list[
 
 
 def word_runs(tokens: Sequence[str]) -> list[str]:
-    """Return the runs of up to three words of a question."""
+    """Return all sequences of up to three words in a question."""
     pairs = [f"{a} {b}" for a, b in pairwise(tokens)]
     triples = [f"{a} {b}" for a, b in zip(pairs, tokens[2:], strict=False)]
     return list(dict.fromkeys([*tokens, *pairs, *triples]))
@@ -100,9 +100,9 @@ def own_runs(tokens: Sequence[str], stems: Sequence[str], own: Mapping[str, bool
     """Return the runs around the words that a candidate shares with a question.
 
     Args:
-        tokens: the words of the question between its ends.
-        stems: its stems.
-        own: the stems that the candidate shares, and whether its term or its SQL has them.
+        tokens: the words of the question between marks for its ends.
+        stems: the stems of the question.
+        own: the stems that the candidate shares, and whether they occur in its term or its SQL.
     """
     marked = list(tokens)
     places = [place for place, one in enumerate(stems, 1) if one in own]
@@ -122,18 +122,21 @@ def own_runs(tokens: Sequence[str], stems: Sequence[str], own: Mapping[str, bool
 
 
 def scale(runs: int) -> float:
-    """Return the weight of one of a number of runs: long questions say more, but not in proportion."""
+    """Return the weight of each run in a question with so many runs.
+
+    Long questions have a larger total weight than short ones, but not in proportion to their length.
+    """
     return round(4 / math.sqrt(runs + 20), 6)
 
 
 class RunWeights:
     """The weight of each run of words for each facet, in hundredths.
 
-    The numbers of one run are packed side by side into one large integer, so that the runs of a question are
-    added up for all facets at once, and exactly.
+    The weights of one run are packed into one large integer, so that the runs of a question are added up
+    exactly, and for all facets at once.
 
     Args:
-        weights: for each run, the places of facets and its weights for them, with two decimals.
+        weights: for each run, pairs of the index of a facet and the weight for it, with two decimals.
     """
 
     def __init__(self, weights: Mapping[str, Sequence[tuple[int, float]]]) -> None:
@@ -143,11 +146,11 @@ class RunWeights:
         }
 
     def total(self, runs: Sequence[str]) -> int:
-        """Add up what runs say for each facet, side by side."""
+        """Return the sums of the runs' weights for all facets, packed into one integer."""
         return sum(filter(None, map(self._side_by_side.get, runs)))
 
     def by_facet(self, total: int) -> Sequence[int]:
-        """Return what was added up for each facet."""
+        """Return the sum for each facet from the packed result of `total`."""
         return _LANES.unpack(((total + _ZEROS) ^ _ZEROS).to_bytes(_LANES.size, "little"))
 
 
@@ -165,9 +168,9 @@ def facet_scores(
     known: Collection[str],
     weights: RunWeights,
 ) -> list[float]:
-    """Add up what a question's words say for each candidate, for a refusal and for asking back.
+    """Return the sum of a question's run weights for each candidate, for a refusal and for asking back.
 
-    For a candidate that has some of the words, the runs around those say more.
+    If a candidate shares words with the question, the runs around these words count more for it.
     """
     tokens = tokens_of(index, question, known)
     runs = word_runs(tokens)
@@ -192,7 +195,7 @@ def _facets(index: Index) -> list[Callable[[Sequence[int]], tuple[int, ...]]]:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """One number for each feature, and for each run of words what it speaks for; `known` are their words."""
+    """The weights of the features and of the runs of words. `known` are the words that occur in runs."""
 
     values: tuple[float, ...]
     runs: Mapping[str, tuple[tuple[int, float], ...]]
@@ -200,7 +203,7 @@ class Weights:
 
     @cached_property
     def of_runs(self) -> RunWeights:
-        """Return the weights of the runs as they are added up."""
+        """Return the weights of the runs in packed form."""
         return RunWeights(self.runs)
 
 

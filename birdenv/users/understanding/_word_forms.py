@@ -1,4 +1,4 @@
-"""Words of questions and terms made comparable: Unicode forms, case, stop words, light stems."""
+"""Normalise the words of questions and terms: Unicode forms, case, stop words, light stemming."""
 
 from __future__ import annotations
 
@@ -55,7 +55,10 @@ NUMBERS = dict(
 
 
 def clean(text: str) -> str:
-    """Return compatibility form, case folded, every quotation mark ', no invisible signs, single spaces."""
+    """Return a text in NFKC, case-folded, with `'` as the only quotation mark and with single spaces.
+
+    Invisible characters are removed.
+    """
     text = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
     if text.isascii():
         return " ".join(text.split())
@@ -69,9 +72,7 @@ def words(text: str) -> list[str]:
 
 @lru_cache(maxsize=8192)
 def stem(word: str) -> str:
-    """Return a word without its commonest English endings: "sorting", "sorts" are "sort", "lateness" is
-    "late".
-    """
+    """Return a word without common English endings: "sort" for "sorting", "late" for "lateness"."""
     if len(word) > 6 and word.endswith("ness"):
         word = word[:-5] + "y" if word.endswith("iness") else word[:-4]
     if len(word) > 4 and word.endswith(("ies", "ied")):
@@ -136,7 +137,7 @@ CLAUSE_STEMS = GENERIC_STEMS | frozenset(map(stem, CLAUSE_WORDS))
 
 
 def trigrams(word: str) -> frozenset[str]:
-    """Return the runs of three letters of a word, its ends marked."""
+    """Return all sequences of three letters in a word, whose ends are marked."""
     marked = f"^{word}$"
     return frozenset(marked[i : i + 3] for i in range(len(marked) - 2))
 
