@@ -147,7 +147,7 @@ def cache_folder() -> Path:
 
 @cache
 def code_digest() -> str:
-    """Return the SHA-256 of all Python files of birdenv, including their paths in the package."""
+    """Return one SHA-256 of the contents and relative paths of all Python files of birdenv."""
     root = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(root.rglob("*.py")):
@@ -294,7 +294,7 @@ def _records(text: str, path: Path, what: str) -> list[Any]:
 
 
 def check_writable(path: Path) -> None:
-    """Raise the `InputError` that `write_text` would raise, as far as possible, before a long computation."""
+    """Raise the `InputError` that `write_text` would raise, as far as it can be known beforehand."""
     with file_errors(path, "written"):
         place = Path(os.path.realpath(path))
         if place.is_dir():

@@ -50,7 +50,7 @@ class Limits:
 
     @property
     def wall_seconds(self) -> float:
-        """Return the wall-clock limit for one statement (four times `seconds`), if that is processor time."""
+        """Return four times `seconds`: the wall-clock limit of a statement if `seconds` is processor time."""
         return WALL_TIME * self.seconds
 
     @property

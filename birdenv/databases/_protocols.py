@@ -17,7 +17,7 @@ DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
 
 
 def dump_places(folder: Path) -> list[Path]:
-    """Return the folders that hold PostgreSQL dumps (`<db>_template` folders) for a folder, nearest first.
+    """Return the folders of PostgreSQL dumps (`<db>_template`) that belong to a folder, nearest first.
 
     Candidates are the folder itself, and folders named in `DUMP_FOLDERS` inside it or beside it.
     """
@@ -37,7 +37,7 @@ class EpisodeDatabase(Protocol):
 
     @property
     def scope(self) -> Scope | None:
-        """Return the scope of results here, or None if the database is private or the scope is unknown.
+        """Return what results depend on here, or None if that is unknown or the database is private.
 
         A statement marked as `repeatable` returns the same result on all databases with the same scope.
         """
@@ -97,7 +97,7 @@ class DatabaseSource(Protocol):
         """Return the engine and its version, because results may differ between versions."""
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return the scope of results on a fresh database. Raises the same errors as `check`."""
+        """Return what results on a fresh database depend on. Raises the same errors as `check`."""
 
     def names(self) -> list[str]:
         """Return the ids of the databases that can be opened, sorted."""

@@ -58,8 +58,8 @@ class QueryError:
     Attributes:
         kind: the kind of error.
         message: the text of the engine or of the guard.
-        elapsed: as in `QueryResult`.
-        repeatable: as in `QueryResult`.
+        elapsed: duration in seconds. It is never shown to a seat, and ignored when results are compared.
+        repeatable: True if the statement is known to fail in this way whenever it runs on the same contents.
     """
 
     kind: ErrorKind
@@ -162,7 +162,7 @@ class Allowance:
 
     Attributes:
         rows: maximum number of rows.
-        seconds: time limit, as in `Limits`.
+        seconds: time limit in seconds, of processor time if the engine reports that (see `Limits`).
         bytes: maximum memory for the rows.
         in_all: the limit in seconds for several statements together, if `seconds` is what remains of that
             limit; otherwise 0.
@@ -187,7 +187,7 @@ class RowSink(Protocol):
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """Return the memory that rows take: tuples, cells, and the contents of arrays and JSON, in bytes."""
+    """Return the memory in bytes that rows occupy: tuples, cells, and the contents of arrays and JSON."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))

@@ -82,7 +82,7 @@ class ResultCache:
         return self._size
 
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
-        """Return the result of `database.execute(sql, rows)`, from memory if it is known.
+        """Return the result of `database.execute(sql, rows)`, from the cache if it is there.
 
         A database that the episode has changed always runs the statement.
         """
@@ -100,12 +100,12 @@ class ResultCache:
         lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
-        """Return the value of a key, calling `run()` if it is not known.
+        """Return the value of a key from the cache, or else the value of `run()`.
 
         Args:
             key: everything that the value depends on.
             run: returns the value.
-            reuse: converts a known value into the one needed now, or returns None if it is not enough.
+            reuse: converts a cached value into the value needed now; returns None if that is not possible.
             lasts: returns whether the value is repeatable if the engine does not say so.
             is_current: called after `run`; returns whether the key still describes the database.
         """
@@ -166,7 +166,7 @@ def _with_rows(value: Any, kind: type[list[Any]] | type[tuple[Any, ...]]) -> Any
 
 
 def memory_of(value: object, most: float = float("inf")) -> int:
-    """Return the memory that a value and everything in it take, in bytes.
+    """Return the memory in bytes that a value and everything in it occupy.
 
     An object that occurs twice counts twice. Counting stops soon after `most` is exceeded.
     """

@@ -1,4 +1,4 @@
-"""Workers that play episodes in other processes. An episode that kills its worker costs only itself."""
+"""Workers that play episodes in other processes. An episode that kills its worker affects no others."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ class Worker(Protocol):
 class Crew:
     """Workers that share the episodes in flight.
 
-    When a worker dies, another worker takes its place, and each of its episodes is played again in a worker
-    of its own. An episode that kills its worker every time therefore costs only itself.
+    When a worker dies, another worker takes its place, and each of its episodes is played again in a separate
+    worker. So an episode that always kills its worker does not affect other episodes.
 
     Args:
         work: the work of the run.

@@ -75,4 +75,6 @@ class Threads:
 def refuse_address(address: str | None, engine: str) -> None:
     """Raise an `InputError` if an address is given to an engine that does not use one."""
     if address is not None:
-        raise InputError(f"the engine {engine} does not use an address: add --engine ray, or leave it out")
+        raise InputError(
+            f"the engine {engine} does not use an address: add --engine ray, or leave --address out"
+        )

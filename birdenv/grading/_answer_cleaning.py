@@ -1,8 +1,8 @@
 """Remove everything around the SQL in an answer, without changing any token of the SQL.
 
 This removes a byte order mark, outer white space, a code fence with any language tag, chat tags at either
-end, and trailing semicolons and comments. The code fence may lack one end, because that was cut off or is
-part of the prompt.
+end, and trailing semicolons and comments. A code fence may lack its opening line (if that is part of the
+prompt) or its closing line (if the answer was cut off).
 """
 
 from __future__ import annotations

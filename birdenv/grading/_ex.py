@@ -53,7 +53,7 @@ class ExVerdict:
         was_late: whether a time limit ended one of the statements.
         gold_result: up to 1,001 rows of the gold, truncated if there are more. Values of types that SQLite
             does not have are replaced by `ShownCell`.
-        pred_result: the same for the prediction.
+        pred_result: up to 1,001 rows of the prediction, in the same form.
     """
 
     ex: bool
@@ -93,7 +93,7 @@ def without_results(verdict: ExVerdict) -> ExVerdict:
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return whether the rows are equal in the same order, and certainly equal in canonical form, too."""
+    """Return whether both have the same rows in the same order, by `==` and surely in canonical form."""
     return (
         pred.total == len(gold.rows)
         and pred.rows == gold.rows
@@ -134,7 +134,7 @@ class LocalExGrader:
 
     A prediction runs once. Only the rows that the verdict needs are fetched: one more than the gold has, but
     at least 1,001, so that the displayed rows do not reveal how many rows the gold has; and further rows up
-    to the first row that no gold contains. A prediction with the same SQL as a gold does not run.
+    to the first row that no gold contains. A prediction with the same SQL as a gold is not run at all.
 
     Args:
         source: the databases.

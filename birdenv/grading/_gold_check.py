@@ -49,8 +49,8 @@ def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Resu
         if _is_tie(cut, keys, outputs):
             level = keys.count(keys[cut])
             more = " or more" if keys[-1] == keys[cut] and len(keys) >= probe.end + _LOOKED_BEYOND else ""
-            what = "ORDER BY leaves" if probe.keys else "there is no ORDER BY:"
-            return f"LIMIT cuts a tie: {what} {level}{more} rows level there"
+            what = "rows with equal sort keys" if probe.keys else "rows without an ORDER BY"
+            return f"LIMIT cuts a tie: {level}{more} {what}"
     return ""
 
 

@@ -81,20 +81,20 @@ class GoldRows:
 
 
 LEAST_FETCHED: Final = 1_000
-"""The minimum number of rows to fetch of a prediction. Up to this number of rows can be shown without
+"""The minimum number of rows of a prediction to fetch. Up to this number of rows can be shown without
 revealing how many rows the gold has."""
 
 
 @dataclass(slots=True)
 class FetchedRows:
-    """The rows that were fetched of a query.
+    """The part of a query's rows that was fetched.
 
     Attributes:
         columns: the column names.
         rows: all rows in order, or the first ones if fetching stopped before the last row.
         total: the number of all rows; None if fetching stopped before the last row.
         elapsed: duration in seconds.
-        repeatable: as in `QueryResult`.
+        repeatable: True if the query is known to return these rows whenever it runs on the same contents.
     """
 
     columns: tuple[str, ...]
@@ -105,7 +105,7 @@ class FetchedRows:
 
     @property
     def result(self) -> QueryResult:
-        """Return the first rows as a result, which is truncated if there are more rows."""
+        """Return the fetched rows as a `QueryResult`, which is truncated if the query has more rows."""
         is_cut = self.total != len(self.rows)
         return QueryResult(self.columns, self.rows, is_cut, elapsed=self.elapsed, repeatable=self.repeatable)
 
@@ -207,7 +207,7 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Return the scope of results on a database. Raises `InputError` if it cannot be opened."""
+        """Return the `Scope` of results on a database. Raises `InputError` if it cannot be opened."""
         return self._source.scope(db_id, self._limits)
 
     def golds(self, scope: Scope, db_id: str, sqls: Sequence[str]) -> list[_Gold]:

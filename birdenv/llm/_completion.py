@@ -54,7 +54,7 @@ class Completion:
         return _words(self.message.get("content"))
 
     def history(self) -> dict[str, Any]:
-        """Return the message for the next request: its text and calls, without the reasoning.
+        """Return the message for the next request: its text and tool calls, without the reasoning.
 
         Every tool call has an id, and its arguments are a JSON object as text. Arguments that are not an
         object are wrapped in one.
@@ -107,12 +107,12 @@ def read_completion(text: str) -> Completion:
         body = whole_characters(body) if _HALF.search(text) else body
     except (ValueError, RecursionError):
         page = " (a web page: is the base URL right, or a proxy in the way?)" if _PAGE.match(text) else ""
-        raise TransientError(f"no JSON but {shortened(text)}{page}", "bad reply") from None
+        raise TransientError(f"not JSON: {shortened(text)}{page}", "bad reply") from None
     if not isinstance(body, dict):
-        raise TransientError(f"no completion but {shortened(text)}", "bad reply")
+        raise TransientError(f"not a chat completion: {shortened(text)}", "bad reply")
     choices = body.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], dict):
-        why = error_text(body) or f"no choices but {shortened(text)}"
+        why = error_text(body) or f"a chat completion without choices: {shortened(text)}"
         raise TransientError(why, "bad reply")
     reason = choices[0].get("finish_reason")
     if choices[0].get("error") or reason in _BROKEN_OFF:  # from gateways whose own server failed

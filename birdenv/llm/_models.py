@@ -57,7 +57,7 @@ class Models:
 
         Args:
             role: the role whose settings apply.
-            model: the model that a spec names; empty to use the one of the settings.
+            model: the model that a player's spec names; empty to use the model that the settings name.
             scope: identifies the task, the attempt and the seat, such as `library_1/0/system`.
             seed: sent with every request.
 
@@ -84,7 +84,7 @@ class Models:
         self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
 
     def collect(self) -> CollectedCalls:
-        """Collect the calls in memory, in a worker of a run that records them."""
+        """Keep the calls in memory, because this process is a worker, and the run itself records them."""
         collected = self._own = CollectedCalls()
         return collected
 
@@ -231,7 +231,7 @@ class Models:
 
 
 class FunctionModels(Models):
-    """Models that a function of another framework calls, which counts and logs the calls itself.
+    """Models that are called by a function of another framework, which counts and logs the calls itself.
 
     Args:
         call: takes the body of a chat completion request, and returns the assistant's message.

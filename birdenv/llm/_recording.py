@@ -260,7 +260,7 @@ def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
 
 
 class RecordedDialogue(NamedTuple):
-    """All messages of one seat in one episode, including the last answer, and the tools that it had."""
+    """All messages of one seat in one episode, including the last answer, and the tools offered to it."""
 
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]

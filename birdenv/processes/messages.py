@@ -43,7 +43,7 @@ class TimedSocket(socket.socket):
         self._limits = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}  # seconds; 0 for none
 
     def limit(self, which: int, seconds: float) -> None:
-        """Limit the seconds of each read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`), exact to 1 %."""
+        """Limit the time of reads (`SO_RCVTIMEO`) or writes (`SO_SNDTIMEO`). A wait may take 1 % longer."""
         known = self._limits[which]
         if not seconds <= known <= seconds * _ABOUT:
             whole = int(seconds)

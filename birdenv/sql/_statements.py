@@ -108,7 +108,7 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Return whether a statement may write: it is no plain query, or its WITH may contain INSERT etc."""
+    """Return whether a statement may write, itself or by an INSERT, UPDATE, ... inside its WITH."""
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 

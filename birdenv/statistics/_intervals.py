@@ -159,7 +159,7 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval | None:
-    """Return the percentile interval of a mean, by resampling whole clusters with replacement.
+    """Return the percentile bootstrap interval of a mean, resampling whole clusters with replacement.
 
     `clusters[i]` is the cluster of `values[i]`. With one cluster for each value, this is the plain bootstrap.
     The mean of a resample is the sum of its values divided by their number, so larger clusters have more

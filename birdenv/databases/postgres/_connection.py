@@ -52,11 +52,11 @@ class DiskQuota:
         self._allowed: int | None = MOST_GROWTH  # None after a stop, until the next check
 
     def begin(self) -> None:
-        """Note that a statement has started."""
+        """Record that a statement has started."""
         self._due = time.monotonic() + self._left
 
     def end(self) -> None:
-        """Note that the statement has ended, and keep the time that remains until the next check."""
+        """Record that the statement has ended, and pause the countdown to the next check."""
         self._left = max(self._due - time.monotonic(), 0.0)
 
     def seconds_to_look(self) -> float:
@@ -130,7 +130,7 @@ class NonblockingConnection:
             sql: one statement, or several if `script` is true.
             seconds: the time until the deadline.
             most_bytes: maximum size of a row.
-            script: allow several statements; otherwise the server refuses more than one.
+            script: whether several statements are allowed; if not, the server refuses them.
             growth: the disk quota to check.
 
         Raises:

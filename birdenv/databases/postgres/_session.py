@@ -49,7 +49,7 @@ _READING: Final = {"default_transaction_read_only": "on", "idle_in_transaction_s
 FOREIGN_SETTINGS: Final = "".join(
     f"SET {name} = '{value}'; " for name, value in {**_WRITTEN_VALUES, **_READING}.items()
 )
-"""Settings for reading a database that somebody else owns. They leave its search path unchanged."""
+"""Settings for reading a database that birdenv did not create. They leave its search path unchanged."""
 _CONNECT_SECONDS: Final = 10
 _REFUSED: Final = re.compile(r"FATAL:\s*(?!.*(?:too many|slots|memory|space|fork|database system))(.*)")
 """The error of a server that is up and has room, but refuses a session to this role in this database."""
@@ -251,7 +251,7 @@ def open_session(
 
 
 def open_foreign_session(dsn: Dsn) -> Session:
-    """Connect to a database that somebody else owns. Raises the driver's own exceptions.
+    """Connect to a database that birdenv did not create. Raises the driver's own exceptions.
 
     The caller must run `FOREIGN_SETTINGS`, because a connection pooler accepts settings only as statements.
     """

@@ -95,7 +95,7 @@ class PostgresSource:
         return self.digest(db_id)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return the scope of results on a fresh database. Raises the same errors as `digest`."""
+        """Return what results on a fresh database depend on. Raises the same errors as `digest`."""
         return Scope(self.engine, self.digest(db_id), limits)
 
     def config(self) -> dict[str, Any]:

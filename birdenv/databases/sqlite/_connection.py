@@ -1,4 +1,4 @@
-"""A guarded connection, on which every statement returns a value, whatever its text and the data are.
+"""A guarded connection, on which every statement returns a value and never raises an exception.
 
 Exceptions of Python's sqlite3 module are converted into `QueryError`s.
 """

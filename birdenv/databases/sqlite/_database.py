@@ -62,7 +62,7 @@ class SqliteDatabase:
 
     @property
     def scope(self) -> Scope | None:
-        """Return the scope of results, or None if the episode has written something."""
+        """Return what results depend on, or None if the episode has written something."""
         return None if self.is_private else self._file.scope(self._limits)
 
     def execute(self, sql: str, rows: int | None = None) -> Result:

@@ -123,7 +123,7 @@ class Watchdog:
         self._is_started = False
 
     def begin(self, watched: HasDeadline) -> None:
-        """Note that a statement starts."""
+        """Record that a statement is starting."""
         if self._alarms_are_set:
             self._clear_alarms()
         self._running = watched
@@ -131,7 +131,7 @@ class Watchdog:
             self._wake()
 
     def end(self) -> None:
-        """Note that the statement has ended."""
+        """Record that the statement has ended."""
         self._running = None
         if self._alarms_are_set:
             self._clear_alarms()

@@ -37,8 +37,8 @@ class FileId(ContentId):
         size: the size in bytes.
         modified_ns: the time of the last modification.
         changed_ns: the time of the last change of the inode, which no program can set.
-        journals: the suffix, size and two times of each journal: a `-wal`, even an empty one, and a hot
-            `-journal`.
+        journals: the suffix, size, and times of modification and change of each journal: a `-wal`, even an
+            empty one, and a hot `-journal`.
     """
 
     path: str
@@ -137,7 +137,7 @@ class SqliteFile:
         return digest
 
     def scope(self, limits: Limits) -> Scope:
-        """Return the scope of results on this version of the file."""
+        """Return what results on this version of the file depend on."""
         return Scope(engine_build(), self.version, limits)
 
     def is_current(self) -> bool:

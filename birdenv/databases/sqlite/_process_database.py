@@ -73,7 +73,7 @@ class ProcessDatabase:
 
     @property
     def scope(self) -> Scope | None:
-        """Return the scope of results, or None if the episode has written something."""
+        """Return what results depend on, or None if the episode has written something."""
         return None if self.is_private else self._scope
 
     def execute(self, sql: str, rows: int | None = None) -> Result:

@@ -171,7 +171,7 @@ def _join(pieces: list[Token]) -> str:
 
 
 Fetch: TypeAlias = Callable[[str], list[tuple[Any, ...]]]
-"""Runs one of our own statements and returns all its rows. May raise `sqlite3.Error`."""
+"""Runs one of birdenv's own statements and returns all its rows. May raise `sqlite3.Error`."""
 
 _TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 

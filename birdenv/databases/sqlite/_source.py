@@ -67,7 +67,7 @@ class SqliteSource:
         return f"SQLite {sqlite3.sqlite_version}"
 
     def names(self) -> list[str]:
-        """Return the sorted ids of the databases: all directories that hold a file of the same name.
+        """Return the ids of the databases, sorted: the names of all directories `X` with a file `X/X.sqlite`.
 
         Raises `InputError` if the directory cannot be read.
         """
@@ -114,7 +114,7 @@ class SqliteSource:
         return self._file(db_id).version
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return the scope of results on a fresh database. Raises the same errors as `path`."""
+        """Return what results on a fresh database depend on. Raises the same errors as `path`."""
         return self._file(db_id).scope(limits)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:

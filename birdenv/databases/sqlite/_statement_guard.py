@@ -110,7 +110,7 @@ class StatementGuard:
 
     @property
     def is_repeatable(self) -> bool:
-        """Return whether the latest statement returns the same whenever it runs on the same contents.
+        """Return whether the latest statement returns the same rows whenever it runs on the same contents.
 
         SQLite calls the authorizer only when it compiles a statement, so the connection must not cache
         statements. Statements that read a virtual table never count as repeatable, because the module may
@@ -129,7 +129,7 @@ class StatementGuard:
         watchdog.begin(self)
 
     def finish(self) -> float:
-        """Note that the statement has ended in any way, and return the time of `time.monotonic`."""
+        """Stop the clock, however the statement has ended. Return the current `time.monotonic()`."""
         now = time.monotonic()
         if now > self._soonest:
             with self._lock:  # the watchdog may be about to interrupt

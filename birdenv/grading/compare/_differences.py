@@ -35,7 +35,7 @@ class ColumnSearch:
 
     Attributes:
         columns: the position in the prediction of each gold column, or None if there is no assignment.
-        ended: whether all assignments were tried, or one was found; False if a limit ended the search.
+        ended: False if a limit ended the search before an assignment was found or all were tried.
     """
 
     columns: tuple[int, ...] | None
@@ -47,7 +47,7 @@ class _CapReachedError(Exception):
 
 
 def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MOST_NODES) -> ColumnSearch:
-    """Find distinct columns of `pred` that, in this order, give the gold's rows as a multiset.
+    """Assign a column of `pred` to each gold column, so that the rows are equal as multisets.
 
     Both sides must have the same number of rows, and at least one row. Their rows are in canonical form, or
     equal by `==` exactly if their canonical forms are equal. Numbers agree within the tolerance. Whole rows

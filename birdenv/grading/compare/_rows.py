@@ -237,7 +237,7 @@ def query_tree(sql: str, dialect: str) -> Any:
 
 
 def output_column(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
-    """Return the output column that a sort key refers to by number, name, or the same expression."""
+    """Return the position of the output column to which a sort key refers; None if there is none."""
     from sqlglot import exp
 
     if isinstance(key, exp.Literal) and key.is_int:

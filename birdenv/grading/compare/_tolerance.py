@@ -59,8 +59,8 @@ def numbers_match(a: Any, b: Any) -> bool:
 def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> Agreement:
     """Compare two lists of canonical rows as multisets: numbers within the tolerance, other cells exactly.
 
-    Rows are grouped by their other cells and by the positions of their numbers. A group is compared in sorted
-    order; if that fails, groups of up to 200 rows are searched for a one-to-one matching.
+    Rows are grouped by their cells that are not numbers, and by the positions of their numbers. A group is
+    compared in sorted order; if that fails, groups of up to 200 rows are searched for a one-to-one matching.
     """
     if len(gold) != len(pred):
         return Agreement.NONE

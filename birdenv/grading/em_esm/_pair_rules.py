@@ -70,7 +70,7 @@ class PairVerdict:
         reason: an explanation in one line.
         em: the result of EM; None if it was not computed.
         esm: the result of ESM; None if it was not computed.
-        side: the side that is at fault, if it is only one.
+        side: the query that is at fault, `gold` or `pred`, if only one of them is.
         error: the error of a query that did not run.
         rows_gold: number of rows of the gold.
         rows_pred: number of rows of the prediction.

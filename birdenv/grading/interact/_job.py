@@ -91,7 +91,7 @@ class GradingJob:
         conditions: the conditions under which rows are compared.
         setup: SQL that brings a pristine copy to the task's starting state.
         base_gold: in follow-ups, SQL that then brings the gold's copy to the start of this phase.
-        base_pred: the same for the prediction's copy.
+        base_pred: in follow-ups, SQL that then brings the prediction's copy to the start of this phase.
         cleanup: statements that run after the three scripts above, and after a Management script. Errors are
             ignored, because the statements were written for the state that the gold leaves.
         start: the prediction's state at the start of this phase, if it is known; `setup`, `base_pred` and

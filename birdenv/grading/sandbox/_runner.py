@@ -33,7 +33,7 @@ class SandboxLimits:
 
     Attributes:
         seconds: limit by the wall clock, including the time of the database. A query that is running at that
-            moment ends by the limits of its database.
+            moment is stopped only by the limits of its database.
         cpu_seconds: limit on the processor time of the tests' process.
         memory_bytes: limit on memory, in addition to that of the interpreter.
         output_characters: limit on printed characters.

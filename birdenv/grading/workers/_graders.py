@@ -147,15 +147,25 @@ class PairGrader:
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
         """Return the verdict on a pair, by the first matching row of this decision table.
 
-        Each row gives em / esm / bucket, where `-` is None, and `key` is whether the EM keys are equal:
+        Each row gives EM / ESM / bucket. `-` is None, and `key` is whether the EM keys are equal. "None" as a
+        query means that the question has no answer in SQL.
 
-        1 both None: pass / pass / ok. 2 prediction empty: - / - / skipped. 3 gold empty: - / - / skipped.
-        4 gold None: fail / fail / mismatch. 5 prediction None: fail / fail / mismatch. 6 ESM off: key / - /
-        skipped. 7 gold is not a single query: key / - / non_select. 8 prediction is not a single query: key /
-        fail / non_select. 9 gold too slow: key / - / timeout. 10 gold fails: key / - / gold_fail.
-        11 prediction too slow: key / fail / timeout. 12 prediction fails: key / fail / pred_fail. 13 result
-        too large: key / - for the gold, fail for the prediction / other_error. 14 no answer: key / - /
-        other_error. 15 results agree: key / pass / ok. 16 results differ: key / fail / mismatch.
+         1. both are None: pass / pass / ok
+         2. the prediction is empty: - / - / skipped
+         3. the gold is empty: - / - / skipped
+         4. only the gold is None: fail / fail / mismatch
+         5. only the prediction is None: fail / fail / mismatch
+         6. ESM is off: key / - / skipped
+         7. the gold is not a single query: key / - / non_select
+         8. the prediction is not a single query: key / fail / non_select
+         9. the gold is too slow: key / - / timeout
+        10. the gold fails: key / - / gold_fail
+        11. the prediction is too slow: key / fail / timeout
+        12. the prediction fails: key / fail / pred_fail
+        13. a result is too large: key / - (the gold's) or fail (the prediction's) / other_error
+        14. the database gives no answer: key / - / other_error
+        15. the results agree: key / pass / ok
+        16. the results differ: key / fail / mismatch
 
         A metric that is off is None in every row, and with ESM off the bucket is always `skipped`. The gold
         runs first. The database refuses anything but a plain query with the error kind `denied`.

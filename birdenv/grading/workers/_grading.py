@@ -37,7 +37,7 @@ _GRACE_SECONDS: Final = 60.0
 _LONGEST_ANSWER: Final = 2**30
 _MOST_DEATHS: Final = 8  # of workers for one job, which has fewer statements that can end a worker
 _MOST_STARTUP_DEATHS: Final = 3  # of workers in a row, before they have begun a job
-_NO_MEMORY: Final = "there is no memory left for grading: run fewer episodes at a time, or again"
+_NO_MEMORY: Final = "there is no memory left for grading: run fewer episodes at a time, or try again"
 _CLASSES: Final = frozenset(
     {
         Checkpoint,
@@ -114,7 +114,7 @@ class Grading:
         self._pool.look_again()
 
     def do(self, jobs: Sequence[tuple[Any, ...]]) -> list[Graded]:
-        """Do jobs, given as arguments of the grader, and return their results; an empty list after `stop`.
+        """Do jobs, each given as arguments of the grader. Return the results, or an empty list after `stop`.
 
         If a limit ends the worker while a statement runs, the job is repeated with an error as the result of
         that statement. If the worker dies for another reason, such as lack of memory, the job is repeated

@@ -119,7 +119,7 @@ class AnsweringSource:
             self._open.popitem()[1].close()
 
     def token(self, checkpoint: Checkpoint) -> Checkpoint:
-        """Keep a checkpoint, and return a token for the worker."""
+        """Store a checkpoint, and return a token that the worker can use in its place."""
         self._kept.append(checkpoint)
         return Checkpoint(CheckpointNumber(len(self._kept) - 1), checkpoint.size, {})
 

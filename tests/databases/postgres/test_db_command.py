@@ -66,8 +66,8 @@ def test_load_status_and_verify(db: Command, databases: Path, tmp_path: Path) ->
     loaded = db("load", "--from-sqlite", databases, *some)
     assert loaded.code == 0, loaded.err
     assert (
-        "north: 1 tables, 3 rows\n    town.built: declared DATE, is text: 'long ago' does not fit date"
-        in loaded.out
+        "north: 1 tables, 3 rows\n"
+        "    town.built: declared as DATE, loaded as text: 'long ago' does not fit date" in loaded.out
     )
     assert "2 of 2 loaded" in loaded.out
     assert "north: 1 tables, 3 rows (was there already)" in db("load", "--from-sqlite", databases, *some).out

@@ -93,9 +93,9 @@ def test_only_some_databases_were_exported_from_postgresql() -> None:
     ("declared", "values", "note"),
     [
         ("INTEGER", [1], ""),
-        ("real(5,2)", [7.125], "declared real(5,2), is numeric: 7.125 does not fit numeric(5,2)"),
-        ("DATE", ["2024-01-01", "never"], "declared DATE, is text: 'never' does not fit date"),
-        ("", [1], "declared (no type), is bigint because of its values"),
+        ("real(5,2)", [7.125], "declared as real(5,2), loaded as numeric: 7.125 does not fit numeric(5,2)"),
+        ("DATE", ["2024-01-01", "never"], "declared as DATE, loaded as text: 'never' does not fit date"),
+        ("", [1], "declared as (no type), loaded as bigint because of its values"),
     ],
 )
 def test_what_is_not_as_declared_is_said(declared: str, values: list[Any], note: str) -> None:

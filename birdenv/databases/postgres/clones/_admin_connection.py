@@ -68,7 +68,7 @@ class AdminConnection:
             raise self._explained(error) from None
 
     def run(self, statement: str | sql.Composed, *values: object) -> list[tuple[Any, ...]]:
-        """Run one of our own statements, and return its rows.
+        """Run one of birdenv's own statements, and return its rows.
 
         This and the following methods may raise `psycopg.Error`.
         """
@@ -96,7 +96,10 @@ class AdminConnection:
         return f"birdenv-episode-{self.token}-{self._count}"
 
     def create(self, origin: str, *, for_an_episode: bool = True) -> str:
-        """Create a copy of a database to which nobody is connected, and return its name."""
+        """Create a copy of a database to which nobody is connected, and return its name.
+
+        A copy for an episode is in memory if there is room.
+        """
         name = self.new_name()
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} {}").format(
             sql.Identifier(name), sql.Identifier(origin), sql.SQL(self._how_to_copy(origin, for_an_episode))

@@ -123,9 +123,9 @@ class CloneFactory:
         return self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name) - clone.size
 
     def let_in(self, clone: Clone) -> bool:
-        """Reset the clone's login, so that the episode can connect. Return False if the clone was lost since.
+        """Prepare the login of a clone's owner for a new session. Return False if the clone was lost.
 
-        The reset is needed because a role may change its own password and settings (for example to a missing
+        The login is reset, because a role may change its own password and settings (for example to a missing
         library), and drop its own rights (DROP OWNED).
         """
         return self.is_living(clone) and self.attempt(lambda: self._let_in(clone))

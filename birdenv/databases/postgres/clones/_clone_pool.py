@@ -73,7 +73,7 @@ class ClonePool:
             self._attempt(lambda: self._workshop.end_session(process)).result()
 
     def let_in(self, clone: Clone) -> bool:
-        """Reset the login of a clone's owner. Return False if the clone was lost together with the server."""
+        """Prepare the login of a clone's owner for a new session. Return False if the clone was lost."""
         return self._have_done(lambda: self._workshop.let_in(clone)).result()
 
     def is_living(self, clone: Clone) -> bool:

@@ -140,7 +140,7 @@ def number_of_lock(token: str) -> int:
 
 
 def sweep(connection: psycopg.Connection[Any], needed: Collection[str] | None = None) -> None:
-    """Drop databases and roles that belong to no living process.
+    """Drop databases and roles that belong to no running process.
 
     If `needed` is given, also drop shared copies that are not in it. Databases in use are kept.
     """

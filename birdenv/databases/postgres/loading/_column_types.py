@@ -72,15 +72,15 @@ def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Co
     if from_postgres and values and _LOST_BY_EXPORT.fullmatch(declared.strip()):
         for kind in _READERS:
             if _fits(kind, values):
-                return Column(kind, f"declared {shown}, is {kind} because all its values are")
+                return Column(kind, f"declared as {shown}, loaded as {kind} because all its values are")
     wanted = list(_wanted(declared))
     kind = next(each for each in (*wanted, *_ANY) if _fits(each, values))
     if kind in wanted[:1]:
         return Column(kind)
     if not wanted:
-        return Column(kind, f"declared {shown}, is {kind} because of its values")
+        return Column(kind, f"declared as {shown}, loaded as {kind} because of its values")
     misfit = next(value for value in values if not _fits(wanted[0], [value]))
-    return Column(kind, f"declared {shown}, is {kind}: {misfit!r:.60} does not fit {wanted[0]}")
+    return Column(kind, f"declared as {shown}, loaded as {kind}: {misfit!r:.60} does not fit {wanted[0]}")
 
 
 def _wanted(declared: str) -> Iterator[str]:

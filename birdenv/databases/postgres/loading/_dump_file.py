@@ -128,7 +128,7 @@ def _copy_data(text: str, place: int, where: str) -> tuple[str, int]:
     start = text.find("\n", place) + 1
     end = _DATA_END.search(text, start) if start else None
     if end is None:
-        raise InputError(f"{where}: the rows of this COPY never end (with \\.); the dump is cut off")
+        raise InputError(f"{where}: the rows of this COPY have no end (a line \\.); the dump is cut off")
     return text[start : end.start()], end.end()
 
 
@@ -242,7 +242,7 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    """Run one statement. Return the dump's error, or None; raise the errors of the server."""
+    """Run one statement. Return an error that the dump causes, or None. Errors of the server are raised."""
     try:
         with connection.cursor() as cursor:
             if piece.data is None:

@@ -110,9 +110,9 @@ class PostgresServer:
     """A PostgreSQL server that has answered, and has a supported version.
 
     Args:
-        conninfo: the connection string. If it names a database, that is the maintenance database.
+        conninfo: the connection string. If it names a database, that is used for work on the whole server.
         shown: a description of the server without secrets.
-        cluster: the embedded server, if it is that.
+        cluster: the embedded server that this object represents; None for an external server.
 
     Attributes:
         is_ours: whether it is the embedded server, on which birdenv has all rights.
@@ -156,9 +156,9 @@ class PostgresServer:
     def conninfo(self, database: str, user: str | None = None, password: str | None = None) -> str:
         """Return the connection string for a database and a role. It may contain a password: never print it.
 
-        The default role has all rights, while the contents of a database come from somebody else. Therefore
-        its sessions look names up in `pg_catalog` only, whatever the database, the role or the DSN say, and
-        run no event triggers.
+        The default role has all rights, but a database may contain hostile functions. Therefore its sessions
+        look names up in `pg_catalog` only, regardless of the settings of database, role and DSN, and run no
+        event triggers.
         """
         if user is not None:
             own: dict[str, Any] = {"user": user, "password": password}

@@ -31,7 +31,7 @@ def scratch_root() -> Path:
 
 
 def new_folder() -> Path:
-    """Create an empty folder, which the caller removes, or else the end of the process.
+    """Create an empty folder, which is removed at the end of the process, unless the caller removes it.
 
     Raises `InputError` if the scratch folder cannot be written.
     """

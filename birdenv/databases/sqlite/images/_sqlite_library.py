@@ -107,7 +107,7 @@ def defend(library: ctypes.CDLL, handle: int) -> None:
 def deserialize(
     library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int, flags: int = 0
 ) -> None:
-    """Make the `size` bytes at `address` the connection's main database, with room to `capacity`.
+    """Make the `size` bytes at `address` the main database, which may grow to `capacity` bytes.
 
     The memory stays the caller's and must outlive the connection. Raises `sqlite3.OperationalError`.
     """
