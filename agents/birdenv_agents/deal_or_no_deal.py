@@ -107,7 +107,8 @@ def agrees(text: str) -> bool:
 def read_share(text: str, counts: Share) -> Share | None:
     """Return the share that a message proposes for its speaker, or None if it proposes none.
 
-    Things that are not named go to the other seat, or to the speaker if only the other's share is stated.
+    Things that the message does not name go to the other player, or to the speaker if the message only states
+    the other player's share.
     """
     mine, yours = _named(with_digits(plain(text)), counts)
     if mine:

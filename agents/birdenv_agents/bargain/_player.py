@@ -1,4 +1,4 @@
-"""The player, which opens at its target price, concedes in ever smaller steps, and closes the deal."""
+"""The player, which opens at its target price, concedes to the middle, then more slowly, and closes deals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Bargainer:
     """Plays either seat of Bargain.
 
     Args:
-        kb: the seat's private knowledge: the item, its list price and the target price.
+        kb: the private knowledge of the seat: its role, its target price, and the item with its list price.
         bank: the phrases.
     """
 

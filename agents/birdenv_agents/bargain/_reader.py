@@ -54,7 +54,7 @@ class Prices(NamedTuple):
     Attributes:
         listed: the list price.
         own: the reader's own last price.
-        others: the other's last price.
+        others: the last price of the other player.
     """
 
     listed: float

@@ -16,7 +16,7 @@ class ScriptedBargainer(Bargainer):
     """A partner that opens at its target price or beyond, and concedes in random steps up to a limit.
 
     Args:
-        kb: the seat's private knowledge: the item, its list price and the target price.
+        kb: the private knowledge of the seat: its role, its target price, and the item with its list price.
         bank: the phrases.
         rng: the random generator that decides what to do.
     """
