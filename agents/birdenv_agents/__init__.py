@@ -1,1 +1,1 @@
-"""Agents for the evaluated seat, which are entry points of the group `birdenv.agents`."""
+"""The agents that birdenv ships. They are registered as entry points of the group `birdenv.agents`."""

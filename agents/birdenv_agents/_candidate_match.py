@@ -1,6 +1,6 @@
-"""A ranking of candidate statements by how well they fit what was said.
+"""Rank candidate statements by how well they fit what was said.
 
-The words in which the candidates differ decide.
+Only words in which the candidates differ are compared.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ UNSAID = 0.5
 def rank(
     candidates: Sequence[str], wording: str, answers: Sequence[str], rng: Random, *, complete: bool
 ) -> list[str]:
-    """Return the candidates from the best to the worst fit.
+    """Sort the candidates from the best to the worst fit.
 
     A candidate gains for its words that were said, and more for words that few candidates contain.
 
@@ -58,8 +58,8 @@ def rank(
         wording: the request.
         answers: the user's answers.
         rng: breaks ties.
-        complete: whether everything that matters was said. Candidates then also lose for words that were not
-            said.
+        complete: True if request and answers together say everything. A candidate is then also ranked lower
+            for words that were not said.
     """
     loss = UNSAID if complete else 0.0
     bags = [_bag(reading) for reading in candidates]

@@ -1,4 +1,4 @@
-"""Functions for text as people write it, and for numbers in words: `ninety-five`, `one fifty`."""
+"""Normalise text as people write it, and read numbers in words, such as `ninety-five` or `one fifty`."""
 
 from __future__ import annotations
 

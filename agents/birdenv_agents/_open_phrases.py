@@ -1,4 +1,4 @@
-"""The phrases of a request that may mean several things, which are runs of its content words."""
+"""Find the phrases of a request that may be ambiguous. They are runs of content words."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ _STOP = frozenset(
 def open_phrases(request: str, notes: str) -> list[str]:
     """Return the runs of content words in a request, without duplicates, the most ambiguous first.
 
-    Phrases whose words all occur in `notes` come later, because they have an obvious meaning. Runs of more
-    than one word also yield their last two words and each of their words, which come last.
+    Phrases whose words all occur in `notes` come later, because their meaning is obvious. The last two words
+    and the single words of longer runs are also returned; they come last.
 
     Args:
         request: the request.
-        notes: the schema and the knowledge, in which the request may occur.
+        notes: the schema and the external knowledge. The request may be part of this text.
     """
     known = {word.lower() for word in _WORD.findall(_names(notes.replace(request, " ")))}
     runs = _runs(request)

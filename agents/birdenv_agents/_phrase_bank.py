@@ -1,4 +1,4 @@
-"""Banks of phrases, which list what a player can say, as data that anybody can write.
+"""Banks of phrases: files in a simple format that list what a player can say.
 
 A bank is a JSON object:
 
@@ -6,8 +6,8 @@ A bank is a JSON object:
      "phrases": [{"act": "ask", "about": "Company", "text": "anyone of yours at {value}?"},
                  {"act": "yes", "text": "yes, {count} of them"}]}
 
-`act` is the act, `about` the attribute that it concerns (any, if it is left out), and `text` the words, with
-slots in braces. `docs/cocoa.md` lists the acts and slots of each game.
+`act` is the dialogue act, `about` the attribute that it concerns (any attribute if it is left out), and
+`text` the words, with slots in braces. `docs/cocoa.md` lists the acts and slots of each game.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class PhraseBank:
         self._left: dict[tuple[str, str | None], list[str]] = {}
 
     def knows(self, act: str, about: str | None = None) -> bool:
-        """Return True if there are phrases for an act about an attribute, or about any."""
+        """Return True if there are phrases for an act that can be used about an attribute."""
         return (act, about) in self._phrases or (act, None) in self._phrases
 
     def say(self, act: str, about: str | None = None, **slots: Any) -> str:
@@ -62,7 +62,7 @@ def read_bank(
     Args:
         path: the file.
         game: the name of the game.
-        acts: the acts of the game, with their slots.
+        acts: the names of the slots that each act of the game may use.
         needed: the acts for which the bank must have phrases.
 
     Raises:

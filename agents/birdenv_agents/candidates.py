@@ -83,7 +83,7 @@ class RandomPlayer:
 
 
 class CandidatePlayer:
-    """Asks questions first, if it asks at all, then submits the candidates from the best to the worst."""
+    """Asks its questions, if it has any, and then submits the candidates from the best to the worst."""
 
     def __init__(self, rng: Random, *, asks: bool, ambiguous: bool) -> None:
         self._rng = rng

@@ -34,14 +34,14 @@ _NEEDED: Final = {
 
 
 class Varied(Player, Protocol):
-    """A player with several manners, which may lead to different moves."""
+    """A player with several styles of play, which may choose different moves."""
 
     def variants(self) -> Iterator[Varied]:
-        """Yield copies with all manners, beginning with the usual one."""
+        """Yield copies of the player with each of its styles of play, the usual style first."""
 
 
 class RulePlayer:
-    """A player that is created at its first move, when it sees what its seat knows."""
+    """A player that is made at its first move, when it sees the private knowledge of its seat."""
 
     def __init__(self, make: Callable[[View], Varied]) -> None:
         self._make = make
@@ -51,7 +51,7 @@ class RulePlayer:
         return self._made(view).move(view)
 
     def variants(self, view: View) -> Iterator[RulePlayer]:
-        """Yield copies with all manners, beginning with the usual one."""
+        """Yield copies of the player with each of its styles of play, the usual style first."""
         for player in self._made(view).variants():
             other = copy(self)
             other._player = player
@@ -68,13 +68,13 @@ def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
     """Return the rule-based player of one of CoCoA's games.
 
     Raises:
-        InputError: there is none for this game, or the argument cannot be used.
+        InputError: this game has no rule-based player, or the argument cannot be used.
     """
     rng = context.rng
     if argument and (context.game != FRIENDS or not argument.isdecimal() or int(argument) < 1):
         raise InputError(
-            f"rulebased:{argument}: the argument must be a number of values in a message, from 1, and is for "
-            f"{FRIENDS} only"
+            f"rulebased:{argument}: the argument is the maximum number of values in a message, 1 or more, "
+            f"and only for {FRIENDS}"
         )
     if context.game == FRIENDS:
         most = int(argument) if argument else MOST_VALUES
@@ -88,10 +88,10 @@ def rulebased(argument: str, context: PlayerContext) -> RulePlayer:
 
 
 def check_rules(game: str) -> None:
-    """Check that `rulebased` plays a game.
+    """Raise an error unless `rulebased` can play a game.
 
     Raises:
-        InputError: it does not.
+        InputError: `rulebased` does not play this game.
     """
     if game not in (FRIENDS, BARGAIN, DEAL):
         raise InputError(f"rulebased plays {FRIENDS}, {BARGAIN} and {DEAL}, not {game}")

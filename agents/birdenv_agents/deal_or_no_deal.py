@@ -34,7 +34,7 @@ class Sharer:
     """Plays either seat of DealOrNoDeal.
 
     Args:
-        kb: the things, each with its number and its value for this seat.
+        kb: the kinds of things, each with its count and its value for this seat.
     """
 
     def __init__(self, kb: Sequence[Mapping[str, Any]]) -> None:
@@ -51,7 +51,7 @@ class Sharer:
         self._haste = 0  # the number of proposals by which it gives in earlier than usual
 
     def move(self, view: View) -> Move:
-        """Select the agreed share, or propose one."""
+        """Select the share that was agreed on, or propose a share."""
         news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
         self._seen = len(view.heard)
         theirs: Share | None = None
@@ -76,7 +76,7 @@ class Sharer:
         return Move("message", f"I would take {_told(self._own)}, and you get the rest.")
 
     def variants(self) -> Iterator[Self]:
-        """Yield copies with all manners: usual, firm, eager."""
+        """Yield copies of the player with each of its styles of play: usual, firm and eager."""
         for haste in (0, -1, 2):
             other = deepcopy(self)
             other._haste = haste
@@ -87,7 +87,7 @@ class Sharer:
 
 
 def standing_share(view: View) -> Share:
-    """Return the seat's share by the last proposal in a dialogue, or half of everything by default."""
+    """Return the seat's share under the last proposal, or half of everything if there is no proposal."""
     counts = {item["Name"]: int(item["Count"]) for item in view.kb}
     share = {thing: count // 2 for thing, count in counts.items()}
     for event in view.heard:
@@ -105,9 +105,10 @@ def agrees(text: str) -> bool:
 
 
 def read_share(text: str, counts: Share) -> Share | None:
-    """Return the share that a message proposes for its speaker, or None.
+    """Return the share that a message proposes for its speaker, or None if it proposes none.
 
-    Things that are not named go to the other seat, or to the speaker if only the other's share is stated.
+    Things that the message does not name go to the other player, or to the speaker if the message only states
+    the other player's share.
     """
     mine, yours = _named(with_digits(plain(text)), counts)
     if mine:

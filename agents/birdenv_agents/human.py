@@ -48,7 +48,7 @@ def human(argument: str, context: PlayerContext) -> Terminal:
 
 
 class Terminal:
-    """Shows the dialogue on standard output, and reads moves.
+    """A person at the terminal, who sees the dialogue and types moves.
 
     A move is a command and its argument. SQL may have several lines: it ends with `;` at the end of a line,
     or with an empty line. A line without a command is a question, if questions are possible.
@@ -96,7 +96,7 @@ class Terminal:
             data = _data(action, rest.strip(), view)
             if action.fault(data, view.choices) is None:
                 return Move(action.name, data)
-            print(f"{word} needs more after it: {_use(word, action)}")
+            print(f"{word} needs an argument: {_use(word, action)}")
 
     def see_end(self, view: View, outcome: Mapping[str, Any]) -> None:
         """Show the last reply and the outcome of the episode."""

@@ -35,11 +35,11 @@ oracle.sees_private = True  # type: ignore[attr-defined]
 
 
 class Oracle:
-    """Submits one script in each phase."""
+    """Submits the gold SQL of each phase."""
 
     def __init__(self, answers: Sequence[str]) -> None:
         self._answers = answers
 
     def move(self, view: View) -> Move:
-        """Submit the script of the current phase."""
+        """Submit the gold SQL of the current phase."""
         return Move("submit_sql", self._answers[view.phase - 1])

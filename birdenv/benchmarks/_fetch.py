@@ -35,7 +35,7 @@ _INSTALL = "birdenv data fetch needs {}: pip install 'birdenv[fetch]' (in a clon
 
 
 def told(checked: str) -> str:
-    """Return a phrase such as "checked on" and the day, or that an address was never checked."""
+    """Return "address checked on" with the day, or "address not checked"."""
     return "address not checked" if checked == "not checked" else f"address checked on {checked}"
 
 

@@ -176,7 +176,7 @@ class Merged:
 
     Attributes:
         records: the merged records, in the order of the public file.
-        problems: what does not fit together.
+        problems: mismatches between the public file and the ground truth.
         matched: the number of records that got ground truth.
     """
 

@@ -123,9 +123,9 @@ def pair_database(
         nameless = next((pair for pair in pairs if not pair.db_id), None)
         if nameless is not None:
             raise InputError(
-                f"pair {nameless.idx} does not name its database in {db}: give "
-                f"{'the file itself (--db FILE)' if chosen == 'sqlite' else 'that database (--dsn alone)'}, "
-                "or a pairs.jsonl with `db_id`"
+                f"pair {nameless.idx} has no `db_id`, so its database in {db} is unknown: name one database "
+                f"for all pairs ({'--db FILE' if chosen == 'sqlite' else '--dsn, without --db'}), or add "
+                "`db_id` to pairs.jsonl"
             )
     elif chosen == "postgres":
         raise InputError(f"--dialect postgres loads databases from a folder, and {db} is not a folder")

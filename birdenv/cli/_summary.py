@@ -235,7 +235,7 @@ def summary(
     """
     _check_plot(plot)
     if (by is not None) + everything + reference + as_json > 1:
-        raise InputError("give one of --by, --all, --reference and --json")
+        raise InputError("give only one of --by, --all, --reference and --json")
     made = report(read_run(run))
     picture = None if plot is None else draw(made, plot.suffix[1:].lower())
     if as_json:

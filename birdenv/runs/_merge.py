@@ -88,11 +88,11 @@ def _order(runs: Sequence[RecordedRun]) -> list[str]:
     double = [name for name, count in held.items() if count > 1]
     if missing:
         raise InputError(
-            f"{len(missing)} episode(s) are in no part: {listed(missing)}; give all parts, or finish them "
-            "with --resume"
+            f"{len(missing)} episode(s) are missing from the parts: {listed(missing)}; give all parts, "
+            "or finish them with --resume"
         )
     if double:
-        raise InputError(f"{len(double)} episode(s) are in several parts: {listed(double)}")
+        raise InputError(f"{len(double)} episode(s) occur in several parts: {listed(double)}")
     wanted = set(planned)
     by_task = (episode_name(task, repeat) for task in whole.tasks for repeat in rounds)
     return [name for name in by_task if name in wanted]

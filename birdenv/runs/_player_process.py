@@ -257,7 +257,7 @@ def read_reply(kind: str, value: Any) -> tuple[str, Any]:
             return "done", value[1]
         case ["done", dict() as used] if kind == "usage" and _is_usage(used):
             return "done", used
-    raise ValueError("it does not answer the request")
+    raise ValueError("the reply does not belong to the request")
 
 
 def _is_usage(value: Any) -> bool:

@@ -154,7 +154,7 @@ class RunDirectory:
             raise InputError(
                 f"{parent}: cannot write results: {error.strerror}; choose another folder with --output"
             ) from None
-        raise InputError(f"{parent}: no free name for a run directory")
+        raise InputError(f"{parent}: all names for a new run folder are taken; try again")
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:

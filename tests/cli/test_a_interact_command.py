@@ -94,7 +94,7 @@ def test_a_person_plays_with_every_tool(
     )
     monkeypatch.setattr("builtins.input", lambda prompt: next(lines))
     ran = birdenv("a-interact", "--agent", "human", "-n", 1, "-o", tmp_path)
-    assert ran.code == 0 and "define needs more after it: define NAME" in ran.out
+    assert ran.code == 0 and "define needs an argument: define NAME" in ran.out
     [record] = records(tmp_path)
     assert len(record["calls"]) == 9 and set(record["calls"].values()) == {1}
     assert record["budget_used"] == 1 + 1 + 0.5 + 0.5 + 0.5 + 1 + 1 + 2 + 3

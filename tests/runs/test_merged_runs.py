@@ -74,9 +74,9 @@ def test_merged_calls_of_language_models(demo_server: Server, tmp_path: Path) ->
 def test_parts_that_do_not_fit_are_refused(tmp_path: Path) -> None:
     first, second = parts(tmp_path, 2)
     target = tmp_path / "merged"
-    with pytest.raises(InputError, match=r"2 episode\(s\) are in no part: 2, 4; give all parts"):
+    with pytest.raises(InputError, match=r"2 episode\(s\) are missing from the parts: 2, 4; give all parts"):
         merge_runs([first], target)
-    with pytest.raises(InputError, match=r"3 episode\(s\) are in several parts: 1, 3, 5"):
+    with pytest.raises(InputError, match=r"3 episode\(s\) occur in several parts: 1, 3, 5"):
         merge_runs([first, second, first], target)
     with pytest.raises(InputError, match="they differ in seed: 2 then, 7 now"):
         merge_runs([first, part(tmp_path / "seed", "2/2", seed=7)], target)
@@ -118,7 +118,7 @@ def test_a_merge_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.M
     first, second = parts(tmp_path, 2)
     target = tmp_path / "merged"
     (second / "private.jsonl").rename(second / "kept")
-    with pytest.raises(InputError, match=r"2 episode\(s\) are in no part: 2, 4"):
+    with pytest.raises(InputError, match=r"2 episode\(s\) are missing from the parts: 2, 4"):
         merge_runs([first, second], target)
     (second / "kept").rename(second / "private.jsonl")
     with monkeypatch.context() as patched:

@@ -1,4 +1,4 @@
-"""The player, which opens at its target, concedes to the middle, then slowly further, and closes the deal."""
+"""The player, which opens at its target price, concedes to the middle, then more slowly, and closes deals."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Bargainer:
     """Plays either seat of Bargain.
 
     Args:
-        kb: what the seat knows.
+        kb: the private knowledge of the seat: its role, its target price, and the item with its list price.
         bank: the phrases.
     """
 
@@ -72,7 +72,7 @@ class Bargainer:
         return Move("message", self._reply(reading, bool(news)))
 
     def variants(self) -> Iterator[Self]:
-        """Yield copies with all manners, beginning with the usual one."""
+        """Yield copies of the player with each of its styles of play, the usual style first."""
         for close, is_firm in _MANNERS:
             other = deepcopy(self)
             other._close, other._is_firm = close, is_firm
@@ -155,7 +155,7 @@ class Bargainer:
 
 
 def offered(news: list[Event]) -> float | None:
-    """Return the price of the last offer among events, or None."""
+    """Return the price of the last offer among the events, or None if there is no offer."""
     for event in reversed(news):
         if (
             event.action == "offer"

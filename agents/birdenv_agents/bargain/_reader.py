@@ -1,4 +1,4 @@
-"""A reader of messages of Bargain: prices, agreements, wishes for a better price, questions."""
+"""Read messages of Bargain: prices, agreements, requests for a better price, and questions."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Reading(NamedTuple):
         price: the price that the message names, in dollars, or None.
         agrees: True if the message accepts the last price.
         refuses: True if it asks for a better price, or refuses.
-        asks: True if it asks anything else.
-        is_last: True if it says that this is the last word.
+        asks: True if it asks any other question.
+        is_last: True if it says that this is the final offer.
     """
 
     price: float | None = None
@@ -49,12 +49,12 @@ class Reading(NamedTuple):
 
 
 class Prices(NamedTuple):
-    """The known prices, which words such as `half way` or `ten off` refer to.
+    """The prices named so far, to which words such as `half way` or `ten off` refer.
 
     Attributes:
         listed: the list price.
         own: the reader's own last price.
-        others: the other's last price.
+        others: the last price of the other player.
     """
 
     listed: float

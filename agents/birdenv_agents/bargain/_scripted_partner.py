@@ -13,10 +13,10 @@ from birdenv_agents.bargain._player import Bargainer, offered, shown
 
 
 class ScriptedBargainer(Bargainer):
-    """Opens at its target or beyond, concedes in random steps, and has a limit.
+    """A partner that opens at its target price or beyond, and concedes in random steps up to a limit.
 
     Args:
-        kb: what the seat knows.
+        kb: the private knowledge of the seat: its role, its target price, and the item with its list price.
         bank: the phrases.
         rng: the random generator that decides what to do.
     """

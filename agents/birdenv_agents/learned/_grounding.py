@@ -1,4 +1,4 @@
-"""Adaptation of moves from other dialogues to the present one, by filling slots and choosing items."""
+"""Adapt moves from other dialogues to the present one, by filling slots and choosing items."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _MOST_ABOUT: Final = 2000
 
 
 def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Random) -> Any:
-    """Return data for a move in this episode.
+    """Adapt the data of a move from another dialogue to this episode.
 
     Args:
         action: the action.
-        data: the data of a similar move in another dialogue, with slots.
+        data: the data of that move, in which slots replace the words of its own dialogue's scenario.
         listener: the listener that followed the dialogue up to the view.
         view: the view.
         rng: the random generator that chooses among several values.
@@ -42,9 +42,9 @@ def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Ran
 
 
 def situation(task: Any, view: View, listener: Listener) -> str:
-    """Return what a move is about, as words: the question of the task, and the last message.
+    """Return the text that tells which situation a move is made in: the task's question and the last message.
 
-    The text is empty if the seat has knowledge that slots stand for.
+    The text is empty in games in which moves are learned with slots, because these fit any situation.
 
     Args:
         task: the public description of the task.
@@ -57,7 +57,10 @@ def situation(task: Any, view: View, listener: Listener) -> str:
 
 
 def data_of(known: KnownAct, about: str, rng: Random) -> Iterator[Any]:
-    """Yield data for an act: one at random, by frequency, or all, those of similar situations first."""
+    """Yield learned data for an act, those of the most similar situations first.
+
+    If the data have slots, they fit any situation, so only one is drawn, by its frequency.
+    """
     if not known.about:
         yield from rng.choices(known.data, known.counts)
         return
@@ -77,7 +80,7 @@ def _alike(words: frozenset[str], about: str) -> float:
 
 
 def last_resort(view: View, made: Sequence[Move], seat: Seat) -> Move | None:
-    """Return a move if nothing that was learned fits: accept an offer, repeat an earlier move, or quit."""
+    """Return a fallback move if no learned move fits: accept an offer, repeat an earlier move, or quit."""
     if "accept" in view.legal:
         return Move("accept")
     own = (event for event in view.heard if event.agent == view.seat)

@@ -1,4 +1,4 @@
-"""The players with a policy: `learned:FILE` uses words of transcripts, `hybrid:FILE` moves of rules."""
+"""The players with a policy: `learned:FILE` repeats words of transcripts, `hybrid:FILE` uses rules."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ class LearnedPlayer(_PolicyPlayer):
         self._made: list[Move] = []
 
     def move(self, view: View) -> Move | None:
-        """Return a move of the first drawn act that is possible, or None to wait for the other player."""
+        """Draw acts until one is possible, and return a move for it, or None to wait for the other."""
         listener = self._follow(view)
         if view.waits and listener.moves and not listener.news:
             return None

@@ -1,4 +1,4 @@
-"""The learned policy, which is a log-linear model of the next act, given the features of a view."""
+"""The learned policy: a log-linear model of the next dialogue act, given the features of a view."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ _MOST_COUNT: Final = 2**53
 
 
 class KnownAct(BaseModel):
-    """An act in the transcripts.
+    """A dialogue act that occurs in the transcripts, with the moves that perform it.
 
     Attributes:
-        action: the action.
-        parts: the purposes of its sentences.
-        data: the data of such moves, with slots, the most frequent first.
-        counts: how often each of these moves was made.
-        about: what each of these moves was about, in words; empty if the data have slots.
+        action: the name of the action.
+        parts: the purpose of each sentence, such as a greeting.
+        data: the data (such as the text) of each distinct move, the most frequent first; slots stand for
+            names and values of the scenario.
+        counts: how often each of these moves was made in the transcripts.
+        about: the situation in which each of these moves was made, as text; empty if the data have slots.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -50,7 +51,7 @@ class KnownAct(BaseModel):
 
     @property
     def act(self) -> Act:
-        """Return the act as a tuple."""
+        """Return the act as a tuple of its action and its parts."""
         return Act(self.action, self.parts)
 
 
@@ -60,9 +61,9 @@ class PolicyFile(BaseModel):
     Attributes:
         birdenv_policy: the version of the format.
         game: the name of the game.
-        trained: facts about the training.
+        trained: facts about the training, such as the number of dialogues.
         acts: the known acts.
-        weights: the weights by the part of an act and by the feature of the view.
+        weights: a weight for each part of an act and each feature of a view.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -110,7 +111,7 @@ class Policy:
         return softmax(np.where(np.isin(self._actions, legal), scores, -np.inf))
 
     def scores(self, features: Sequence[str], acts: Sequence[Act]) -> Array:
-        """Return the scores of acts, which need not be known."""
+        """Return the scores of acts, including acts that were not seen in training."""
         return membership(acts, self._places) @ self._part_scores(features)
 
     def _part_scores(self, features: Sequence[str]) -> Array:
@@ -120,7 +121,7 @@ class Policy:
 
 
 def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
-    """Return a matrix of acts by parts, with 1 where an act has a part. Unknown parts are left out."""
+    """Return a matrix with a row for each act and a column for each known part: 1 if the act has the part."""
     found = np.zeros((len(acts), len(places)))
     for row, act in zip(found, acts, strict=True):
         row[[places[part] for part in parts(act) if part in places]] = 1

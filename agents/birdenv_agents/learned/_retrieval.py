@@ -28,12 +28,12 @@ _WORD: Final = re.compile(r"\w+|\?")
 
 
 class Place(NamedTuple):
-    """A move in another dialogue, with slots for words of its scenario.
+    """A move in another dialogue, in which slots replace the words of its scenario.
 
     Attributes:
         before: what was said before the move.
         action: the action.
-        data: the data.
+        data: the data of the move, such as its text.
     """
 
     before: str

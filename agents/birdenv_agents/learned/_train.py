@@ -1,4 +1,4 @@
-"""Training of policies from dialogues, and of the file for the retrieval player."""
+"""Train policies on dialogues, and write the file for the retrieval player."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _TURNS: Final = 150_000  # the approximate number of turns in all passes togethe
 
 
 class Place(NamedTuple):
-    """One turn to learn from."""
+    """One turn of a transcript, from which the policy learns."""
 
     features: list[str]
     legal: tuple[str, ...]
@@ -54,7 +54,7 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
         transcripts: the dialogues.
         path: the file of the policy.
         seed: the seed for the order of the turns.
-        progress: is called with the share of the work that is done.
+        progress: is called with the fraction of the work that is done, from 0 to 1.
 
     Raises:
         InputError: the dialogues contain no moves, or belong to another game.

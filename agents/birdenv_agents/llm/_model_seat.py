@@ -1,4 +1,4 @@
-"""What players with a language model share: the model's calls, the counts of its faults, and its usage."""
+"""The base class of players with a language model, which calls the model, and counts faults and usage."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class ModelSeat:
         self._faults: Counter[str] = Counter()
 
     def prompt(self, name: str) -> Prompt:
-        """Return the prompt from the run's settings, or else the package's prompt with this name."""
+        """Return the prompt with this name: the one in the run's settings, or else the package's."""
         if self.own_prompt is not None:
             return Prompt.from_file(self.own_prompt)
         return package_prompt("birdenv_agents", name, self._form)
 
     def fault(self, kind: str) -> None:
-        """Count a fault of the model."""
+        """Count one fault of the model, by its kind."""
         self._faults[kind] += 1
 
     def usage(self) -> Usage:

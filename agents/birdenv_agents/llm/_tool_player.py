@@ -96,12 +96,12 @@ class ToolPlayer:
 
 
 def words(completion: Completion) -> str:
-    """Return the text of a completion, or else that of a refusal."""
+    """Return the text of a completion, or the text of the refusal if the model refused."""
     return completion.content or completion.refusal
 
 
 def fault_of(completion: Completion, seat: Seat) -> str:
-    """Return the kind of fault of a message that is not a move."""
+    """Return the kind of fault in a model's message that cannot be read as a move."""
     calls = completion.tool_calls
     if completion.finish_reason == "length":
         return "cut off"
@@ -136,7 +136,7 @@ class History:
         self._exchanges.append([message])
 
     def reply(self, text: str) -> None:
-        """Add the reply: as the result of each call, or as a user's message if there was no call."""
+        """Add the environment's reply as the result of each tool call, or else as a user message."""
         exchange = self._exchanges[-1]
         calls: Sequence[Mapping[str, Any]] = exchange[0].get("tool_calls", ())
         if not calls:

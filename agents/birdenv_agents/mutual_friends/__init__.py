@@ -1,4 +1,4 @@
-"""The rule-based player of MutualFriends, which reads claims in messages, weighs its friends, and talks."""
+"""The rule-based player of MutualFriends, which reads claims and weighs its own friends by them."""
 
 from birdenv_agents.mutual_friends._own_phrases import ACTS, PHRASES
 from birdenv_agents.mutual_friends._player import FriendsPlayer

@@ -20,7 +20,7 @@ Item = Mapping[str, str]
 
 
 class Belief:
-    """Weighs a player's own friends by the claims of the other player.
+    """Weights of a player's own friends, which the claims of the other player change.
 
     Attributes:
         items: the player's own friends.
@@ -34,7 +34,7 @@ class Belief:
         self.asked: Values = {}
 
     def living(self) -> list[Item]:
-        """Return the friends that may still be the mutual one."""
+        """Return the friends that have not been ruled out."""
         best = max(self._losses)
         return [item for item, loss in zip(self.items, self._losses, strict=True) if loss > best - _LIVING]
 
@@ -44,7 +44,7 @@ class Belief:
         return self.items[max(range(len(weights)), key=lambda place: weights[place])]
 
     def hear(self, claim: Claim) -> None:
-        """Weigh the friends by a claim of the other player."""
+        """Update the weights of the friends after a claim of the other player."""
         kind, values = claim.kind, claim.values
         if kind == "no" and self.asked:
             self._add(RULED_OUT, lambda item: has_any(item, self.asked))
@@ -61,7 +61,7 @@ class Belief:
             self._add(_HINT / 2, lambda item: has_all(item, values))
 
     def rule_out(self, item: Item) -> None:
-        """Rule out a friend."""
+        """Record that a friend is not the mutual one."""
         self._add(2 * RULED_OUT, lambda each: each == item)
 
     def _only(self, values: Values, about_asked: bool) -> None:
@@ -97,17 +97,17 @@ class Belief:
 
 
 def has_all(item: Item, values: Values) -> bool:
-    """Return True if the item has one of the values of every attribute."""
+    """Return True if, for each attribute in `values`, the item has one of the given values."""
     return all(item[name] in each for name, each in values.items())
 
 
 def has_any(item: Item, values: Values) -> bool:
-    """Return True if the item has one of the values of some attribute."""
+    """Return True if, for at least one attribute in `values`, the item has one of the given values."""
     return any(item[name] in each for name, each in values.items())
 
 
 def distinct(items: Iterable[Item], name: str) -> list[str]:
-    """Return the values of an attribute, the most frequent first."""
+    """Return the values that items have for an attribute, the most frequent first."""
     counts: dict[str, int] = {}
     for item in items:
         counts[item[name]] = counts.get(item[name], 0) + 1

@@ -1,4 +1,4 @@
-"""The player, which answers questions, says what narrows the search most, and selects."""
+"""The player, which answers questions, says what narrows the search most, and selects a friend."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class FriendsPlayer:
     Args:
         items: the player's friends.
         bank: the phrases.
-        most_values: the largest number of values in one message.
-        guess: if there are at most this many friends in question, the player selects one of them.
+        most_values: the maximum number of values that it names in a message.
+        guess: the player selects a friend as soon as at most this many friends may be the mutual one.
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class FriendsPlayer:
         return Move("select", self._selected)
 
     def variants(self) -> Iterator[Self]:
-        """Yield copies with all manners, beginning with the usual one."""
+        """Yield copies of the player with each of its styles of play, the usual style first."""
         for most, guess in _MANNERS:
             other = deepcopy(self, {id(self._reader): self._reader})  # the reader never changes
             other._most, other._guess = most, guess

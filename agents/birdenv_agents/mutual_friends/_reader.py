@@ -1,4 +1,4 @@
-"""A reader of the claims in messages of MutualFriends: who has which values, who has not, and questions.
+"""Read the claims in messages of MutualFriends: which friends exist, which do not, and questions.
 
 It reads messages of bots and of people. It looks only for values of the reader's own friends, because other
 values do not help to find the mutual friend.
@@ -32,12 +32,13 @@ class Claim:
     """One claim of a message.
 
     Attributes:
-        kind: `ask` asks about values, and `open` about an attribute; `deny` and `inform` say that there are
-            no such friends, or some; `only` says that there are no others; `yes` and `no` answer a question.
+        kind: `ask` asks about values, and `open` about an attribute; `inform` says that the speaker has
+            friends with the values, `deny` that it has none, and `only` that it has no others; `yes` and `no`
+            answer a question.
         values: the values that the claim is about.
         about_asked: True if the claim is about the friends in the last question (`they`, `them`).
-        counts: True if the claim asks how many friends there are, or whether all are such. A plain yes is
-            then no answer.
+        counts: True if the claim asks how many friends have the values, or whether all of them do. A plain
+            yes does not answer this.
     """
 
     kind: Kind

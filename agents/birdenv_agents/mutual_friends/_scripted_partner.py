@@ -29,7 +29,7 @@ _PATIENCE: Final = 2  # after this many messages, one friend more may be in ques
 
 
 class ScriptedFriend(FriendsPlayer):
-    """Says one or two true things in a message, most of them about one value.
+    """A partner that makes one or two true statements in a message, mostly about a single value.
 
     Args:
         items: the partner's friends.

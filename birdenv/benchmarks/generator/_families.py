@@ -168,7 +168,7 @@ class VaguePart:
 class Family:
     """One request about an entity, and all its possible meanings.
 
-    A combination holds one index for each point: that of the meaning of the point.
+    A combination selects one meaning for each point, by its index.
 
     Attributes:
         database: the database.

@@ -120,8 +120,7 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
 
 
 def term(family: Family, point: VaguePart, text: str) -> str:
-    """Return the words of an ambiguous point in a request: the adjective, and the noun if it follows
-    directly."""
+    """Return the words of an ambiguous point in a request: the adjective, and a noun right after it."""
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word
 

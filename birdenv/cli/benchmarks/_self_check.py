@@ -32,7 +32,9 @@ def self_check(
     limit: Annotated[
         int | None, typer.Option("--limit", "-n", min=1, help="Check at most this many tasks.")
     ] = None,
-    sql_timeout: Annotated[float, typer.Option("--sql-timeout", help="Seconds per statement.")] = 30.0,
+    sql_timeout: Annotated[
+        float, typer.Option("--sql-timeout", help="Time limit per statement (seconds).")
+    ] = 30.0,
     slow: Annotated[
         float, typer.Option("--slow", help="List gold queries that take at least this many seconds.")
     ] = 5.0,

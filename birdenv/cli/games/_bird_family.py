@@ -55,7 +55,8 @@ def bird(
         str | None,
         typer.Option(
             "--predictions-order",
-            help="Order that position keys of a predictions file refer to: 2024 or file.",
+            help="Task order that the positions in a predictions file refer to: 2024 (the edition of BIRD "
+            "mini-dev), or file (the task file).",
         ),
     ] = None,
     pairs: Annotated[

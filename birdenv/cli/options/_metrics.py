@@ -150,7 +150,7 @@ def asked_for(option: str | None) -> Asked:
 def measure_speeds(
     pairs: Sequence[SpeedPair], source: DatabaseSource, runs: int, limits: Limits | None = None
 ) -> list[SpeedMeasurement]:
-    """Measure the speed of pairs one by one, with a progress bar. Other work would distort the figures."""
+    """Measure the speed of pairs one after another, because parallel work would distort the figures."""
     from birdenv.databases import Limits
     from birdenv.grading import ExGrader, SpeedMeasurement, measure_speed
 

@@ -74,14 +74,14 @@ DefectsFile = Annotated[
 ]
 Today = Annotated[
     str | None,
-    typer.Option("--today", help="Date that SQL gets instead of the clock, such as 2025-02-19."),
+    typer.Option("--today", help="Date that SQL sees as the current date, such as 2025-02-19."),
 ]
 FailDoubtful = Annotated[
     bool,
     typer.Option(
         "--fail-doubtful",
-        help="Fail submissions that pass but read no table, or leave another state than the gold (profile "
-        "strict).",
+        help="Fail submissions that pass but read no table, or change the data in another way than the gold "
+        "(profile strict).",
     ),
 ]
 Run = Annotated[Path, typer.Argument(help="A run-... folder, or the folder above it for its latest run.")]
@@ -121,7 +121,9 @@ def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
     if not isinstance(before, dict) or not isinstance(before.get("options"), dict):
         return {}
     if before.get("name") != context.info_name:
-        raise InputError(f"{directory.path} is a run of birdenv {before.get('name')}: resume it with that")
+        raise InputError(
+            f"{directory.path} is a run of birdenv {before.get('name')}: resume it with that command"
+        )
     options: dict[str, Any] = before["options"]
     return options
 

@@ -78,8 +78,7 @@ class CandidateState:
         self._told[told] += 1.0
 
     def see(self, who: Indices, candidate: Indices, rows: Floats, results: npt.NDArray[np.int64]) -> None:
-        """Record executions: `rows` (see `rows_shown`), and `results`, numbers that are equal for equal
-        results."""
+        """Record executions, with `rows` from `rows_shown` and a number for each distinct result."""
         self._executed[who, candidate] = True
         self._results[who, candidate] = results
         self.candidates[who, candidate, _C.EXECUTED] = 1.0

@@ -207,7 +207,9 @@ class _Compiler:
             dialogue.apply(SYSTEM, Move("submit_sql", sql))
             if dialogue.refused or dialogue.status in _BROKEN:
                 why = dialogue.status or f"candidate {place + 1} is too long"
-                raise BenchmarkError(f"{self._name} cannot be graded ({why}): leave it out")
+                raise BenchmarkError(
+                    f"{self._name} cannot be graded ({why}): list it in the file `leave_out`"
+                )
             noted["statuses"][place] = dialogue.outcome()["attempts"][-1]["status"]
             noted["passes"][place] = dialogue.rewards[SYSTEM] > before
             if noted["passes"][place]:

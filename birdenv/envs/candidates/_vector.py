@@ -51,7 +51,7 @@ class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
         if mode is AutoresetMode.NEXT_STEP:
             raise InputError("autoreset_mode must be SAME_STEP or DISABLED")
         if render_mode is not None:
-            raise InputError("a batch cannot be rendered: make a single environment to use render_mode")
+            raise InputError("a batch cannot be rendered: to use render_mode, make a single environment")
         self.num_envs = num_envs
         self.metadata = {"autoreset_mode": mode, "render_modes": []}
         self.render_mode = None

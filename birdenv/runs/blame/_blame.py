@@ -117,7 +117,9 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
     """
     run = read_run(folder)
     if run.game not in _GAMES:
-        raise InputError(f"{folder}: a run of {run.game}; only {' and '.join(_GAMES)} have a user to blame")
+        raise InputError(
+            f"{folder} is a run of {run.game}, but only {' and '.join(_GAMES)} have a user to blame"
+        )
     place = place_of(run.config, "data_file", "--data", data)
     databases = place_of(run.config, "db_dir", "--data-dir", data_dir)
     dialect = str(run.config.get("dialect", "sqlite"))

@@ -88,7 +88,7 @@ def classify(
     have failed anyway.
 
     Args:
-        brief: what the user knew.
+        brief: what the user knew about the task.
         exchanges: the questions of the first phase, with their answers.
         submissions: the SQL submitted in the phase.
         statuses: the verdict on each of these submissions.

@@ -175,9 +175,9 @@ def _parsed(sql: str, dialect: str) -> Any:
 def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[RenamedExpression, ...]:
     """Return expressions of a submission that may be its reading of a snippet, the most similar first.
 
-    A condition can replace a condition, an aggregate an aggregate, and another value a value that shares a
-    column with it. Conditions on only the point's columns that `AND` or `OR` joins, such as a range or a
-    list, count as one condition.
+    Only expressions of the same kind are compared: a condition with a condition, an aggregate with an
+    aggregate, and any other value with a value that shares a column with it. Several conditions on the
+    columns of the snippet, joined by `AND` or `OR`, such as a range, count as one condition.
     """
     from sqlglot import exp
 

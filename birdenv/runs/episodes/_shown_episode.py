@@ -97,10 +97,10 @@ class ShownEpisode:
         facts: other public fields of the record, such as the database and the difficulty.
         phases: the phases with their verdicts.
         turns: the events of the dialogue.
-        sections: additional public texts, such as the schema, by title.
+        sections: additional public texts with titles, such as what each seat knew.
         culprit: who caused a failure; empty if this is not known.
         terms: the ambiguous terms of the request; private.
-        secrets: private texts, such as the gold SQL, by title.
+        secrets: private texts with titles, such as the gold SQL.
     """
 
     name: str

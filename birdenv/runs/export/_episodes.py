@@ -182,7 +182,7 @@ def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
 
 
 def arena_of(config: Mapping[str, Any]) -> Arena:
-    """Return the game of a run's `config.json`, with the settings that decide what its seats were told.
+    """Rebuild the game of a run from its `config.json`, with the settings that affect what the seats saw.
 
     Raises:
         InputError: the run's data no longer exist.
@@ -191,7 +191,7 @@ def arena_of(config: Mapping[str, Any]) -> Arena:
 
 
 def played_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the settings of a run's `config.json` that decide what its seats were told.
+    """Return those settings in a run's `config.json` that affect what the seats saw.
 
     Raises:
         InputError: the run's data no longer exist.

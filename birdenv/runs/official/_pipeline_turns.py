@@ -93,7 +93,7 @@ def read_dialogue(
         calls: the run's recorded calls, which contain the prompts of a user with a language model.
 
     Raises:
-        InputError: the records do not fit together.
+        InputError: the two records contradict each other.
     """
     try:
         events = run["example"]["events"] if "example" in run else []

@@ -84,7 +84,7 @@ def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] |
 def read_rows(
     path: Path, notes: PublishedNotes, keep: Callable[[Mapping[str, Any]], _T]
 ) -> dict[str, _T] | None:
-    """Return the result of `keep` for each line by `instance_id`, or None if there is no such file.
+    """Return what `keep` returns for each line, by `instance_id`, or None if there is no such file.
 
     An incomplete last line is ignored, and of several lines for a task the last counts; both are noted.
 

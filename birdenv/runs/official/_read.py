@@ -125,7 +125,7 @@ class OfficialResults:
 
     Attributes:
         standings: the result of each task in both phases.
-        notes: notes for the reader about the files.
+        notes: sentences about irregularities in the files.
         questions_asked: the mean number of questions; None if it is not known.
         questions_allowed: the mean number of allowed questions; None if it is not known.
         answers: how many questions the user classified in each way; None if it is not known.

@@ -26,7 +26,7 @@ class Submission:
         attempt: the name or number of the attempt in its phase.
         sql: the submitted SQL; empty for an action that counted as an attempt without a submission.
         status: the recorded verdict.
-        is_last: True if the attempt used up the budget of a-Interact, so that the episode ended.
+        is_last: True if the attempt exceeded the budget of a-Interact, so that the episode ended with it.
     """
 
     phase: int
@@ -44,7 +44,7 @@ def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]
     """Return the attempts in a record of `runs.jsonl`, in the order in which they were made.
 
     Raises:
-        InputError: attempts and transcript do not fit together; the message names `where`.
+        InputError: the attempts contradict the transcript; the message names `where`.
     """
     try:
         attempts = [(a["phase"], a["attempt"], a["status"]) for a in run["attempts"]]

@@ -161,9 +161,10 @@ class UserQuestion(BaseModel):
     Attributes:
         instance_id: the task.
         question: the question.
-        kind: the kind of the question.
-        must: lists of regular expressions; an answer is right if all expressions of a list match.
-        half: lists of regular expressions for an answer that is half right.
+        kind: what the question is about: an annotated ambiguity (`labelled`), another part of the request
+            (`unlabelled`), something out of scope (`unanswerable`), or the solution (`extraction`).
+        must: lists of regular expressions; an answer is right if all expressions of at least one list match.
+        half: lists of regular expressions, as in `must`, for answers that are half right.
         style: how the question is phrased; figures are reported by style.
         hand: who wrote the question; figures are reported by hand.
     """
