@@ -136,7 +136,7 @@ class Dialogue:
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return everything said to a seat after its first `after` events as one text, and the last speaker."""
+        """Return everything said to a seat after its first `after` events as one text, and the speaker."""
         return self._words(self._sides[seat], after)
 
     def apply(

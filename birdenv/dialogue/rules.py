@@ -132,8 +132,7 @@ class Rules(ABC):
         return ()
 
     def scale(self, seat: int) -> Mapping[str, float]:
-        """Return the largest sensible number for each field in this episode: the upper bounds of action
-        spaces."""
+        """Return the largest sensible number for each field, which bounds the episode's action space."""
         return {}
 
     def extras(self, seat: int) -> Mapping[str, Any]:
