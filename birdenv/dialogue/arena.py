@@ -224,7 +224,7 @@ class Arena:
             instance_id: its task.
             seed: seeds the players.
             repeat: which of several episodes of the task this is, from 0.
-            but: a seat that gets no player.
+            but: the index of a seat that gets no player, because it is answered from outside.
             models: the run's language models.
         """
         made: list[Player | None] = []
@@ -296,7 +296,7 @@ def player_name(player: Any) -> str:
 
 
 def player_factory(player: Any, group: str, game: str = "") -> tuple[Any, str]:
-    """Return the factory and the argument of a player that is given as a spec, an object or a function."""
+    """Return the factory of a player that is given as a spec, an object or a function, and its argument."""
     if isinstance(player, str):
         return PlayerSpec(player, group, game).load()
     return as_factory(player, type(player).__name__), ""
@@ -306,6 +306,6 @@ _NAMES_SHOWN: Final = 8
 
 
 def listed(names: Sequence[str]) -> str:
-    """Return the first names of a list as text, and how many more there are."""
+    """Return a text with the first names of a list and the number of the others."""
     more = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     return ", ".join(names[:_NAMES_SHOWN]) + more

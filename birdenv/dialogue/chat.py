@@ -47,10 +47,10 @@ def tool_schemas(seat: Seat, names: Iterable[str] | None = None) -> list[dict[st
 def chat_messages(
     instruction: str, events: Sequence[Event], seat: Seat, index: int = 0
 ) -> list[dict[str, Any]]:
-    """Return a dialogue as chat messages of one seat: its moves as tool calls, all replies as tool results.
+    """Return a dialogue as chat messages of one seat: its moves as tool calls, the replies as results.
 
-    The instruction is the first message, in the role of the user. A move that is not a tool call becomes a
-    message with its words, and the reply to it a message of the user.
+    The first message is the instruction, with the role `user`. A move that is not a tool call becomes a plain
+    message, and the reply to it a message with the role `user`.
     """
     messages: list[dict[str, Any]] = [{"role": "user", "content": instruction}]
     call_id = ""
@@ -129,7 +129,7 @@ class MessageLog:
 
 
 class ToolCall(NamedTuple):
-    """An assistant message as a move.
+    """A move that was read from an assistant message.
 
     Attributes:
         move: the move.
@@ -145,10 +145,10 @@ class ToolCall(NamedTuple):
 def read_tool_call(message: Any, seat: Seat) -> ToolCall:
     """Read the move in an assistant message.
 
-    The message has exactly one entry in `tool_calls`, or is such an entry, or the `function` of one. Its
-    `arguments` are an object, or the JSON text of one, with the tool's arguments and nothing else; they may
+    A valid message has exactly one entry in `tool_calls`; it may also be such an entry itself, or the
+    `function` of an entry. `arguments` must be an object or its JSON text, without unknown arguments; it may
     be missing if the tool has none. A message without tool calls becomes the move `no_call`, and any other
-    message `malformed`; the data of both is the text of the message.
+    invalid message the move `malformed`. The data of both moves is the text of the message.
     """
     call = _only_call(message)
     call_id = call.get("id") if isinstance(call, Mapping) else None

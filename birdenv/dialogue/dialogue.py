@@ -46,7 +46,7 @@ class _Side:
 
 
 class Dialogue:
-    """One episode: its rules, and the append-only log of everything that changed their state.
+    """One episode: its rules, and an append-only log of all events that changed the state of the rules.
 
     `replay(rules, events)` ends in the same state, with the same views, byte for byte. A dialogue is not
     thread-safe: a driver with threads keeps a lock for each dialogue. Only `apply` and `stop` may change the
@@ -132,11 +132,11 @@ class Dialogue:
         return view
 
     def heard(self, seat: int, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that a seat has seen, without the first `after` of them."""
+        """Return the events that a seat has seen, except the first `after` events."""
         return tuple(self._sides[seat].heard[after:])
 
     def words(self, seat: int, after: int) -> tuple[str, str]:
-        """Return what a seat has heard since its first `after` events, as one text, and who spoke last."""
+        """Return everything said to a seat after its first `after` events as one text, and the speaker."""
         return self._words(self._sides[seat], after)
 
     def apply(
@@ -144,8 +144,8 @@ class Dialogue:
     ) -> Event:
         """Play one move, and return its event.
 
-        No move of a player raises an error: moves that are illegal, malformed or out of turn are recorded as
-        refused, and cost what the protocol asks for them.
+        A bad move raises no error: moves that are illegal, malformed or out of turn are recorded as refused,
+        and the protocol decides what they cost.
 
         Args:
             seat: the seat that moves.
@@ -199,10 +199,10 @@ class Dialogue:
         return event
 
     def stop(self, status: str, *, time: float | None = None) -> None:
-        """End the dialogue on behalf of the house, if it is not over.
+        """End the dialogue from outside, unless it is over.
 
         Args:
-            status: why: `event limit`, `silence`, `time limit`, `left`, `infra_error` or another reason.
+            status: the reason, such as `event limit`, `silence`, `time limit`, `left` or `infra_error`.
             time: the driver's clock in seconds; by default, a step counter.
         """
         if not self.open:
@@ -262,7 +262,7 @@ def seen_by(rules: Rules, seat: int, events: Iterable[Event]) -> list[tuple[int,
 def words_of(
     rules: Rules, seat: int, events: Sequence[Event], opening: tuple[str, str] | None = None
 ) -> tuple[str, str]:
-    """Return what the events say to a seat as one text, and who spoke last."""
+    """Return everything that the events say to a seat as one text, and the last speaker."""
     said: list[str] = []
     voice, house, has_moved = "", HOUSE_VOICE, False
     for event in events:
@@ -288,7 +288,7 @@ def words_of(
 
 
 def spoken(event: Event) -> str:
-    """Return a move as words: its text, or else its action and data in brackets."""
+    """Return the text of a move, or its action and data in brackets if it has no text."""
     return event.data if isinstance(event.data, str) else _told(event)
 
 
@@ -321,14 +321,14 @@ def replay(
     before: Callable[[Dialogue, Event], None] | None = None,
     noted: Sequence[Any] = (),
 ) -> Dialogue:
-    """Play recorded events by new rules, and return the dialogue in its final state.
+    """Play recorded events with new rules, and return the dialogue in its final state.
 
-    Decorative events are skipped. Events of the house are played by `stop`.
+    Events that do not change the state are skipped. An event of the house becomes a call of `stop`.
 
     Args:
         rules: rules that have not played any move.
         events: the recorded events.
-        before: is called before each event with the dialogue as it was when the seat moved.
+        before: is called before each event with the event and with the dialogue as the seat saw it.
         noted: the value of `Rules.noted` after each event. The SQL of an event without such a value runs
             again.
     """

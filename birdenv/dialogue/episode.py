@@ -33,7 +33,7 @@ class Episode:
         instance_id: the id of the task.
         instruction: the instruction of the caller's seat; constant.
         messages: the dialogue as chat messages. Messages of a model are kept whole.
-        breakdown: the reward that the caller's seat earned in each phase, by phase number from 1.
+        breakdown: the reward of the caller's seat in each phase, by the number of the phase from 1.
     """
 
     def __init__(
@@ -99,7 +99,7 @@ class Episode:
 
     @property
     def question(self) -> str | None:
-        """Return the question that waits for `answer`, or None if there is none."""
+        """Return the question to the other seat that waits for `answer`, or None if there is none."""
         return None if self._asked is None else self._dialogue.view(self._asked).message
 
     @property

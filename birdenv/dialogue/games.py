@@ -118,7 +118,7 @@ class TaskList:
         return {}
 
     def config(self) -> dict[str, Any]:
-        """Return what `config.json` says about data and databases beside the settings."""
+        """Return the facts about data and databases for `config.json`, in addition to the settings."""
         return {}
 
     def close(self) -> None:
@@ -166,8 +166,8 @@ class Game:
         record_model: the class that documents one task of a data file.
         survey: the questions that people answer after an episode.
         measures: the figures that summaries and comparisons of runs show; by default, the mean reward.
-        display: what people see of a recorded episode beside the dialogue.
-        with_people: other defaults of settings, for when people sit in a seat, by the name of the seat.
+        display: what people see of a recorded episode in addition to the dialogue.
+        with_people: defaults of settings that differ when a person sits in a seat, by the name of the seat.
     """
 
     name: str
@@ -266,7 +266,7 @@ def read_settings(game: Game, values: Mapping[str, Any]) -> Settings:
     """Return the settings of a game with these values.
 
     Raises:
-        InputError: a name or a value cannot be used; the message lists what is known.
+        InputError: a name or a value is not valid; the message lists the valid ones.
     """
     return checked_settings(game.settings, game.name, values)
 
@@ -280,7 +280,7 @@ def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M
         values: the values, by name.
 
     Raises:
-        InputError: a name or a value cannot be used; the message lists what is known.
+        InputError: a name or a value is not valid; the message lists the valid ones.
     """
     try:
         return model(**values)

@@ -1,8 +1,8 @@
-"""Declarations of what is measured in a game, and of how its episodes are shown to people.
+"""Declarations of the figures that are measured in a game, and of the way episodes are shown to people.
 
-`Game.measures` declares the figures of a run: how each is read from the records, and which episodes count.
+`Game.measures` declares the figures of a run: how each is computed from records, and which episodes count.
 `birdenv.runs` adds intervals, tables and files. `Game.display` declares the parts of an episode that
-`birdenv show` and the pages of `birdenv.report` show. Neither of these packages knows any game.
+`birdenv show` and the pages of `birdenv.report` show. Neither of these packages depends on any game.
 """
 
 from __future__ import annotations
@@ -38,12 +38,13 @@ class Measure:
         is_rate: True if the figure of an episode is 1 or 0; otherwise it lies between `least` and `most`.
         over: the episodes that count: those that say something about the agent (`rated`), or all.
         by_group: True if the figure is also computed for each group of tasks.
-        drawn: True if the summary also draws the figures of the groups on a line from 0 to 1.
-        compared: True if `birdenv compare` compares runs by it. A rate then also has pass^k and pass@k.
+        drawn: True if the summary also plots the figures of the groups on a scale from 0 to 1.
+        compared: True if `birdenv compare` compares runs by this figure. Rates then also have pass^k and
+            pass@k.
         least: the smallest possible figure.
         most: the largest possible figure.
-        silent: says which episodes do not count, for a note; empty if no note is needed.
-        note: what a reader must know about the figure.
+        silent: a description of the episodes that do not count, for a note; empty if no note is needed.
+        note: a remark that readers need to understand the figure.
         less_is_better: True if the figure is a cost.
         headline: True if the figure is on the first screen of a summary.
     """
@@ -71,8 +72,8 @@ class Details:
     Attributes:
         figures: the figures, as further keys of `overall.json`.
         lines: the text about them for people, which follows the table of figures.
-        notes: sentences for the foot of the summary.
-        screen: lines for the first screen, by topic; they follow its figures.
+        notes: sentences for the end of the summary.
+        screen: lines for the first screen, by topic, which follow the topic's figures.
         reference: the lines that the reference implementation prints, word for word.
     """
 
@@ -85,14 +86,13 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
-    """Everything in a game's summary that not every game has, unlike statuses and an agent's usage.
+    """The parts of a run's summary that depend on the game. Statuses and usage are the same for all games.
 
     Attributes:
         measures: the figures of every run, in the order in which they are shown.
         optional: returns the figures that only some runs have, from the public records.
-        groups: returns the names of the groups that a record's task belongs to, by kind of group. The
-            arguments are the public record and the private one, which is empty if it is missing. The
-            result contains every kind.
+        groups: returns the names of the groups to which a record's task belongs, for every kind of group. The
+            arguments are the public record and the private record, which is empty if it is missing.
         group_titles: the titles of tables by kind of group, such as `By difficulty`.
         group_order: names of groups that come first, in this order; the others are sorted by name.
         clusters: the kind of group whose tasks resemble each other; each task belongs to one such group.
@@ -134,12 +134,12 @@ REWARD: Final = GameMeasures(
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """A part of an episode's page outside the dialogue: words, SQL or a table.
+    """A part of an episode's page beside the dialogue: a text, SQL or a table.
 
     Attributes:
         title: the heading.
-        kind: the kind of content: words, SQL or a table.
-        text: the words or the SQL.
+        kind: the kind of content.
+        text: the text or the SQL.
         columns: the names of the columns of a table.
         rows: the rows of a table.
     """
@@ -160,14 +160,14 @@ class Phase(NamedTuple):
 
 
 class JudgedSubmission(NamedTuple):
-    """A submission whose result can be compared with that of a gold.
+    """A submission whose result can be compared with the result of a gold statement.
 
     Attributes:
         place: the index of its event in the log, from 0.
         sql: the submitted SQL.
-        database: the database that the SQL is about.
-        golds: the golds; the submission has to agree with one of them. Empty if the verdict does not depend
-            on rows.
+        database: the name of the database.
+        golds: the gold statements, of which the submission has to match one. Empty if the verdict does not
+            depend on rows.
         verdict: the verdict on the submission.
     """
 
@@ -184,7 +184,7 @@ def _request(record: Record) -> str:
 
 @dataclass(frozen=True, slots=True)
 class GameDisplay:
-    """What people see of an episode beside what every game has (dialogue, status, reward).
+    """What people see of an episode in addition to the dialogue, the status and the reward.
 
     The functions take the public record of an episode; some also take its private one.
 
@@ -193,8 +193,8 @@ class GameDisplay:
         sections: returns further public parts.
         phases: returns the judged steps of the episode.
         subject: returns the topic of an answer in the answer's own words, or an empty text if there is none.
-        submissions: returns the submissions with the golds that they are compared with. The golds are
-            private: pages show everybody how many rows differ, but the rows only to those who may see them.
+        submissions: returns the submissions with their golds. The golds are private: pages show everybody how
+            many rows differ, but show the rows only to readers who may see the gold.
         notes: returns private remarks on single events, by the event's index in the log.
         secrets: returns private parts, such as the golds and what the user meant.
     """

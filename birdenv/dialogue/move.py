@@ -1,4 +1,4 @@
-"""Moves, the views that players choose them from, and the events and steps that they result in."""
+"""Moves, the views on which players base them, and the events and steps that result from them."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ class Step(NamedTuple):
 
 
 def as_move(made: Any) -> Move | None:
-    """Return what a player returned as a `Move`, or None if the player said nothing.
+    """Convert the value that a player returned to a `Move`, or to None if the player did not move.
 
     Raises:
         TypeError: the value is not a move.

@@ -1,7 +1,7 @@
 """The transcript of a dialogue (`Example`), and the records of an episode in run folders.
 
-An episode has a public record, a private one, and one of its durations. An episode breaks off if the machine
-or the player of another seat fails, and never because of something that the policy did.
+An episode has a public record, a private record, and a record of durations. It breaks off if the machine or
+the player of another seat fails, but never because of a move of the evaluated policy.
 """
 
 from __future__ import annotations
@@ -146,7 +146,7 @@ def record_episode(
     broken: Failure | None,
     started: float,
 ) -> Records:
-    """Return the records of an episode that was played.
+    """Return the records of a finished episode.
 
     Args:
         game: the game.
@@ -204,9 +204,9 @@ def mark_repeat(records: Mapping[str, dict[str, Any]], repeat: int) -> Records:
 
 
 def model_faults(player: Player | None) -> dict[str, int]:
-    """Return how often a player's model made each kind of mistake, as the player's `faults()` counts them.
+    """Return how often a player's model made each kind of mistake, according to its method `faults()`.
 
-    The mapping is empty if the player has no such method, or one that means something else.
+    The mapping is empty if the player has no such method, or if the method returns something else.
     """
     count = getattr(player, "faults", None)
     try:

@@ -78,7 +78,7 @@ class Rules(ABC):
 
     @abstractmethod
     def play(self, seat: int, move: Move) -> Reply:
-        """Play a legal and well-formed move of an open seat, and return the reply to it."""
+        """Play a legal and well-formed move of an open seat, and return the reply."""
 
     @abstractmethod
     def instruction(self, seat: int) -> str:
@@ -89,7 +89,7 @@ class Rules(ABC):
         return {"reward": self.rewards[0]}
 
     def refuse(self, seat: int, move: Move, why: Fault) -> Reply:
-        """Refuse an illegal or malformed move of an open seat, and charge what the protocol asks for it.
+        """Refuse an illegal or malformed move of an open seat, and charge its price under the protocol.
 
         This is not called for a seat that is not open: speaking out of turn is free in every game.
         """
@@ -108,7 +108,7 @@ class Rules(ABC):
         return Reply("You left.")
 
     def stop(self, status: str) -> None:
-        """End the episode on behalf of the house, and keep `status`, which says why."""
+        """End the episode from outside. `status` is the reason."""
         self.status, self.truncated = status, True
 
     def shown(self, seat: int, event: Event) -> Event | None:
@@ -132,8 +132,7 @@ class Rules(ABC):
         return ()
 
     def scale(self, seat: int) -> Mapping[str, float]:
-        """Return the largest sensible number for each field in this episode: the upper bounds of action
-        spaces."""
+        """Return the largest sensible number for each field, which bounds the episode's action space."""
         return {}
 
     def extras(self, seat: int) -> Mapping[str, Any]:
@@ -160,7 +159,7 @@ class Rules(ABC):
         )
 
     def private_brief(self, seat: int) -> Any:
-        """Return what a player of this seat is told beside its views, or None for an evaluated seat."""
+        """Return the private knowledge that a player of this seat gets, or None for an evaluated seat."""
         return None
 
     def record(self, events: Sequence[Event]) -> dict[str, Any]:

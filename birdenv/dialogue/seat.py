@@ -44,7 +44,7 @@ class Field:
         max_length: the largest number of characters in a text.
         optional: True if the argument may be left out (null).
         empty: True if a text may be blank.
-        about: one sentence for tool descriptions; by default, they say what a value must be.
+        about: one sentence for tool descriptions; the default describes the permitted values.
     """
 
     name: str
@@ -140,7 +140,7 @@ class Action:
         return next((fault for fault in faults if fault is not None), None)
 
     def needed(self, choices: Sequence[Any] = ()) -> str:
-        """Return a description of the data that this action needs."""
+        """Return a description of the data that a move with this action must have."""
         fields = "; ".join(f"{each.name}: {each.wanted(choices)}" for each in self.fields)
         return f"{self.name} needs {fields or 'no data'}"
 
@@ -175,7 +175,7 @@ class Action:
         return dict(data) if isinstance(data, Mapping) else {}
 
     def data_of_text(self, text: str) -> Any:
-        """Return the data of a move from one text, in which `SEPARATOR` separates several fields."""
+        """Convert a text, in which `SEPARATOR` separates the fields, to the data of a move."""
         if len(self.fields) == 1:
             return text
         texts = [each.name for each in self.fields if each.is_text]
@@ -207,10 +207,10 @@ class Seat:
     Attributes:
         name: the name of the seat, such as `system`, `user` or `buyer`.
         actions: the actions. An action's index is its `kind` in action spaces, so only append to them.
-        voices: those who may speak to this seat, the house last. A voice's index is the `sender` in
-            observations.
-        gauges: the resources that are limited, such as `turns_left` or `budget`, with their largest values.
-            In spaces, an integer becomes a `Discrete`, another number a `Box`.
+        voices: the names of the senders of messages to this seat, the house last. The index of a voice is the
+            `sender` in observations.
+        gauges: the limited resources, such as `turns_left` or `budget`, with their largest values. In
+            observation spaces, an integer becomes a `Discrete`, and any other number a `Box`.
         phases: the number of phases.
         waits: True if the player may wait, that is, say nothing.
         items: the largest number of `choices` in an episode.

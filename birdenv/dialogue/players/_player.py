@@ -16,8 +16,8 @@ class Player(Protocol):
     """Plays one seat of one episode.
 
     Three methods are optional. `usage() -> Usage | None` is called when the episode is over. `close()`
-    releases resources. `remember(view, move)` tells the player that it made this move at this view, so that a
-    dialogue can continue after a restart; a player without this method is asked for the move again.
+    releases resources. When a dialogue continues after a restart, `remember(view, move)` tells the new player
+    which move it made at this view; a player without this method is asked for the move again.
     """
 
     def move(self, view: View) -> Move | None:
@@ -26,7 +26,7 @@ class Player(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PlayerContext:
-    """Everything that a player is told when it is created, apart from its argument.
+    """Everything that a player learns when it is created, apart from its argument.
 
     Attributes:
         game: the name of the game.
@@ -100,7 +100,7 @@ class Watched:
     """A player that asks another player, and raises `SeatError` if that player fails.
 
     Attributes:
-        left: `left` or `said nothing` if the last move of the player was to quit or to wait; otherwise empty.
+        left: `left` if the player quit in its last move, `said nothing` if it waited; otherwise empty.
     """
 
     def __init__(self, player: Player, seat: int) -> None:

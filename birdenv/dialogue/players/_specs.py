@@ -68,7 +68,7 @@ def plays(*games: str) -> Callable[[_F], _F]:
 
 
 def as_factory(found: Any, name: str) -> PlayerFactory:
-    """Return a factory for anything that can be given as a player.
+    """Return a factory for anything that callers may pass as a player.
 
     Args:
         found: a function or class of two arguments (`argument`, `context`) or of none that creates a player;

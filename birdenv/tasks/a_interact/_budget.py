@@ -55,7 +55,7 @@ class Budget:
 
     @property
     def left(self) -> float:
-        """Return the rest of the budget."""
+        """Return the budget that is left."""
         return self._left / 10
 
     @property
@@ -70,7 +70,7 @@ class Budget:
 
     @property
     def questions(self) -> int:
-        """Return the number of questions that the budget covers."""
+        """Return the number of questions that the rest of the budget covers."""
         return self._left // _TENTHS["clarify"]
 
     def pays_for(self, kind: Kind) -> bool:
@@ -78,8 +78,7 @@ class Budget:
         return self._left >= _TENTHS[kind]
 
     def pay(self, kind: Kind) -> bool:
-        """Take the price of a tool, and return True. If the budget does not cover it, take the rest, and
-        return False."""
+        """Take the price of a tool. If the budget does not cover it, take the rest, and return False."""
         return self._take(_TENTHS[kind])
 
     def pay_malformed(self) -> None:

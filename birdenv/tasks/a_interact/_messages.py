@@ -24,11 +24,11 @@ def look_up(
 
     Args:
         kind: the tool.
-        argument: `{"table": ..., "column": ...}` for a column meaning, and the name or the shown id of an
-            entry for a definition. Case does not matter.
+        argument: `{"table": ..., "column": ...}` for a column meaning; for a definition, the name of the
+            entry or the id under which it is shown. Case does not matter.
         notes: the notes about the database.
         deleted: the ids of knowledge entries that the tool must not show.
-        renumber: whether to number the visible entries anew, so that no gap reveals a deleted one.
+        renumber: True to number the visible entries without gaps, which would reveal deleted entries.
 
     Raises:
         ValueError: the tool is not a reading tool.
@@ -130,7 +130,7 @@ def budget_left(budget: Budget) -> str:
 
 
 def malformed(action: str, legal: Sequence[Kind]) -> str:
-    """Return the message about an invalid action: what its text must be, or which actions are possible."""
+    """Return the message about an invalid action, with the required text or the possible actions."""
     arguments = ARGUMENTS.get(action) if action in TOOLS else None
     if not arguments:
         return f"That is not a valid action. Possible actions: {', '.join(legal)}."

@@ -98,8 +98,8 @@ SEATS: Final = (
 class AInteractRules(InteractRules):
     """The rules: nine tools with prices (`COSTS`), and one budget for both phases.
 
-    A passed phase earns 0.7 or 0.3, whatever the number of submissions. The published implementations
-    disagree about some rules; these are ours:
+    Passing phase 1 earns 0.7 and phase 2 earns 0.3, whatever the number of submissions. Where the published
+    implementations disagree, the rules are:
 
     * The price of a tool is taken before it runs, whatever the result is.
     * A tool that costs more than the budget is refused for free. After that, or if the budget does not cover

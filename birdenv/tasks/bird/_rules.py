@@ -50,8 +50,8 @@ SEATS: Final = (
 class BirdRules(Rules):
     """The rules: any number of `execute_sql` actions, then one `submit_sql`. The reward is EX (1 or 0).
 
-    An episode has at most `max_turns` actions. It is truncated if the last one is not a submission. A refused
-    action, such as `clarify` or blank SQL, also counts, and its reply says why it was refused.
+    An episode has at most `max_turns` actions, and is truncated if the last one is not a submission. Refused
+    actions, such as `clarify` or blank SQL, also count; the reply gives the reason for the refusal.
 
     Attributes:
         task: the task.

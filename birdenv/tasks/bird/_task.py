@@ -21,13 +21,13 @@ class PublicBirdTask:
     Attributes:
         index: the position in the task file, from 0.
         question_id: the id in the file, or the position if there is none.
-        occurrence: counts the records with the same `question_id`, from 1. The 2024 edition of mini-dev
-            contains 137 and 138 twice.
+        occurrence: 1 for the first record with this `question_id`, 2 for the second, and so on. The 2024
+            edition of mini-dev contains 137 and 138 twice.
         db_id: the database.
         question: the question.
         evidence: a hint; may be empty.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
-        candidates: public statements to choose from, an addition of birdenv.
+        candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
     """
 
     index: int
@@ -54,7 +54,7 @@ class PrivateBirdTask:
     """The half of a task that the system may not know.
 
     Attributes:
-        gold: the gold statements, of which a submission has to match one; empty if the file has none.
+        gold: the gold statements, of which a submission must match at least one; empty if there are none.
     """
 
     gold: tuple[str, ...]
@@ -72,7 +72,7 @@ class BirdTask(NamedTuple):
 
     @property
     def own_code(self) -> tuple[Sequence[str], Sequence[str]]:
-        """Return the SQL of the task and its test cases, of which BIRD has none."""
+        """Return the SQL of the task and its test cases. BIRD has no test cases."""
         return self.private.gold, ()
 
 
@@ -86,7 +86,7 @@ class BirdRecord(BaseModel):
         evidence: a hint.
         difficulty: `simple`, `moderate` or `challenging` in the published files.
         SQL: the gold statement, or several accepted ones. Without it, the task cannot be graded.
-        candidates: public statements to choose from, an addition of birdenv.
+        candidates: SQL statements that agents can choose from; an addition of birdenv to the format.
     """
 
     model_config = ConfigDict(frozen=True, extra="ignore")

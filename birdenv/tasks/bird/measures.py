@@ -87,10 +87,10 @@ _REFERENCE_STATUS: Final = {
 
 
 def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
-    """Count the results on which EX and EX (BIRD set) differ, by the reason.
+    """Count the results on which the metrics EX and EX (BIRD set) differ, by reason.
 
-    Only EX accepts answers that are right within the tolerance for floats or after cleaning. Only the set
-    rule accepts answers that differ in how often rows are repeated.
+    Only EX accepts answers that are right within the tolerance for floats or after cleaning. Only EX (BIRD
+    set) accepts answers in which rows are repeated more or less often than in the gold result.
 
     Args:
         results: records with the fields `ex`, `ex_bird` and perhaps `clean_steps`.
@@ -105,7 +105,7 @@ def ex_differences(results: Sequence[Record]) -> dict[str, dict[str, int]]:
 
 
 def ex_difference_notes(differences: Mapping[str, Mapping[str, int]]) -> list[str]:
-    """Return sentences about the differences between the two rules. There are none if the rules agree."""
+    """Return sentences about the differences that `ex_differences` counted; none if the metrics agree."""
     notes = []
     for name, rule, other in (("only_ex", "EX", "EX (BIRD set)"), ("only_ex_bird", "EX (BIRD set)", "EX")):
         reasons = {reason.replace("_", " "): n for reason, n in differences[name].items() if n}

@@ -68,12 +68,12 @@ def instruction(task: CInteractTask, profile: Profile, engine: str, questions: i
 
 
 def cost(left: int) -> str:
-    """Return the sentence about the price of a refused action, with the number of questions left."""
+    """Return the sentence about the price of a refused action. `left` is the number of questions left."""
     return f"That cost you one question; you have {counted(left, 'question')} left."
 
 
 def free_refusal(left: int) -> str:
-    """Return the sentence about a refused action that cost nothing; `left` more of them are free."""
+    """Return the sentence about a free refused action. `left` is the number of further free ones."""
     if left:
         return f"That was free; {left} more such action{'' if left == 1 else 's'} will be free in this phase."
     return "That was free, but the next such action in this phase uses up your attempt."
@@ -91,12 +91,12 @@ def used_up(profile: Profile, *, has_submitted: bool) -> str:
 
 
 def free(left: int) -> str:
-    """Return the sentence after an answer in which the user asks back, which costs nothing."""
+    """Return the sentence that says that a question was free, because the user asked back."""
     return f"That cost you no question; you have {counted(left, 'question')} left."
 
 
 def left(left: int, most: int) -> str:
-    """Return the note after every answer in profiles that say how many questions are left."""
+    """Return the note about the number of questions left, which some profiles add to every answer."""
     return f"({left} of {counted(most, 'question')} left)"
 
 

@@ -67,10 +67,11 @@ class CInteractRules(InteractRules):
     the attempt at once (`Profile.no_call_ends_attempt`).
 
     Attributes:
-        questions: the number of questions that were charged. The record counts the others as
+        questions: the number of charged questions. The record has the number of the others in
             `free_questions`.
-        max_questions: the budget of questions.
-        turns_left: the number of questions left, even if none may be asked after the first submission.
+        max_questions: the largest number of questions that may be charged.
+        turns_left: the number of questions left in the budget, even after the first submission, when no
+            question may be possible any more.
     """
 
     seats = SEATS

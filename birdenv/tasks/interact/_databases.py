@@ -27,16 +27,17 @@ def grading_job(
 ) -> GradingJob:
     """Return the grading job of one phase.
 
-    A follow-up of a Management task starts from the state that phase 1 left: for the gold, that of the first
-    gold; for the prediction, that of the accepted SQL or, if the profile says so, of the gold. Under the
-    published rules, in which a Query may write, this also holds for a Query.
+    The follow-up of a Management task starts from the state of the database after phase 1. The gold starts
+    from the state after the gold of phase 1. The prediction starts from the state after the accepted SQL or,
+    in some profiles, after the gold. Under the published rules, in which a Query may write, this also holds
+    for a Query.
 
     Args:
         task: the task.
         profile: the protocol profile.
         phase: the phase, 1 or 2.
         accepted: the SQL that passed phase 1; needed in phase 2.
-        left: the state that this SQL left, if it was kept; otherwise the SQL runs again.
+        left: a checkpoint of the state after this SQL; if it is None, the SQL runs again.
     """
     private, follow_up = task.private, task.private.follow_up
     setup = private.preprocess if profile.setup else ()
@@ -82,9 +83,9 @@ class OwnState(NamedTuple):
 
     Attributes:
         setup: the set-up of the task.
-        own: the SQL of the system that passed phase 1.
-        cleanup: the clean-up of the task. Its errors are ignored, because it was written for the state that
-            the gold leaves.
+        own: the system's SQL that passed phase 1.
+        cleanup: the clean-up of the task. Its errors are ignored, because it was written for the state after
+            the gold.
     """
 
     setup: tuple[str, ...]
@@ -93,7 +94,7 @@ class OwnState(NamedTuple):
 
 
 def agent_start_state(task: CInteractTask, profile: Profile, accepted: str | None) -> OwnState:
-    """Return how to prepare the system's own database. Gold never runs there, whatever the profile.
+    """Return the statements that prepare the system's own database. In no profile do they include gold.
 
     Args:
         task: the task.
@@ -134,11 +135,11 @@ def _follow_up_conditions(parent: Conditions, own: Conditions | None, profile: P
 
 
 class AgentDatabase:
-    """The database on which the system tries SQL. It is opened at the first statement, and keeps changes.
+    """The database on which the system tries SQL. It is opened for the first statement, and keeps changes.
 
-    In phase 2 it starts afresh from the state that the SQL of phase 1 left (see `agent_start_state`). It is
-    closed while a submission is graded, to free its memory. Statements that ran in another process (`recall`)
-    run again only before the next new statement.
+    Phase 2 begins with a fresh database in the state after the SQL of phase 1 (see `agent_start_state`). The
+    database is closed while a submission is graded, to free memory. Statements that ran in another process
+    (`recall`) run again only before the next new statement.
     """
 
     def __init__(self, task: CInteractTask, source: DatabaseSource, profile: Profile, limits: Limits) -> None:
@@ -159,7 +160,7 @@ class AgentDatabase:
         return self._database is not None
 
     def show(self, sql: str) -> tuple[str, int]:
-        """Run a statement. Return its result as text, and the number of statements to restore the database.
+        """Run a statement, and return its result as text, and how many statements would restore the database.
 
         Raises:
             BenchmarkError: the set-up of the task fails.
@@ -172,7 +173,7 @@ class AgentDatabase:
         return result_text(result), count
 
     def recall(self, sql: str, count: int) -> None:
-        """Remember a statement that ran in another process; `count` is what `show` returned there."""
+        """Record a statement that ran in another process, where `show` returned this `count`."""
         self._past.recall(sql, count)
         self._is_recalled = True
 
@@ -181,7 +182,7 @@ class AgentDatabase:
 
         Args:
             accepted: the SQL that passed phase 1.
-            left: the state that this SQL left, if it was kept.
+            left: a checkpoint of the state after this SQL, or None if there is none.
         """
         self.close()
         self._past.clear()

@@ -49,7 +49,7 @@ class _Model(BaseModel):
 
 
 class ConditionsRecord(_Model):
-    """The conditions of a task: how results are compared."""
+    """The conditions of a task, which decide how results are compared."""
 
     decimal: int = -1
     distinct: bool | None = None
@@ -67,7 +67,7 @@ class AmbiguityRecord(_Model):
 
 
 class QueryAmbiguityRecord(_Model):
-    """The annotated ambiguities of a request, by whether they are critical."""
+    """The annotated ambiguities of a request, divided into critical and non-critical ones."""
 
     critical_ambiguity: tuple[AmbiguityRecord, ...] = ()
     non_critical_ambiguity: tuple[AmbiguityRecord, ...] = ()
@@ -90,14 +90,14 @@ class FollowUpRecord(_Solution):
     candidates: tuple[str, ...] = ()
 
     def category_below(self, parent: Category) -> Category:
-        """Return the category of the follow-up, which may follow from its grading or from the parent."""
+        """Return the category of the follow-up. A missing one is inferred from its tests or its parent."""
         return self.category or ("Management" if self.test_cases or self.grading == "state" else parent)
 
 
 class TaskRecord(_Solution):
     """One task of a file, with the fields of all three files (BIRD-Interact README, 'Data Fields').
 
-    `annotated` keeps the two fields of ambiguities as they are in the file.
+    `annotated` contains the two fields of ambiguities unchanged.
     """
 
     instance_id: Filled

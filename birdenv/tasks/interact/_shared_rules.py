@@ -48,17 +48,17 @@ USER_SEAT: Final = Seat(
 class InteractRules(Rules):
     """The system submits SQL in two phases, and the user answers its questions.
 
-    The reward of each phase is granted at most once, so an episode earns at most 1.0. A task without gold
-    ends as `ungraded` at the first submission. If the gold does not run, the episode is truncated as
-    `infra_error`.
+    The reward of each phase is granted at most once, so an episode earns at most 1.0. An episode of a task
+    without gold ends at the first submission with the status `ungraded`. If the gold does not run, the
+    episode is truncated with the status `infra_error`.
 
     Attributes:
         task: the task.
         profile: the protocol profile.
         attempts: the submissions so far.
         private_log: verdicts and the user's traces; the system never sees them.
-        user_sees: which moves of the system the user sees.
-        leak_guard: what happens to answers that leak.
+        user_sees: the setting for the moves of the system that the user sees.
+        leak_guard: the setting for answers that leak: filter or log them.
         user_style: the style of the rule-based user.
     """
 
@@ -210,7 +210,7 @@ class InteractRules(Rules):
         return {}
 
     def points(self) -> tuple[int, int]:
-        """Return how many annotated points of the request the user has settled, and how many there are."""
+        """Return the number of annotated points that the user has settled, and the number of all points."""
         granted = {snippet for entry in self.private_log for snippet in entry.get("granted", ())}
         points = {point.snippet for point in self.task.private.brief.ambiguities}
         return len(points & granted), len(points)

@@ -70,10 +70,10 @@ class PublicTask:
         question: the ambiguous request.
         counted_ambiguities: the number of critical and knowledge ambiguities, which determines the budget. It
             is public because `turns_left` reveals it.
-        high_level: whether the file says that the request is on a high level; None if it does not say.
+        high_level: the field `high_level` of the file; None if it is missing.
         difficulty: the difficulty.
-        candidates: public statements to choose from, in the order of the file. Whoever writes the file has to
-            shuffle them.
+        candidates: SQL statements that agents can choose from, in the order of the file. They are not
+            shuffled, so the file must not list the right one in a fixed place.
     """
 
     index: int
@@ -94,10 +94,10 @@ class FollowUp:
         query: the request.
         gold: the gold statements.
         test_cases: the test cases.
-        category: the category, which may be inferred.
-        conditions: how results are compared, if the record says so.
+        category: the category, which is inferred if the record has none.
+        conditions: how results are compared; None if the record does not say.
         type: the type of the follow-up.
-        candidates: public statements to choose from.
+        candidates: SQL statements that agents can choose from.
         stated_category: the category in the record, if it has one.
         by_state: whether the states of the databases are compared.
     """

@@ -260,7 +260,7 @@ def load_interact(
     Args:
         settings: the settings of the game.
         rules: the class of the game's rules.
-        idle: the fields of the record of an episode that never began.
+        idle: the game's fields in the record of an episode that never began.
         **more: further arguments for the rules.
 
     Raises:

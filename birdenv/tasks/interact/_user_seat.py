@@ -44,7 +44,7 @@ def briefs_of(
 ) -> tuple[Brief, ...]:
     """Return the user's brief for each phase.
 
-    A follow-up is unambiguous, so nothing in it is annotated (BIRD-Interact §2.4).
+    A follow-up is unambiguous, so its brief has no annotated points (BIRD-Interact §2.4).
 
     Args:
         task: the task.
@@ -116,10 +116,10 @@ def filter_answer(
         task: the task.
         phase: the phase.
         question: the system's question.
-        move: the user's answer. Its trace says which snippets the answer may reveal; without a trace, they
-            are those that the rule-based user would reveal. Data that is not a text counts as silence.
-        guard: what happens to answers that leak. None lets every answer pass, for recorded answers, which
-            were filtered before.
+        move: the user's answer. Its trace lists the snippets that the answer may reveal; without a trace,
+            they are those that the rule-based user would reveal. Data that is not a text counts as silence.
+        guard: the treatment of answers that leak. With None, every answer passes; this is for recorded
+            answers, which were filtered before.
     """
     brief = brief_of(task, phase)
     text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""
@@ -150,8 +150,8 @@ def _model_calls(trace: Any) -> dict[str, Any]:
 def read_trace(trace: Any) -> dict[str, Any] | None:
     """Return the fields `call`, `target` and `granted` of a user's trace, or None if the trace is not valid.
 
-    A user may come from another package, so the trace may be anything. One that is too long for the private
-    log is not valid.
+    A user may come from another package, so its trace may be any value. A trace that is too long for the
+    private log is not valid.
     """
     if not isinstance(trace, dict | Mapping):  # `dict` first, because the check for `Mapping` is slow
         return None

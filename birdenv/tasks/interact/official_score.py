@@ -1,7 +1,7 @@
 """The published figures of BIRD-Interact, which count episodes by phase and attempt (§5.1, §5.2).
 
-Summaries of runs, the result files of the published pipelines, and regrading all use these figures. The text
-leaves out figures that a game does not have.
+Summaries of runs, the result files of the published pipelines, and regrading all use these figures. Lines of
+text leave out figures that a game does not have.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class EpisodeScore:
     Attributes:
         instance_id: the id of the task.
         status: the status of the episode.
-        passes: the passes as pairs of a phase and `first` or `debug`; at most one for each phase.
+        passes: the passed attempts as pairs of a phase and `first` or `debug`; at most one for each phase.
         follow_up: `graded` if the task has a follow-up with gold, `ungraded` if the gold is withheld.
         groups: the names of the groups that the task belongs to, by kind (`category`, `database`, ...).
     """
@@ -92,7 +92,7 @@ def count_phases(standings: Sequence[EpisodeScore]) -> PhaseCounts:
 
 
 def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
-    """Return the rates of success before and after debugging, the gain by debugging, and the mean reward.
+    """Return the success rates before and after debugging, the gain from debugging, and the mean reward.
 
     Rates of phase 2 are over all episodes; `phase_2_of_reached` is over those that reached it. Each rate has
     a 95 % Wilson interval. The interval is None for a single episode, and if tasks were played more than
@@ -124,7 +124,7 @@ def phase_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
 
 
 def official_figures(standings: Sequence[EpisodeScore]) -> dict[str, Any]:
-    """Return the published figures, which are over all tasks, whatever their status.
+    """Return the published figures, which count all tasks, whatever their status.
 
     `tasks` is N. `left_out` counts the episodes that say nothing about the agent, by status; `valid` is the
     number of the others. `normalized_reward` is (0.7a + 0.5b + 0.3c + 0.2d) / N (the published tables show it

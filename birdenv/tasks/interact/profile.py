@@ -1,4 +1,4 @@
-"""Protocol profiles: switches for the rules on which the implementations of c-Interact disagree.
+"""Protocol profiles: switches for the rules in which the implementations of c-Interact differ.
 
 `strict` is birdenv's default. `shell` follows the original batch pipeline, and `adk` the later tool-calling
 service, both of the BIRD-Interact repository.
@@ -44,15 +44,15 @@ class Profile:
             decides.
         infer_category: a follow-up without a `category` has that of its tests or its parent. Otherwise, it is
             a Query.
-        follow_up_conditions: the `conditions` for the follow-up: the parent's, its own (or none), or its own
-            if it has any and otherwise the parent's.
-        follow_up_base: the SQL whose state the prediction's follow-up starts from: the accepted prediction
-            of phase 1, or the gold.
+        follow_up_conditions: whose `conditions` apply to the follow-up: the parent's, its own (or none), or
+            its own if it has any and otherwise the parent's.
+        follow_up_base: the SQL of phase 1 after which the prediction for the follow-up runs: the accepted
+            prediction or the gold.
         setup: `preprocess_sql` and `clean_up_sqls` are run.
         conversation: the user remembers what was said and asks back; its first questions back are free.
         tells_left: every answer says how many questions are left.
-        first_line: only the first line of the choice that a model in the user's seat makes counts. If the
-            model does not word an answer, the user says that it does not understand.
+        first_line: if a language model plays the user, only the first line of its choice counts. If the model
+            returns no answer, the user says that it does not understand.
         grading: the rules by which submissions are judged.
     """
 

@@ -1,7 +1,7 @@
 """The rewards for phases and attempts (BIRD-Interact §5.1), and the schemes that pay them to the seats.
 
-Questions may cost the system a part of its reward, and answers the user. Which annotated points an answer
-tells depends on its words alone, so that a replay pays the same.
+Questions may reduce the reward of the system, and answers the reward of the user. The annotated points that
+an answer tells are found from its words alone, so a replay pays the same rewards.
 """
 
 from __future__ import annotations
@@ -90,13 +90,13 @@ class RewardScheme:
 
     @property
     def system_words(self) -> str:
-        """Return the end of the system's instruction, which states the price of a question."""
+        """Return the sentences about the price of a question, which end the system's instruction."""
         price = self.question_price
         return f"\n\nEach question reduces your reward by {price:g}." if price else ""
 
     @property
     def user_words(self) -> str:
-        """Return the end of the user's instruction, which states what it is rewarded for."""
+        """Return the sentences about the user's rewards, which end the user's instruction."""
         if self == _SHARED:
             return ""
         price = self.disclosure_price
@@ -109,9 +109,9 @@ _SHARED: Final = RewardScheme()
 
 
 def told_points(brief: Brief, text: str) -> set[str]:
-    """Return the snippets of the annotated points that a text tells.
+    """Return the snippets of the annotated points that a text discloses.
 
-    A text tells a point if it contains most words of its meaning that are not in the request.
+    A text discloses a point if it contains most of the words of its meaning that are not in the request.
     """
     said = _words(text)
     known = _words(brief.request)

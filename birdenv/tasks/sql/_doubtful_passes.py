@@ -16,10 +16,9 @@ _WORDS = {
 
 
 def doubtful_passes(records: Sequence[Record], private: Sequence[Record]) -> dict[str, int]:
-    """Count the passed submissions that read no table, and those that left another state than the gold does.
+    """Count the passed submissions that read no table, or left the database in another state than the gold.
 
-    Submissions that failed because of the setting `fail_doubtful` are counted, too. The result has no entry
-    for counts of 0.
+    Submissions that failed because of the setting `fail_doubtful` are counted, too. Counts of 0 are left out.
     """
     log = [entry for record in private for entry in record.get("log", [record])]
     other = sum(

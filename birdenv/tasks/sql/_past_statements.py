@@ -12,17 +12,17 @@ _LEAVES_NOTHING: Final = ("timeout", "too_large", "denied", "syntax")
 
 
 class PastStatements:
-    """Remembers the statements that must run again to restore a database.
+    """Records the statements that must run again to restore a lost database.
 
-    As long as an episode has no private copy of the database, its statements have changed nothing, so none is
-    remembered.
+    As long as an episode has no private copy of the database, its statements have changed nothing, so they
+    are not recorded.
     """
 
     def __init__(self) -> None:
         self._past: list[str | None] = []  # None stands for `set_aside`
 
     def ran(self, sql: str, result: Result, database: EpisodeDatabase) -> int:
-        """Remember a statement that has just run, and return the number of remembered statements."""
+        """Record a statement that has just run, and return the number of recorded statements."""
         if not database.is_private:
             self._past.clear()
         elif not isinstance(result, QueryError) or result.kind not in _LEAVES_NOTHING:
@@ -30,12 +30,12 @@ class PastStatements:
         return len(self._past)
 
     def recall(self, sql: str, count: int) -> None:
-        """Remember a statement that ran in another process; `count` is what `ran` returned there."""
+        """Record a statement that ran in another process, where `ran` returned this `count`."""
         self._past.append(sql)
         del self._past[count:]
 
     def set_aside(self) -> None:
-        """Remember that the committed state was set aside."""
+        """Record that the committed state was set aside (see `EpisodeDatabase`)."""
         if self._past:
             self._past.append(None)
 

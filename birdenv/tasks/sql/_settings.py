@@ -21,8 +21,7 @@ from birdenv.tasks.sql._records import read_defects
 
 
 def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: str) -> str:
-    """Return why a fixed day cannot replace the clock in a task's SQL and test cases, or an empty text if it
-    can."""
+    """Return why a fixed day cannot replace the clock in a task's SQL and test cases, or an empty text."""
     try:
         for sql in sqls:
             at_date(sql, today, dialect)
@@ -32,7 +31,7 @@ def clock_fault(sqls: Sequence[str], tests: Sequence[str], today: str, dialect: 
 
 
 def today_words(source: DatabaseSource) -> str:
-    """Return the end of an agent's instruction, which states the day if the clock is replaced by a day."""
+    """Return a sentence with the day that SQL reads instead of the clock; empty if SQL reads the clock."""
     if not isinstance(source, DatedSource):
         return ""
     return f"\n\nToday is {source.today}. SQL that asks for the current date also gets this day."
@@ -114,7 +113,7 @@ class SqlSettings(Settings):
 
     @property
     def names_tasks(self) -> bool:
-        """Return True if the settings name tasks or databases."""
+        """Return True if the settings select tasks by id or database."""
         return bool(self.instances or self.databases)
 
     def selection(self) -> dict[str, Any]:
@@ -185,9 +184,9 @@ def playable(tasks: Sequence[T], settings: SqlSettings, source: DatabaseSource) 
     task has a gold.
 
     Raises:
-        InputError: all databases are missing, or one that the settings name; a database cannot be used; a
-            task that the settings name cannot be played with `today`; or a task would be left out although
-            `strict_data` is set.
+        InputError: all databases are missing, or a database that the settings name is; a database cannot be
+            used; a task that the settings name cannot be played with `today`; or `strict_data` is set and a
+            task would be left out.
     """
     chosen, listed_notes = _without_defects(_filtered(tasks, settings), tasks, settings)
     there = set(source.names())
@@ -254,7 +253,8 @@ def select(tasks: Sequence[T], settings: SqlSettings) -> list[T]:
     """Return the selected tasks in the order of the file: filters are applied first, then offset and limit.
 
     Raises:
-        InputError: no task has a name that the settings ask for, or no task is left.
+        InputError: the task file has no task with an id or database that the settings name, or no task is
+            left.
     """
     return _cut(_filtered(tasks, settings), tasks, settings)
 

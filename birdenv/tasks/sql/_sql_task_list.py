@@ -24,7 +24,7 @@ class SqlTasks(TaskList, Generic[T]):
         data_file: the task file.
         settings: the settings.
         limits: the limits for one statement.
-        everything: all tasks of the file, including those that are not selected.
+        everything: all tasks of the file, including tasks that are not selected.
     """
 
     def __init__(

@@ -118,7 +118,7 @@ def expected_sql(dialect: str) -> str:
 
 
 def extract_sql(text: str, dialect: str = "sqlite") -> str:
-    """Return the SQL in an output, which is the first of these that there is.
+    """Return the SQL in an output, which is the first of the following that exists.
 
     * a block whose fence names the dialect; a block ends at the next fence or at the end of the text
     * a block whose fence names another SQL dialect
@@ -149,7 +149,7 @@ def _begins_as_sql(text: str) -> bool:
 
 
 def before_next_turn(text: str) -> str:
-    """Return the part of an output before the first turn that the model made up."""
+    """Return the part of an output before the first further turn that the model invented."""
     return text.partition(TURN)[0]
 
 

@@ -33,8 +33,8 @@ class Candidate:
     `group` is "critical", "knowledge", "non_critical", "part", "open" (a kind of thing that the gold SQL
     leaves open) or "said" (something that the request says, in tasks whose gold SQL is withheld). `names` are
     the forms of an annotated term. Candidates with the same number in `same` say the same. `main_kinds` are
-    the kinds of thing by which questions may ask for the candidate without naming it. `answer` is the whole
-    answer, if it is not made from SQL.
+    the kinds of thing by which questions may ask for the candidate without naming it. `answer` is the
+    complete answer, if it is not made from SQL.
     """
 
     group: str

@@ -71,7 +71,7 @@ def _any_of(phrases: Iterable[str]) -> re.Pattern[str]:
 
 
 class Phrases:
-    r"""Groups of phrases, to see which of the groups have one in a text.
+    r"""Groups of phrases, which can be searched for in a text.
 
     >>> groups = Phrases({"order": r"sort\w* | order(?:ed)? by", "limit": "how many rows | top"})
     >>> sorted(groups.found_in("sorted by what, and how many rows"))
