@@ -31,13 +31,13 @@ class RunEpisodes:
     """The episodes of a run, by name, in task order.
 
     Args:
-        run: the run's folder, or a run that is already read.
+        run: the run folder, or a run that was already read.
         private: True to include private parts: gold SQL, the clear request, and the rows that differ.
 
     Attributes:
         run: the run.
         private: True if private parts are included.
-        notes: notes on what cannot be shown, and why.
+        notes: sentences that say what cannot be shown, and why.
 
     Raises:
         InputError: the folder is not a run, or no episode is finished yet.
