@@ -67,7 +67,7 @@ class RunEpisodes:
         return tuple(self._places)
 
     def named(self, instance: str) -> list[str]:
-        """Return the names of the episodes that match a name, which is that of an episode or of a task.
+        """Return the names of the episodes that match the name of an episode or of a task.
 
         Raises:
             InputError: there is no such episode or task.
