@@ -27,7 +27,7 @@ class RunSettings(BaseModel):
         Field(ge=1, description="Number of episodes played at the same time, over all workers."),
     ] = 1
     seed: Annotated[
-        int, Field(description="Seed; the same seed and moves give the same bytes in runs.jsonl.")
+        int, Field(description="Random seed. The same seed and moves give an identical runs.jsonl.")
     ] = 0
     repeats: Annotated[
         int, Field(ge=1, description="Play every task this many times; adds pass^k and pass@k.")

@@ -76,7 +76,7 @@ class BirdenvEnv(vf.Env[BirdenvEnvConfig]):
     """An environment that plays a task by answering the model as its user."""
 
     async def run(self, task: BirdenvTask, agents: vf.Agents) -> None:
-        """Play an episode to its end, or until the harness of the model ends."""
+        """Play an episode to its end, or until the model's harness stops."""
         with self.taskset.arena.episode(task.data.id) as episode:
             async with agents.agent.interaction(task) as interaction:
                 segment = await interaction.turn()

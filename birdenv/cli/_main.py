@@ -45,7 +45,7 @@ _LISTED: Final = {
     "Play": {
         "demo": ("games._demo:demo", "Play the built-in benchmark."),
         "c-interact": ("games._bird_family:app", "Play c-Interact: ambiguous question -> dialogue -> SQL."),
-        "a-interact": ("games._bird_family:app", "Play a-Interact: the same with tools on a budget."),
+        "a-interact": ("games._bird_family:app", "Play a-Interact: c-Interact with tools on a budget."),
         "bird": ("games._bird_family:app", "Play BIRD: question -> SQL, scored by EX."),
         "play": ("games.play:app", "Play any game, including your own as module:GAME."),
         "selfplay": ("games.play:app", "Let two players talk to each other, and record the run."),

@@ -198,7 +198,7 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that the seat has seen, from the index `after`. Wrappers use this."""
+        """Return the events that the seat has seen, starting at the index `after`. Wrappers use this."""
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:

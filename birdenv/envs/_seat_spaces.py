@@ -141,7 +141,7 @@ class SeatSpaces:
             else:
                 fits, expected = _is_number(value), "a number from 0 to 1 in an array of shape (1,)"
             if not fits:
-                raise InvalidAction(f"{name!r} of an action is {expected}; got {_shown(value)}")
+                raise InvalidAction(f"{name!r} of an action must be {expected}; got {_shown(value)}")
 
 
 def _is_place(value: Any, count: int) -> bool:

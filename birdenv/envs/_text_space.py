@@ -33,7 +33,7 @@ _LONGEST_CHARACTER = 4  # bytes in UTF-8
 
 
 class SpaceAsText(Space[T], Generic[T]):
-    """A space whose members can be written as text of up to `max_length` characters.
+    """A space whose members can be encoded as text of at most `max_length` characters.
 
     Subclasses define `contains`, `sample`, `encode` and `decode`.
     """
@@ -185,7 +185,7 @@ _LONGEST_SAMPLE = 32
 
 
 class UnicodeText(SpaceAsText[str]):
-    """All strings of at most `max_length` characters, with any Unicode characters.
+    """The space of all strings of at most `max_length` Unicode characters.
 
     Gymnasium's `Text` allows only the characters of a given alphabet and checks each of them. Results from a
     database need any character. Samples are short (up to 32 characters), mix several scripts, punctuation and

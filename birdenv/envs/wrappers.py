@@ -76,9 +76,9 @@ class ChatPrompts(_ChatSpace):
 
 
 class ChatReplies(_ChatSpace):
-    """Answers of a chat model: assistant messages, with or without tool calls, or bare tool calls.
+    """The space of the answers of a chat model: assistant messages, or only tool calls.
 
-    Samples call the seat's tools.
+    Random samples are calls of the seat's tools.
     """
 
     def contains(self, x: Any) -> bool:

@@ -158,7 +158,7 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """Return the run that a path names. Finds and raises as `run_folder` does."""
+        """Return the run that a path names. It is found as in `run_folder`, with the same errors."""
         return cls(run_folder(path))
 
     def file(self, stream: str) -> Path:
@@ -203,7 +203,7 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """Return the `runs` records of finished episodes by `episode_name`, without `RETRIED` statuses."""
+        """Return the `runs` records of finished episodes by `episode_name`, without those to play again."""
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
         kept = {name: run for name, run in runs.items() if all(name in other for other in others)}

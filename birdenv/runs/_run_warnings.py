@@ -25,7 +25,7 @@ _UNUSABLE: Final = ("no choice after two tries", "nothing said", "refused after 
 
 @dataclass(frozen=True, slots=True)
 class RunWarnings:
-    """The warnings about a run.
+    """The warnings about a run, and how many of its episodes broke off.
 
     Attributes:
         lines: one line for each warning.

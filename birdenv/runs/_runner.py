@@ -167,7 +167,7 @@ def write_run(
 
 
 def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
-    """Put the records in task order and write the figures."""
+    """Sort the records of a run by task, and write its figures."""
     rounds = range(repeats) if repeats > 1 else [None]
     directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)
     if has_user_to_blame(arena):

@@ -88,7 +88,7 @@ class _PolicyPlayer:
 
 
 class LearnedPlayer(_PolicyPlayer):
-    """Draws the next act from the policy, and says it in words of the transcripts.
+    """A player that draws its next dialogue act from the policy, and phrases it as in the transcripts.
 
     Args:
         policy: the policy.
@@ -121,7 +121,7 @@ class LearnedPlayer(_PolicyPlayer):
 
 
 class HybridPlayer(_PolicyPlayer):
-    """Lets the rule-based player propose moves, and chooses one by the policy.
+    """A player that lets the rule-based player propose moves, and chooses one of them by the policy.
 
     Args:
         policy: the policy.

@@ -119,7 +119,7 @@ def _places(example: ExampleRecord, seat: int, has_scenarios: bool) -> Iterator[
 
 
 class RetrievalPlayer:
-    """Repeats the move from the most similar situation that is possible now.
+    """A player that repeats a move of the file: the legal one from the most similar situation.
 
     Args:
         memory: the index of moves.

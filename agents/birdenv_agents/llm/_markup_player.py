@@ -17,7 +17,7 @@ _EXPRESSIBLE: Final = {"clarify", "submit_sql"}
 
 
 class MarkupPlayer:
-    """Sends one prompt, which grows in every turn, and reads the tags in each output.
+    """A player that sends its model one growing prompt in every turn, and reads the tags in each output.
 
     Args:
         model: the name of the model; by default, that of the run's settings.

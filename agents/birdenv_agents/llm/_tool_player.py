@@ -27,7 +27,7 @@ _UNREAD: Final = {NO_CALL: "no call", MALFORMED: "bad arguments"}
 
 
 class ToolPlayer:
-    """Sends the dialogue as chat messages, and reads the tool call in each answer.
+    """A player that sends its model the dialogue as chat messages, and reads the tool call in each answer.
 
     An answer without exactly one valid call becomes a malformed move, which costs what the rules of the game
     say. The next message then tells the model what was expected.

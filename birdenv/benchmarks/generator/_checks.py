@@ -61,7 +61,7 @@ class Checker:
         """Return what is wrong with the tasks of a family, or an empty text.
 
         The gold must earn the whole reward, wrong candidates must fail in both phases, and the user must
-        answer as `_fault_of_answers` requires.
+        explain every ambiguous point when the agent asks about it.
         """
         tasks = [
             split_record(parse_record(record, "generated"), 0, self._notes, self._source.dialect)
@@ -143,7 +143,7 @@ class Checker:
             sql = f"SELECT {quantity.sql} FROM {entity.table} {entity.alias}"
             known = [row[0] for row in self._rows(sql) if row[0] is not None]
             if len({type(value) is str for value in known}) > 1:
-                raise InputError(f"{entity.plural}: {name} mixes texts and numbers")
+                raise InputError(f"{entity.plural}: the values of {name} mix texts and numbers")
             found[name] = sorted(known)
         return found
 

@@ -67,7 +67,7 @@ class Entity(_Concept):
         quantities: the quantities that can be shown and compared, by key.
         traits: vague adjectives, each with two or three meanings.
         measures: vague nouns, each with two or three quantities that it may mean.
-        fixed: adjectives with one meaning, which is a condition, or null if they restrict nothing.
+        fixed: adjectives with a single meaning: an SQL condition, or null for one that restricts nothing.
         groups: columns to group by in follow-ups, by their names in words.
         changes: changes to rows ("mark the ... as worn"), each with the SET clause.
     """
@@ -90,7 +90,9 @@ class Entity(_Concept):
         for word, names in self.measures.items():
             self._check(word, names)
         if not self.show or not self.traits or not self.measures or len(self.groups) < 2:
-            raise ValueError(f"{self.plural} needs show, traits, measures, and two groups or more")
+            raise ValueError(
+                f"{self.plural} needs the fields show, traits and measures, and at least two groups"
+            )
         return self
 
     def _check(self, word: str, names: Any) -> None:

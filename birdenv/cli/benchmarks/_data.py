@@ -130,7 +130,9 @@ app.command()(count)
 Partial = Annotated[bool, typer.Option("--partial", help="Allow tasks without ground truth.")]
 NoOracle = Annotated[
     bool,
-    typer.Option("--no-oracle", help="Check the records only; do not run the gold, so need no databases."),
+    typer.Option(
+        "--no-oracle", help="Check only the records. The gold SQL is not run, so no databases are needed."
+    ),
 ]
 JsonReport = Annotated[Path | None, typer.Option("--report", help="Also write the report to this JSON file.")]
 Databases = Annotated[

@@ -117,7 +117,7 @@ def bird(
 
 @app.command("a-interact", cls=_AInteractCommand)
 def a_interact(context: typer.Context, user: _User = "rule") -> None:
-    """Play a-Interact: the same with tools on a budget.
+    """Play a-Interact: c-Interact with tools on a budget.
 
     There are nine tools, each with a price: ask the user (2), run SQL (1), submit (3), and read the schema,
     column meanings or knowledge (0.5 or 1). The budget for the question and its follow-up is 6, plus 2 for

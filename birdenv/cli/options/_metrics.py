@@ -65,7 +65,8 @@ class MatchOptions:
     relax_single: Annotated[
         bool,
         typer.Option(
-            "--relax-single", help="Let a single value match any cell of the other side's only row."
+            "--relax-single",
+            help="Let a result with one value equal a result with one row that contains the value.",
         ),
     ] = False
     order: Annotated[
@@ -77,7 +78,8 @@ class MatchOptions:
         bool, typer.Option("--nfc", help="ESM: ignore how accented characters are encoded (NFC).")
     ] = False
     dates: Annotated[
-        str, typer.Option("--dates", help="exact, or loose (a date equals its ISO text and its midnight).")
+        str,
+        typer.Option("--dates", help="exact, or loose (a date also equals its ISO text, and its midnight)."),
     ] = "exact"
 
     def rules(self) -> PairRules:

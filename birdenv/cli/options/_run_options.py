@@ -33,9 +33,9 @@ Dsn = Annotated[
     str | None,
     typer.Option(
         "--dsn",
-        help="Another server: postgresql://user@host:port/database, as a superuser, because only a superuser "
-        "can keep agents apart. Leave the password to PGPASSWORD or ~/.pgpass. Default: BIRDENV_DSN, else "
-        "birdenv's own server.",
+        help="Use this server: postgresql://user@host:port/database. The user must be a superuser, because "
+        "only a superuser can isolate agents from each other. Put the password into PGPASSWORD or ~/.pgpass. "
+        "Default: BIRDENV_DSN, or else birdenv's own server.",
     ),
 ]
 
@@ -98,7 +98,7 @@ Parallel = Annotated[
     typer.Option("--parallel", "-p", min=1, help="Number of episodes played at the same time."),
 ]
 Seed = Annotated[
-    int, typer.Option("--seed", help="Seed; the same seed and moves give the same bytes in runs.jsonl.")
+    int, typer.Option("--seed", help="Random seed. The same seed and moves give an identical runs.jsonl.")
 ]
 Output = Annotated[
     Path | None,

@@ -1,8 +1,8 @@
 """A command whose options come from the settings of a game and from groups of further options.
 
-Typer derives options from the parameters of a function. The options of a game are known only once the game
-is, which may be an argument of the command. So each declaration becomes a small Typer command, from which the
-settings command takes the options, and which reads their values.
+Typer derives options from the parameters of a function, but the game, and with it the list of options, may be
+an argument of the command. Each group of options is therefore made into a small Typer command, from which the
+settings command takes the options, and which converts their values.
 """
 
 from __future__ import annotations
@@ -49,11 +49,11 @@ class Choices:
     """The choices that were made on the command line.
 
     Attributes:
-        settings: the given settings of the game.
-        players: the given players of the game's seats, by the names of the seats.
+        settings: the settings of the game that were given.
+        players: the players that were given for the other seats, by the names of the seats.
         groups: the values of the command's settings and groups of options.
         command: the name of the command.
-        given: all values by the names of their parameters.
+        given: all option values by the names of their parameters.
         agent_is_default: True if no agent was given, so that the default agent plays.
     """
 

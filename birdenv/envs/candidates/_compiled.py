@@ -193,4 +193,4 @@ class CompiledSession:
         }
 
     def close(self) -> None:
-        """Do nothing, because there is no dialogue to end."""
+        """Do nothing: unlike `CandidatesSession`, there is no dialogue to end."""

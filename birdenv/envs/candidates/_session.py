@@ -29,7 +29,7 @@ class Played(NamedTuple):
 
 
 class CandidatesSession:
-    """Plays actions in a dialogue and updates the state of the episode from it.
+    """An episode that plays its actions in a dialogue, and updates its state from the replies.
 
     An action that the mask forbids is played as an unknown move.
 

@@ -41,7 +41,7 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Stages in arrays, whose leading axis is the stage. The tasks' requests come first, in the tasks' order.
+    """Arrays that describe all stages; the first axis is the stage. The requests come first, in task order.
 
     Attributes:
         spans, candidates, readable: the arrays of `ShownPhase`.

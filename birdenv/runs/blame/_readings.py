@@ -134,7 +134,7 @@ _MOST_NODES: Final = 24
 
 
 def replaced(sql: str, snippet: str, other: str) -> str | None:
-    """Return SQL with `other` in place of a snippet, or None if SQL does not contain the snippet.
+    """Replace a snippet of some SQL by `other`. Return None if the SQL does not contain the snippet.
 
     >>> replaced("SELECT b.name FROM branches b WHERE b.seats>=40", "seats >= 40", "b.seats > 9")
     'SELECT b.name FROM branches b WHERE (b.seats > 9)'

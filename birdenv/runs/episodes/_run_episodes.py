@@ -31,13 +31,13 @@ class RunEpisodes:
     """The episodes of a run, by name, in task order.
 
     Args:
-        run: the run's folder, or a run that is already read.
+        run: the run folder, or a run that was already read.
         private: True to include private parts: gold SQL, the clear request, and the rows that differ.
 
     Attributes:
         run: the run.
         private: True if private parts are included.
-        notes: notes on what cannot be shown, and why.
+        notes: sentences that say what cannot be shown, and why.
 
     Raises:
         InputError: the folder is not a run, or no episode is finished yet.
@@ -67,7 +67,7 @@ class RunEpisodes:
         return tuple(self._places)
 
     def named(self, instance: str) -> list[str]:
-        """Return the names of the episodes that match a name, which is that of an episode or of a task.
+        """Return the names of the episodes that match the name of an episode or of a task.
 
         Raises:
             InputError: there is no such episode or task.

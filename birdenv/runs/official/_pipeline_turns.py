@@ -25,7 +25,7 @@ _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 class StageExchange(NamedTuple):
-    """One model call of the simulated user's stage: the prompt and the answer."""
+    """The prompt to one of the two stages of the simulated user, and the answer to it."""
 
     prompt: str
     response: str

@@ -36,7 +36,7 @@ class PublishedNotes:
         self.lines.append(line)
 
     def about(self, names: Iterable[str], what: str) -> None:
-        """Add a note that says `what` about the named tasks, if there are any."""
+        """Add a note that says `what` about the tasks in `names`, if there are any."""
         told = list(names)
         if told:
             more = f" and {len(told) - 3} more" if len(told) > 3 else ""

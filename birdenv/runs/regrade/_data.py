@@ -58,7 +58,9 @@ def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]
     except (AttributeError, KeyError, TypeError):
         raise InputError(f"{where}: not the record of an episode of BIRD-Interact") from None
     if len(texts) != sum(status != _NEVER_SUBMITTED for *_, status in attempts):
-        raise InputError(f"{where}: the {len(texts)} submissions in the transcript do not fit the attempts")
+        raise InputError(
+            f"{where}: the transcript has {len(texts)} submissions, which contradicts the recorded attempts"
+        )
     remaining = iter(texts)
     return tuple(
         Submission(

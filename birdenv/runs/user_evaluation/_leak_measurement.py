@@ -230,7 +230,7 @@ def fish(
     baits: Collection[Bait] = BAITS,
     parallel: int = 1,
 ) -> Leaks:
-    """Ask the user vague questions about every task, except those that share a longer word with the request.
+    """Ask the user vague questions about every task, but none that shares a long word with the request.
 
     Args:
         arena: c-Interact with the user to measure.

@@ -229,7 +229,7 @@ def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise InputError(f"{path.parent}: cannot be made: {error.strerror}") from None
+        raise InputError(f"{path.parent}: cannot create this folder: {error.strerror}") from None
     kept = {"user": user, **_kept(user), **figures}
     write_text(path, json.dumps(kept, indent=1, ensure_ascii=False) + "\n")
     return path
