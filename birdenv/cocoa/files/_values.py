@@ -30,7 +30,7 @@ _NOTHING: Final = ("", "null", "none", "nan")
 class FileObject(BaseModel):
     """A JSON object in a file. Unknown keys are kept, and missing keys are not written.
 
-    Null counts as missing, and a number is accepted in place of its text.
+    Null counts as missing. Where a text is expected, a number is accepted, too.
     """
 
     model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)

@@ -125,7 +125,7 @@ def judged_folder(path: Path) -> Judgements:
 
 
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
-    """Return the answers to surveys as ratings of the seat that they are about, by the person opposite."""
+    """Return the answers to surveys as ratings. A person's answers rate the partner's seat."""
     made = []
     for dialogue in dialogues:
         for seat in range(len(dialogue.seats)):

@@ -87,10 +87,10 @@ class _AgentModel(_Params):
 
 
 class AppParams(_Params):
-    """The fields of CoCoA's `app_params.json` that have a meaning here; page templates and images have none.
+    """The fields of CoCoA's `app_params.json` that are used; page templates and images are ignored.
 
-    There is one quota, a quota for each partner, or none. Without `models`, all partners are people. Null
-    counts as missing.
+    A file may have one quota, a quota for each partner, or none. Without `models`, all partners are people.
+    Null counts as missing.
     """
 
     status_params: Mapping[str, _Status] = Field(default_factory=dict)
