@@ -116,7 +116,7 @@ def _kept_secret(path: Path) -> str:
         secret = path.read_text()
     if len(secret) < 2 * _BYTES:
         raise InputError(
-            f"{path} does not contain a complete secret: remove it. Participants then have to sign in again"
+            f"{path} does not contain a complete secret: delete it. Participants then have to sign in again"
         )
     return secret
 

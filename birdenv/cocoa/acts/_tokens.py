@@ -140,7 +140,10 @@ class DialogueTokens:
         return [COUNT if is_counted and each.isdecimal() else each for each in words]
 
     def can_say(self, word: str) -> bool:
-        """Return True if the seat can say a word now. Slots need a value, and numbers a scenario with them."""
+        """Return True if the seat can say a word now.
+
+        A slot must have a value, and numbers are possible only in scenarios with numbers.
+        """
         if word.startswith("{"):
             return self._filled(word) is not None
         number = str(_NUMBERS.index(word)) if self._kinds and word in _NUMBERS else word

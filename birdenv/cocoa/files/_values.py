@@ -140,7 +140,7 @@ def as_time(value: Any) -> int | float | None:
     if value != value:
         return None
     if abs(value) > _LATEST:
-        raise ValueError("a time cannot have so many digits")
+        raise ValueError("a time has too many digits")
     return value
 
 

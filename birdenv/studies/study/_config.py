@@ -46,7 +46,7 @@ SURVEY: Final = (
 def default_survey(game: Game) -> tuple[SurveyQuestion, ...]:
     """Return the survey of a game, or else the standard questions.
 
-    Questions about a partner are left out if the game has only one seat.
+    Standard questions about a partner are left out if the game has only one seat.
     """
     ours = SURVEY if len(game.seats) > 1 else tuple(each for each in SURVEY if each.about != "partner")
     return game.survey or ours
