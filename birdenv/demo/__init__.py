@@ -27,11 +27,11 @@ _CONTENT = Path(__file__).parent / "files"
 
 @cache
 def demo_folder() -> Path:
-    """Return the folder of the demo, which has the layout of the public benchmarks, and build it if need be.
+    """Return the folder of the demo, which has the layout of the public benchmarks. It is built if necessary.
 
-    The folder is in the user's cache, or in a temporary directory if the cache cannot be written. All
-    processes share it; its name depends on its content and on the version of SQLite. If a file is missing,
-    the folder is built again. Versions that were not used for a month are removed.
+    The folder is in the user's cache, or in a temporary directory if the cache is not writable. All processes
+    share it. Its name depends on its content and on the version of SQLite. If a file is missing, the folder
+    is built again. Versions that were not used for a month are removed.
 
     Raises:
         InputError: the folder cannot be built anywhere.
@@ -69,7 +69,7 @@ def _own_temporary_directory() -> Path:
     path.mkdir(mode=0o700, exist_ok=True)
     status = path.lstat()
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o022:
-        raise PermissionError(f"{path} is not ours")
+        raise PermissionError(f"{path} belongs to somebody else, or others can write to it")
     return path
 
 

@@ -251,7 +251,7 @@ def _imported(spec: str) -> Game:
         if error.name != module:
             raise InputError(f"game {spec!r} cannot be imported: {error}") from None
         raise InputError(
-            f"game {spec!r}: no module {module!r} in this folder, and none is installed"
+            f"game {spec!r}: there is no module {module!r}, neither installed nor in this folder"
         ) from None
     except Exception as error:
         raise InputError(f"game {spec!r} cannot be imported: {describe_error(error)}") from None

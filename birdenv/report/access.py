@@ -32,9 +32,9 @@ class Doors:
     """Signs and checks the tokens of one study.
 
     Args:
-        folder: the folder of the study, which keeps the secret over restarts. None stands for a secret that
-            ends with the process.
-        cookie: the name of the cookie with a person's token. A token is valid for one name only.
+        folder: the folder of the study, in which the secret is stored for restarts. With None, the secret is
+            lost at the end of the process.
+        cookie: the name of the cookie with a person's token. A token is valid only under this name.
 
     Attributes:
         cookie: the name of the cookie.
@@ -67,11 +67,11 @@ class Doors:
         return _loaded(self._forms, token) == person
 
     def link(self, person: str) -> str:
-        """Return the end of the link by which a person continues in another browser."""
+        """Return the last part of the link by which a person continues in another browser."""
         return _dumped(self._links, person)
 
     def person_of_link(self, end: str) -> str | None:
-        """Return the person to whom a link with this end belongs, or None if it is forged."""
+        """Return the person to whom a link with this last part belongs, or None if it is forged."""
         return _loaded(self._links, end)
 
     def admin(self, given: str) -> str | None:
@@ -116,7 +116,7 @@ def _kept_secret(path: Path) -> str:
         secret = path.read_text()
     if len(secret) < 2 * _BYTES:
         raise InputError(
-            f"{path} does not contain a complete secret: remove it. Participants then have to sign in again"
+            f"{path} does not contain a complete secret: delete it. Participants then have to sign in again"
         )
     return secret
 

@@ -55,7 +55,7 @@ def guarded_app(
 
 
 def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
-    """Add the address with a token, which sets the owner's cookie and leads to the first page.
+    """Add the address that takes a token, sets the owner's cookie, and redirects to the first page.
 
     Args:
         app: the application.

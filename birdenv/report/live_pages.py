@@ -39,7 +39,7 @@ class RunsOfFolder:
 
     Args:
         root: the folder.
-        private: whether to show private parts.
+        private: True to show private parts of episodes, too.
     """
 
     def __init__(self, root: Path, *, private: bool = False) -> None:

@@ -26,7 +26,7 @@ _COLOURS: Final = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 
 
 def cut(name: str, most: int = _LONGEST_NAME) -> str:
-    """Return a name, without its middle if it is longer than `most` characters.
+    """Return a name, shortened in the middle if it is longer than `most` characters.
 
     >>> cut("predictions:/data/of/mine/predict_dev.json", 20)
     'predictio…t_dev.json'

@@ -55,7 +55,7 @@ def run_data(episodes: RunEpisodes) -> dict[str, Any]:
 
 
 def run_line(path: Path) -> dict[str, Any]:
-    """Return the line about a run in a list of runs: its progress, its first figure and its cost so far.
+    """Return the entry for a run in a list of runs: its progress, its first figure and its cost so far.
 
     Raises:
         InputError: the folder is not a run, or a file is damaged.
@@ -155,7 +155,7 @@ def _row(episodes: RunEpisodes, name: str, outcome: Outcome, record: Mapping[str
 
 
 def episode_data(episodes: RunEpisodes, name: str) -> dict[str, Any]:
-    """Return an episode, without empty fields and with long texts cut."""
+    """Return the data of an episode, without empty fields. Long texts are cut."""
     shown: dict[str, Any] = _compact(asdict(episodes.shown(name)))
     return shown
 

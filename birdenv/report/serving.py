@@ -18,15 +18,15 @@ if TYPE_CHECKING:
 
 @contextmanager
 def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> Iterator[str]:
-    """Listen and yield the address; after the block, serve an application until it is interrupted.
+    """Open a port and yield the address; at the end of the block, serve the application until it is stopped.
 
-    SIGTERM has the same effect as Ctrl-C: everything is closed properly, so that each database is one file.
+    Ctrl-C and SIGTERM both stop it in an orderly way, so that every database is closed and is a single file.
 
     Args:
         app: the application.
-        host: the address to listen at.
-        port: the port; 0 takes a free one.
-        largest_frame: the largest size of a socket's message in bytes.
+        host: the address to listen on.
+        port: the port; 0 picks a free one.
+        largest_frame: the largest size of a WebSocket message in bytes.
 
     Raises:
         InputError: the address cannot be used.
@@ -84,7 +84,7 @@ def _listening(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def web_extra() -> Iterator[None]:
-    """Turn the error about a missing package of the extra `web` into one line that says what to install.
+    """Replace the import error for a missing package of the extra `web` with instructions to install it.
 
     Raises:
         InputError: a package is missing.

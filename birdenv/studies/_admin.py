@@ -1,4 +1,4 @@
-"""The administrator's page, which a token opens: people, dialogues, codes, exports, and deletion."""
+"""The administrator's page: people, dialogues, codes, exports, and deletion. A token gives access to it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One browser tab of one person: the frames that it may send, and the news that it is sent."""
+"""One browser tab of one person: the frames that it may send, and the updates that it receives."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Hello(_Frame):
 
 
 class Play(_Frame):
-    """A move in a dialogue. A frame with the same `cid` is the same move, sent again."""
+    """A move in a dialogue. If two frames have the same `cid`, the second one repeats the same move."""
 
     type: Literal["move"]
     cid: str = Field(min_length=1, max_length=64)
@@ -104,7 +104,7 @@ class Connection:
         self._sent: str = ""
 
     async def send(self, study: Study, find: FindRoom) -> None:
-        """Send everything that is new since the last call."""
+        """Send all updates since the last call."""
         person = study.store.person(self.person)
         status = "gone" if person is None else person.status
         told: dict[str, Any] = {"type": "status", "status": status}

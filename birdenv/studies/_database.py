@@ -22,8 +22,8 @@ class Database:
     Args:
         path: the file.
         tables: statements that create missing tables.
-        for_reading: the file must exist; neither it nor its folder is written to. A server may write to it
-            at the same time.
+        for_reading: True to open an existing file without writing to it or its folder. A server may write to
+            the file at the same time.
 
     Attributes:
         path: the file.
@@ -78,7 +78,7 @@ class Database:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Make all changes of the block in one transaction."""
+        """Commit all changes in the block as one transaction."""
         with self._lock:
             self._db.execute("BEGIN IMMEDIATE")
             try:

@@ -52,7 +52,7 @@ class Pages:
         self._doors = doors
 
     def consent(self, visitor: str, platform: Mapping[str, str]) -> str:
-        """Return the page that asks for consent. In a platform's preview, it has no form."""
+        """Return the page that asks for consent. It has no form in the preview of a recruiting platform."""
         return self._render(
             "consent",
             visitor,
@@ -62,7 +62,7 @@ class Pages:
         )
 
     def of(self, person: Person, problem: str = "", told: str = "") -> str:
-        """Return the current page of a person; `problem` and `told` respond to the form just sent."""
+        """Return the current page of a person. `problem` and `told` are messages about the form just sent."""
         own = {"problem": problem, "told": told, "link": self._doors.link(person.id)}
         return self._render(person.status, person.id, **own, **self._facts(person))
 

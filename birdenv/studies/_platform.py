@@ -44,12 +44,12 @@ def external_of(platform: Mapping[str, str]) -> str | None:
 
 
 def is_preview(platform: Mapping[str, str]) -> bool:
-    """Return whether this is a platform's preview, which must not collect anything."""
+    """Return True if this is the preview of a platform, in which no data may be collected."""
     return platform.get("assignmentId") == _PREVIEW
 
 
 def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if both sets of parameters have the same id of a visit (a submission or an assignment).
+    """Return True if two sets of parameters contain the same id of a visit (a submission or an assignment).
 
     Other people may know a person's id on the platform, but only that person knows the id of the visit.
     """
@@ -57,12 +57,12 @@ def is_same_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
 
 
 def is_other_visit(began: Mapping[str, str], comes: Mapping[str, str]) -> bool:
-    """Return True if the ids of the visits differ, because the person has taken the task again."""
+    """Return True if the ids of the visits differ, because the person has accepted the task again."""
     return any(comes.get(name) and comes[name] != began.get(name) for name in _VISITS)
 
 
 def way_back(platform: Mapping[str, str], code: str | None) -> dict[str, Any]:
-    """Return the facts for the page `finished` that lead a person with a code back to their platform."""
+    """Return the values for the page `finished` with which a person takes their code back to the platform."""
     if code and "PROLIFIC_PID" in platform:
         return {"platform_link": _PROLIFIC + quote(code, safe="")}
     if code and platform.get("turkSubmitTo") in MTURK_HOSTS:

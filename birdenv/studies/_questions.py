@@ -1,4 +1,4 @@
-"""Check the questions of a page, whose names are those of its form fields, and read the answers."""
+"""Check the questions of a page, whose names become the names of form fields, and read the answers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def read_words(text: str, given: str, required: bool) -> str | None:
 
 
 def check_questions(questions: Iterable[SurveyQuestion]) -> None:
-    """Check that a page can ask some questions.
+    """Check that questions can be shown on one page.
 
     Raises:
         ValueError: a name is a field of the page or occurs twice, a scale has one step or too many, or

@@ -32,7 +32,7 @@ class Bucket:
         self._at = clock()
 
     def take(self) -> bool:
-        """Count one request, and return whether it is allowed."""
+        """Count one request, and return True if it is allowed."""
         now = self._clock()
         self._left = min(self._burst, self._left + (now - self._at) * self._rate)
         self._at = now
@@ -43,7 +43,7 @@ class Bucket:
 
     @property
     def is_full(self) -> bool:
-        """Return whether a whole burst is allowed again."""
+        """Return True if a whole burst of requests is allowed again."""
         return self._left + (self._clock() - self._at) * self._rate >= self._burst
 
 
@@ -61,7 +61,7 @@ class Newcomers:
         self._buckets: dict[str, Bucket] = {}
 
     def take(self, address: str) -> bool:
-        """Count one new person from an address, and return whether they may come in."""
+        """Count one new person from an address, and return True if they are admitted."""
         if self._most is None:
             return True
         if len(self._buckets) >= _MOST_ADDRESSES:
@@ -159,7 +159,7 @@ async def read_fields(request: Request) -> dict[str, str]:
 
 
 def back(path: str = "/") -> Response:
-    """Return the redirection to a page after a form was sent."""
+    """Return the redirect to a page after a form was sent."""
     return RedirectResponse(path, 303)
 
 
@@ -177,7 +177,7 @@ def signed_in(response: Response, doors: Doors, id: str, request: Request) -> Re
 
 
 def asked(action: str) -> Response:
-    """Return the page that asks before another person replaces the one who uses this browser."""
+    """Return the page that asks for confirmation before a browser is used by another person."""
     return HTMLResponse(render("replace", title="Another person's link", action=action))
 
 

@@ -1,4 +1,4 @@
-"""Serve the sockets of people's pages, play their moves in order, and keep the time of a study."""
+"""Serve the sockets of people's pages, play their moves in order, and enforce the time limits of a study."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class Hub:
         self._begin(self._keep_time())
 
     async def stop(self) -> None:
-        """Stop the clock, the waiting moves, and the players' turns."""
+        """Stop the clock, cancel the waiting moves, and cancel the turns of players."""
         tasks = [*self._tasks, *self._loads.values()]
         for task in tasks:
             task.cancel()
@@ -101,7 +101,7 @@ class Hub:
     # --- dialogues
 
     async def room(self, id: str) -> RunningDialogue:
-        """Return a running dialogue, which is loaded first if it is not in memory."""
+        """Return a running dialogue. If it is not in memory, it is loaded first."""
         found = self.study.loaded(id)
         return found if found is not None else await asyncio.shield(self._load(id))
 

@@ -1,4 +1,4 @@
-"""Take the players' turns at the speed of a person, and run slow functions in threads."""
+"""Let players move at the speed of a person, and run slow functions in threads."""
 
 from __future__ import annotations
 
@@ -59,13 +59,13 @@ def _serve(door: SimpleQueue[Callable[[], None]]) -> None:
 
 
 class Turnstile:
-    """Runs the work on each dialogue one piece at a time, so that a busy dialogue needs only one thread."""
+    """Runs functions for each dialogue one after another, so that a busy dialogue needs only one thread."""
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
 
     async def run(self, dialogue: str, act: Callable[[], T]) -> T:
-        """Call a function after all earlier work on a dialogue, and return its result."""
+        """Call a function after all earlier functions for the same dialogue, and return its result."""
         lock = self._locks.get(dialogue)
         if lock is None:
             lock = self._locks[dialogue] = asyncio.Lock()
@@ -78,7 +78,7 @@ _log = logging.getLogger("birdenv.studies")
 
 
 class Turns:
-    """Asks players for their moves, with one asyncio task for each dialogue.
+    """Asks the players of dialogues for their moves, in one asyncio task for each dialogue.
 
     Args:
         study: the study.

@@ -1,4 +1,4 @@
-"""Declare the folder of a study as a folder of dialogues, so that commands for runs can read it."""
+"""Register study folders as folders of dialogues, so that commands for runs can read them."""
 
 from __future__ import annotations
 

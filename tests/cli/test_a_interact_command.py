@@ -169,7 +169,7 @@ def test_the_options_are_those_of_c_interact(birdenv: Command) -> None:
         (("--profile", "shell"), "--profile 'shell' is unknown; known: strict, adk"),
         (("--user", "nobody"), "unknown user 'nobody'; known users of a-interact: human, learned, llm"),
         (("--agent", "nobody"), "unknown agent"),
-        (("--agent", "no_such_file:agent"), "no module 'no_such_file' in this folder"),
+        (("--agent", "no_such_file:agent"), "no module 'no_such_file', neither installed"),
         (("--user-style", "loud"), "--user-style"),
         (("--user-style", "terse", "--profile", "adk"), "needs the profile strict"),
         (("--instance", "nope"), "no instance 'nope' in the task file; it has library_1, library_2"),

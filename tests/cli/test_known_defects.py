@@ -162,7 +162,7 @@ def test_nothing_is_left(birdenv: Command, tmp_path: Path) -> None:
     file = tmp_path / "defects.jsonl"
     write_defects(file, {"club_1": []})
     ran = birdenv("c-interact", data, "--leave-out", file)
-    assert (ran.code, f"{file} names all 1 of them" in ran.err) == (2, True)
+    assert (ran.code, f"{file} lists all 1 of them as defective" in ran.err) == (2, True)
 
 
 def test_the_file_of_defects_must_be_a_file_of_its_own(birdenv: Command, tmp_path: Path) -> None:

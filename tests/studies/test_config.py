@@ -66,7 +66,7 @@ def test_the_four_shapes_of_app_params(
 
 def test_an_unknown_type_of_model_is_left_out_with_a_warning(tmp_path: Path) -> None:
     path = written(tmp_path, status_params=STATUSES, models={"net": {"active": True, "type": "dynanet"}})
-    with pytest.warns(UserWarning, match="'net' has the unknown type 'dynanet'"):
+    with pytest.warns(UserWarning, match="'net' is left out, because its type 'dynanet' is unknown"):
         assert list(read_config(path).partners) == ["human"]
 
 
@@ -76,7 +76,7 @@ def test_what_has_no_effect_is_named(tmp_path: Path) -> None:
         read_config(path)
     [warning] = told
     why = "The pages are birdenv's own: put what people should read into `instructions`"
-    assert str(warning.message) == f"{path}: not used: icon, templates_dir. {why}"
+    assert str(warning.message) == f"{path}: these fields are ignored: icon, templates_dir. {why}"
 
 
 def test_a_checkpoint_is_the_file_of_its_player(tmp_path: Path) -> None:

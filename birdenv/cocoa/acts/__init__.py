@@ -5,9 +5,9 @@
         for view, move in turns:
             ...
 
-A `Lexicon` replaces the values that a seat knows with slots, and fills slots with the values of the present
-episode. A `Listener` follows a dialogue from one seat and returns the act of each move and the state in which
-it was made. `DialogueTokens` converts everything that a seat hears and says to tokens, for sequence models.
+A `Lexicon` replaces the values that a seat knows with slots, and fills slots with the values of the current
+episode. A `Listener` follows a dialogue from one seat, and returns the act of each move and the state before
+it. `DialogueTokens` converts everything that a seat hears and says to tokens, for sequence models.
 """
 
 from birdenv.cocoa.acts._lexicon import Lexicon, PriceWords

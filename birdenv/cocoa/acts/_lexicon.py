@@ -16,7 +16,7 @@ _UNREAD: Final = ("Role", "Category", "Description", "Images")
 
 
 class PriceWords(NamedTuple):
-    """The last prices that the seat and its partner named; None if there is none yet."""
+    """The last price named by the seat, and the last price named by its partner; None if there is none."""
 
     own: float | None = None
     theirs: float | None = None
@@ -28,7 +28,7 @@ NO_PRICES: Final = PriceWords()
 class Lexicon:
     """The values that a seat knows, by attribute, and its target price if it has one.
 
-    Things with counts and values are named by rank: `{thing 1}` is the most valuable one.
+    Things with counts and values are numbered by value: `{thing 1}` is the most valuable one.
 
     Args:
         kb: the seat's knowledge, as JSON data.
@@ -89,7 +89,7 @@ class Lexicon:
         return found[-1] if found else None
 
     def entities(self, text: str) -> frozenset[tuple[str, str]]:
-        """Return the values that a text names, each with its attribute, and the last price."""
+        """Return the values that a text names as pairs with their attributes, and its last price."""
         words = map(str.lower, self._found(text))
         found = {(self._names[word], word) for word in words if word in self._names}
         price = self.price_in(text)
@@ -103,9 +103,9 @@ class Lexicon:
 
         Args:
             text: a text with slots.
-            said: what was said to the seat, in lower case; values in it are used first.
-            rng: chooses among several values.
-            prices: the prices named last.
+            said: everything said to the seat, in lower case. Values that occur in it are preferred.
+            rng: chooses if a slot has several possible values.
+            prices: the prices that were named last.
         """
         slots = _SLOT.findall(text)
         left: dict[str, list[str]] = {}
@@ -144,7 +144,7 @@ class Lexicon:
 
 
 def leaves(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each short text in JSON data, after the key under which it is found."""
+    """Yield each short text in JSON data, as a pair of its key and the text."""
     if isinstance(value, Mapping):
         for key, inner in value.items():
             yield from leaves(inner, str(key))

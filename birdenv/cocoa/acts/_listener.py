@@ -1,4 +1,4 @@
-"""Follow a dialogue from one seat: the acts of its moves, the prices named, and the state before a move."""
+"""Follow a dialogue from one seat: the acts of its moves, named prices, and the state before a move."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Act(NamedTuple):
 
     Attributes:
         action: the name of the action.
-        parts: the intents of its sentences, each with what the sentence names: `ask Company`, `agree`.
+        parts: for each sentence, its intent and the attributes that it mentions, such as `ask Company`.
     """
 
     action: str
@@ -88,7 +88,7 @@ class Listener:
         news: the partner's acts since the seat's last move.
         moves: the number of the seat's moves.
         heard: what the partner has said, in lower case.
-        offered: the last of the seat's choices that the partner named in a move, or None.
+        offered: the last item in a move of the partner that the seat can choose, too; None if there is none.
     """
 
     def __init__(self, view: View, game: Game | None = None) -> None:
@@ -135,8 +135,8 @@ class Listener:
     def act_of(self, move: Move, view: View) -> tuple[Act, Any]:
         """Return the act of a move at this point of the dialogue, and the move's data with slots.
 
-        Items are left out, because another episode has different ones. The act says whether the partner had
-        named the item.
+        Items are left out, because other episodes have other items. The act only says whether the partner
+        named the item before.
         """
         data = move.data
         if move.action in self._code:
@@ -156,8 +156,8 @@ class Listener:
     def best_items(self, view: View) -> list[Any]:
         """Return the choices, best first.
 
-        Choices that the seat has not named come first, then the one that the partner named, then those with
-        the most values in what the partner said.
+        Choices that the seat has not named precede the others. Among equals, the choice that the partner
+        named comes first, and then those with the most values in the partner's words.
         """
         return sorted(
             view.choices,

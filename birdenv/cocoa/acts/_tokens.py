@@ -33,7 +33,7 @@ _TIGHT: Final = re.compile(r" (?=[.,!?;:%)])|(?<=[$(]) ")
 
 
 def is_word(token: str) -> bool:
-    """Return True if a token is spoken: not a mark, an action, a selected number or part of a context."""
+    """Return True if a token is a word of a message, not a mark, an action, a number or part of a context."""
     if token in MARKS or (len(token) > 1 and token[0] in "<#="):
         return False
     return " " not in token or token.startswith("{")
@@ -55,8 +55,8 @@ class DialogueTokens:
     Args:
         view: any view of the seat.
         game: the game.
-        is_public: leave out what things are worth to the seat, and rank them by their number instead. Both
-            seats then have the same tokens, except for the marks of the speaker.
+        is_public: True to leave out the values of things for the seat, and to rank things by their count.
+            Both seats then have the same tokens, except for the marks of the speaker.
     """
 
     def __init__(self, view: View, game: Game, is_public: bool = False) -> None:
@@ -82,7 +82,7 @@ class DialogueTokens:
         self._seen = 0
 
     def context(self) -> list[str]:
-        """Return the seat's knowledge as tokens. The position of a token says what it refers to."""
+        """Return the seat's knowledge as tokens, whose positions determine their meaning."""
         found: list[str] = []
         for name, ranked in self._ranked.items():
             found += [f"has {name}", *(f"#{count}" for _, count in ranked)]
@@ -109,7 +109,7 @@ class DialogueTokens:
         return news
 
     def talk(self, view: View, action: str) -> list[str]:
-        """Return the new tokens of a view before the first move that begins with the token of an action."""
+        """Return the new tokens of a view, up to the first move that begins with this action token."""
         news = self.follow(view)
         return news[: news.index(action) - 1] if action in news else news
 
@@ -140,7 +140,10 @@ class DialogueTokens:
         return [COUNT if is_counted and each.isdecimal() else each for each in words]
 
     def can_say(self, word: str) -> bool:
-        """Return True if the seat can say a word now: slots need a value, numbers a scenario with them."""
+        """Return True if the seat can say a word now.
+
+        A slot must have a value, and numbers are possible only in scenarios with numbers.
+        """
         if word.startswith("{"):
             return self._filled(word) is not None
         number = str(_NUMBERS.index(word)) if self._kinds and word in _NUMBERS else word
@@ -174,9 +177,9 @@ class DialogueTokens:
         return frozenset(filter(self.can_say, ("{own}", "{theirs}", *shares)))
 
     def shares(self, made: Sequence[str]) -> list[list[str]]:
-        """Return all ways to complete an action that takes some of each kind of thing.
+        """Return all ways to complete an action by which the seat takes a number of each kind of thing.
 
-        The list is empty for other actions.
+        Each way is a list of tokens. There are none for other actions.
         """
         action = self.actions.get(made[0].strip("<>")) if len(made) == 1 else None
         if action is None or not self._kinds or {each.name for each in action.fields} != self._kinds.keys():
@@ -185,12 +188,12 @@ class DialogueTokens:
         return [[f"={n}" for n in share] for share in product(*(range(count + 1) for count in counts))]
 
     def rest(self, share: Sequence[str]) -> list[str]:
-        """Return the share that is left to the partner."""
+        """Return the tokens of the share that is left for the partner."""
         counts = [kind["Count"] for kind in self._kinds.values()]
         return [f"={count - int(taken[1:])}" for count, taken in zip(counts, share, strict=True)]
 
     def move(self, made: Sequence[str], view: View) -> Move:
-        """Return the move that complete tokens stand for. Its data may be invalid."""
+        """Return the move for a complete list of tokens. Its data may be invalid."""
         action = self.actions.get(made[0].strip("<>")) if made[0].startswith("<") else None
         if action is None:
             words = [self._filled(word) or "" if word.startswith("{") else word for word in made[:-1]]

@@ -1,4 +1,4 @@
-"""Replay recorded dialogues turn by turn, with what each seat saw when it moved."""
+"""Replay recorded dialogues turn by turn, with the view of the seat before each move."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _LIMITS: Final[Mapping[str, Any]] = {"max_events": 1000, "cross_talk": True}
 
 
 class SeenMove(NamedTuple):
-    """A move, and what its seat saw before it."""
+    """A move, and the view of its seat before it."""
 
     view: View
     move: Move
 
 
 class Transcripts:
-    """Recorded dialogues of a game, which can be iterated over as their seats saw them.
+    """Recorded dialogues of a game. Iteration yields the turns of each dialogue.
 
     CoCoA's games use the scenarios that the dialogues contain. Other games use their own tasks, which they
     find by the ids in the dialogues, and execute the recorded SQL again.
@@ -78,7 +78,7 @@ class Transcripts:
 
     @contextmanager
     def dialogue(self, place: int) -> Iterator[Dialogue]:
-        """Start one dialogue from its beginning, and close it at the end of the block."""
+        """Start one dialogue anew, and close it at the end of the block."""
         dialogue = self.arena.start(self.ids[place])
         dialogue.rules.replaying = True
         try:

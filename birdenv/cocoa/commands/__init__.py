@@ -1,4 +1,4 @@
-"""The commands of this room, declared for the list of commands."""
+"""Declare the commands of this package for the list of commands, without importing their modules."""
 
 from typing import Final
 

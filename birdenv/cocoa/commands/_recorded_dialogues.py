@@ -1,4 +1,4 @@
-"""What the commands that train and test players share: options, recorded dialogues, a progress bar."""
+"""Options, the reader of dialogues, and a progress bar for the commands that train and test players."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ Seed = Annotated[int, typer.Option("--seed", min=0, help="Seed for random choice
 
 
 def given_settings(context: typer.Context) -> dict[str, Any]:
-    """Return the game's settings and the players that were given on the command line."""
+    """Return the settings of the game and the players from the command line."""
     chosen = choices(context)
     return chosen.settings | chosen.players
 
@@ -84,6 +84,6 @@ def _settings_of(game: Game, folder: Path) -> dict[str, Any]:
 
 @contextmanager
 def progress_bar(title: str) -> Iterator[Callable[[float], None]]:
-    """Show a progress bar, and yield a function that receives the share of the work that is done."""
+    """Show a progress bar, and yield a function that sets the completed share of the work, from 0 to 1."""
     with progress(title, total=100) as move:
         yield lambda share: move(completed=100 * share)

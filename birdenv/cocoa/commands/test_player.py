@@ -102,7 +102,7 @@ def test_player(
 
 
 def foretold(transcripts: Transcripts, player: str, seed: int) -> dict[str, Any]:
-    """Return the figures of a player on recorded dialogues, and print how long its moves take."""
+    """Return the figures of a player on recorded dialogues, and print the time of its moves."""
     from birdenv.cocoa.player_evaluation import foretell
     from birdenv.dialogue.arena import player_factory
     from birdenv.dialogue.players import AGENTS
@@ -152,7 +152,7 @@ def _can_sit(player: str, game: Game, seat: int) -> bool:
 
 
 def print_table(title: str, figures: Mapping[str, Any]) -> None:
-    """Print the figures that are defined, one a line."""
+    """Print the figures that are defined, one on each line."""
     print(f"\n{title}")
     for name, value in figures.items():
         shown = _shown(value)

@@ -137,7 +137,7 @@ def _reinforce(
     further: dict[str, Any],
 ) -> None:
     if start is None or not dialogues:
-        raise InputError("--reinforce N and --from FILE need each other: give both")
+        raise InputError("--reinforce N and --from FILE only work together: give both")
     learn = _trainer(REINFORCERS, kind)
     with progress_bar(f"reinforcing over {dialogues} dialogues") as progress:
         learn(game, start, out, seed, progress, dialogues, further)
@@ -151,5 +151,5 @@ def _left(examples: list[ExampleRecord], without: Sequence[Path]) -> list[Exampl
     others = {example.uuid for path in without for example in read_examples(path)}
     left = [example for example in examples if example.uuid not in others]
     if not left:
-        raise InputError("no dialogue is left to train on: --without names all of them")
+        raise InputError("no dialogue is left to train on: the files of --without contain all of them")
     return left

@@ -82,7 +82,7 @@ def _top(counts: Counter[str]) -> list[tuple[str, int]]:
 def sequence(
     dialogue: CorpusDialogue, entities: Entities, listing: PricedListing | None, seat: int | None
 ) -> list[str]:
-    """Return the acts of a dialogue's moves: those of one seat, or of all seats for None."""
+    """Return the acts of the moves of one seat, or of all seats if `seat` is None."""
     return [
         " + ".join(acts_of(each, entities, listing))
         for each in dialogue.moves

@@ -1,4 +1,4 @@
-"""Find what messages name: values of a scenario's items, numbers, and the prices of a bargain."""
+"""Find values of a scenario's items, numbers, and the prices of a bargain in messages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class Mention(NamedTuple):
 
 
 class Entities:
-    """Finds the values of both seats' lists in messages, long values before short ones.
+    """Finds the values in both seats' lists in messages. Long values are found before short ones.
 
     A value that belongs to two attributes counts for the first one.
     """
@@ -68,7 +68,7 @@ class Entities:
         return found.group() if known is None else f"{{{known[0]}}}"
 
     def count(self, seat: int, attribute: str, value: str) -> int:
-        """Return how many items of a seat's list have a value."""
+        """Return the number of items in a seat's list that have a value."""
         items = self.lists[seat] if seat < len(self.lists) else []
         return sum(str(item.get(attribute, "")).lower() == value.lower() for item in items)
 
@@ -144,7 +144,7 @@ class PricedListing:
     def margin(self, seat: int, price: float) -> float | None:
         """Return the margin of a seat: 1 at its own target, 0 in the middle, -1 at its partner's target.
 
-        Return None if the margin is not defined, or implausible.
+        The margin is None if it is not defined, or implausibly large.
         """
         if len(self.targets) != 2 or set(self.roles) != {"buyer", "seller"}:
             return None
@@ -170,7 +170,7 @@ def agreed_price(dialogue: CorpusDialogue) -> float | None:
 
 
 def stages(dialogue: CorpusDialogue, listing: PricedListing) -> tuple[int, int, int]:
-    """Return how many moves inquire, discuss the price, and conclude.
+    """Return the numbers of moves in the three stages: inquiry, discussion of the price, conclusion.
 
     The discussion begins with the first price that is not the advertised one. The conclusion begins when the
     final price is named for the first time; without a deal there is no conclusion.

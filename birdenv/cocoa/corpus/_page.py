@@ -30,7 +30,7 @@ _FILES: Final = Path(__file__).parent / "page"
 
 
 def page(analysis: Analysis) -> str:
-    """Return the page of a corpus as HTML. From private records, it contains only numbers."""
+    """Return the page of a corpus as HTML. It contains only numbers from private records."""
     dialogues = analysis.dialogues
     shown = [_shown(each) for each in dialogues]
     chunks = [_json(shown[start : start + CHUNK]) for start in range(0, len(shown), CHUNK)]

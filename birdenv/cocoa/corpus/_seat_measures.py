@@ -1,4 +1,4 @@
-"""Measures of one seat of a dialogue: margins, lengths, acts, values named, facts."""
+"""Measures of one seat of a dialogue: margins, lengths, acts, named values, and facts."""
 
 from __future__ import annotations
 

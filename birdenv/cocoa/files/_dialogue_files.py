@@ -31,7 +31,7 @@ _TICK: Final = 0.001  # seconds between events that a file gives the same time
 
 
 def with_own_times(events: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return events with distinct times that increase; a judgement gets the time of the event it judges.
+    """Return events with distinct, increasing times. A judgement gets the time of the event that it judges.
 
     A judgement of an event that is not in the file is left out, because CoCoA's reader fails on it.
     """
@@ -202,7 +202,7 @@ def read_examples(path: Path, scenarios: Iterable[Scenario] = ()) -> list[Exampl
 
     Args:
         path: a JSON list, JSON Lines, or lines of end-to-end-negotiator (`.txt`, `.txt.gz`).
-        scenarios: the scenarios of dialogues that have only the id of theirs.
+        scenarios: scenarios for dialogues that contain only the id of their scenario.
 
     Raises:
         InputError: the file cannot be read, or a record is beyond repair; the message names it.
@@ -234,8 +234,8 @@ def read_dataset(
     Args:
         train: files of dialogues for training.
         test: files of dialogues for testing.
-        train_limit: the most dialogues for training; None or -1 (CoCoA's) for all.
-        test_limit: the same for testing.
+        train_limit: the largest number of dialogues for training; None, or -1 as in CoCoA, for all.
+        test_limit: the largest number of dialogues for testing, in the same form.
     """
     return Dataset(_read(train, train_limit), _read(test, test_limit))
 

@@ -58,8 +58,8 @@ def has_lines(path: Path) -> bool:
 def negotiate_records(path: Path) -> list[dict[str, Any]]:
     """Return the dialogues of a file, each once, in the form of CoCoA's files.
 
-    The id of a dialogue is computed from what the seats knew and said, so it is the same in every file and
-    for either seat's line. A selection that no line contains is missing.
+    The id of a dialogue is computed from the knowledge and the messages of both seats, so it is the same in
+    every file and for the line of either seat. Selections that no line contains are missing.
 
     Raises:
         InputError: the file cannot be read, or a line has another format.

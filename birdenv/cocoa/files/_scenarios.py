@@ -19,8 +19,8 @@ class Attribute(FileObject):
     Attributes:
         name: the name that people see.
         value_type: its key in the schema's values.
-        unique: declared in files, but not enforced.
-        multivalued: declared in files, but not enforced.
+        unique: whether the file declares that values do not repeat; not enforced.
+        multivalued: whether the file declares that an item may have several values; not enforced.
         entity: True if its values can be recognised in messages.
     """
 
@@ -66,14 +66,14 @@ class Scenario(FileObject):
     kbs: list[Any] = Field(min_length=2, max_length=2)
 
     def public(self) -> dict[str, Any]:
-        """Return what both seats may know: everything except `kbs`, and the `alphas` of drawing them."""
+        """Return the part that both seats may know: everything except `kbs` and `alphas`."""
         return {name: value for name, value in self.to_json().items() if name not in ("kbs", "alphas")}
 
 
 def as_scenario(description: Mapping[str, Any]) -> dict[str, Any]:
     """Convert the public description of a task of any game to a scenario that CoCoA reads.
 
-    A description without `kbs` becomes the first seat's knowledge; what other seats know is not public.
+    A description without `kbs` becomes the first seat's knowledge. The knowledge of other seats is private.
     """
     if "kbs" in description:
         return dict(description)

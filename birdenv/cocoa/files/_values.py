@@ -30,7 +30,7 @@ _NOTHING: Final = ("", "null", "none", "nan")
 class FileObject(BaseModel):
     """A JSON object in a file. Unknown keys are kept, and missing keys are not written.
 
-    Null counts as missing, and a number is accepted in place of its text.
+    Null counts as missing. Where a text is expected, a number is accepted, too.
     """
 
     model_config = ConfigDict(extra="allow", coerce_numbers_to_str=True)
@@ -140,7 +140,7 @@ def as_time(value: Any) -> int | float | None:
     if value != value:
         return None
     if abs(value) > _LATEST:
-        raise ValueError("a time cannot have so many digits")
+        raise ValueError("a time has too many digits")
     return value
 
 

@@ -92,7 +92,7 @@ _FEW: Final = 10
 
 
 class TwoSeats(Rules):
-    """A game of two seats, which may speak at any time or, without cross-talk, not twice in a row.
+    """Rules for two seats, which may speak at any time or, without cross-talk, only once in a row.
 
     Subclasses implement `decide`, which plays all moves except messages.
     """
@@ -149,8 +149,9 @@ class ScenarioTasks(TaskList):
     Args:
         scenarios: the scenarios.
         settings: the game's settings.
-        start: returns the rules for a scenario; raises `ValueError` if the seats' knowledge does not match.
-        knowledge: the type of one seat's knowledge.
+        start: returns the rules of an episode for a scenario, or raises `ValueError` if the knowledge of the
+            two seats does not match.
+        knowledge: the type that the knowledge of a seat must have.
 
     Raises:
         InputError: a scenario cannot be played.
@@ -213,5 +214,5 @@ def new_id(rng: Any, prefix: str = "S_") -> str:
 
 
 def column(name: str, value_type: str, entity: bool = True) -> Attribute:
-    """Return an attribute with all its keys set, so that files contain all of them."""
+    """Return an attribute with all keys set, so that all of them are written to files."""
     return Attribute(name=name, value_type=value_type, unique=False, multivalued=False, entity=entity)

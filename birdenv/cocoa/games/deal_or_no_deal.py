@@ -113,7 +113,7 @@ class DealRules(TwoSeats):
         return Reply()
 
     def shown(self, seat: int, event: Event) -> Event | None:
-        """Return an event as a seat may see it: without what its partner selected."""
+        """Return an event as a seat may see it, without the selection of its partner."""
         hidden = event.action == "select" and event.agent != seat
         return event._replace(data=None) if hidden else event
 
@@ -143,7 +143,7 @@ _MOST_VALUE: Final = 1000
 
 
 class Kind(BaseModel):
-    """One kind of thing: how many there are, and the value of each for the seat."""
+    """One kind of thing: the number of things of this kind, and the value of each for the seat."""
 
     Name: str
     Count: Annotated[int, pydantic.Field(strict=True, ge=0, le=MOST_OF_ONE)]

@@ -26,7 +26,7 @@ class Foretells(Protocol):
     """A player that assigns probabilities to acts.
 
     Attributes:
-        is_greedy: choose the most probable act instead of sampling one; set during the test.
+        is_greedy: True to choose the most probable act instead of sampling one; it is set during a test.
     """
 
     is_greedy: bool
@@ -41,7 +41,7 @@ class ForetellsWords(Protocol):
     """A player that assigns probabilities to words."""
 
     def surprise(self, view: View, move: Move) -> tuple[Sequence[float], Sequence[float]]:
-        """Return negative log-probabilities: of all tokens since the player's last move, and of a move."""
+        """Return negative log-probabilities of the tokens since the last move, and of those of a move."""
 
 
 @dataclass
@@ -49,19 +49,22 @@ class Foretold:
     """A comparison of a player's predictions with recorded moves.
 
     Attributes:
-        dialogues: dialogues.
-        moves: moves in them that are possible.
-        silent: moves at which the player would have said nothing.
-        actions: moves whose action it hit.
-        acts: moves whose act it hit: the action, and what each sentence is for and names.
-        names: entities (values, prices) in the player's moves, in the recorded ones, and in both.
-        surprise: negative log-probabilities of the acts that the player knows; empty where it gives none.
-        unknown: acts that it does not know.
-        frequent: moves of the act that is the most frequent one.
-        words: for each dialogue, the surprise of all that its seats heard and said, over the number of
-            tokens; nothing where the player gives no probabilities of words.
-        own_words: the same of what it said.
-        selections: for each dialogue, how many of its selections (an item, numbers, a price) it hit.
+        dialogues: the number of dialogues.
+        moves: the number of recorded moves that are possible.
+        silent: the number of moves at which the player would have said nothing.
+        actions: the number of moves whose action the player predicted.
+        acts: the number of moves whose act the player predicted: the action, and the intent and the named
+            attributes of each sentence.
+        names: the numbers of entities (values, prices) in the predicted moves, in the recorded moves, and in
+            both.
+        surprise: the negative log-probabilities of the acts that the player knows; empty if it gives none.
+        unknown: the number of acts that the player does not know.
+        frequent: the number of moves with the most frequent act.
+        words: for each dialogue, the negative log-probability of all tokens that the seats heard and said,
+            and the number of tokens; empty if the player gives no probabilities of words.
+        own_words: the same for the tokens that the seats said.
+        selections: for each dialogue, the number of selections (an item, numbers, a price) that the player
+            predicted, and the number of all selections.
         seconds: the processor time of each move. It differs from run to run, so the figures leave it out.
     """
 
@@ -97,7 +100,7 @@ class Foretold:
 
     @property
     def time_of_a_move(self) -> str:
-        """Return the processor time that the player took for its moves, in words."""
+        """Return a text about the processor time of the player's moves."""
         times = sorted(self.seconds)
         late = times[len(times) * 99 // 100]
         return (
@@ -160,8 +163,8 @@ def foretell(
         factory: returns a player for one seat of one dialogue.
         argument: the argument of the player's spec.
         seed: the seed of the players.
-        progress: is called with the share of the dialogues that are done.
-        seats: the seats to predict (default: all).
+        progress: is called with the completed share of the dialogues, from 0 to 1.
+        seats: the seats whose moves are predicted (default: all).
     """
     found = Foretold(dialogues=len(transcripts))
     made: Counter[Act] = Counter()

@@ -36,7 +36,7 @@ class SelfPlay:
     optimal: list[bool | None] = field(default_factory=list)
 
     def add(self, dialogue: Dialogue, task: str, turned: int = 0) -> None:
-        """Add a finished dialogue, in which the first player sat in the seat with the index `turned`."""
+        """Add a finished dialogue. `turned` is the index of the seat in which the first player sat."""
         outcome = dialogue.outcome()
         self.successes.append(bool(outcome.get("valid_deal", outcome.get("reward"))))
         self.events.append(len(dialogue.events))
@@ -107,9 +107,9 @@ def self_play(
         players: the specs of the players, one for each seat; figures follow their order.
         number: the number of dialogues; tasks are repeated if there are fewer of them.
         seed: the seed of the players.
-        progress: is called with the share of the dialogues that are done.
+        progress: is called with the completed share of the dialogues, from 0 to 1.
         settings: settings of the game.
-        turning: False if players keep their seats.
+        turning: False if the players keep their seats.
     """
     found = SelfPlay(players)
     done = 0

@@ -177,7 +177,9 @@ class PlayerSpec:
             raise
         except ModuleNotFoundError as error:
             if error.name is not None and (name == error.name or name.startswith(f"{error.name}.")):
-                raise self._unknown(f" (no module {name!r} in this folder, and none is installed)") from None
+                raise self._unknown(
+                    f" (there is no module {name!r}, neither installed nor in this folder)"
+                ) from None
             raise self._not_imported(str(error)) from None
         except Exception as error:
             raise self._not_imported(describe_error(error)) from None

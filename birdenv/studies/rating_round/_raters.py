@@ -20,7 +20,10 @@ from birdenv.studies.replay import ReplayedDialogue, SeatView
 
 
 class Item(NamedTuple):
-    """One seat of a dialogue, or of two dialogues, `record` and `other`, in which its players differ."""
+    """One seat of a dialogue (`record`) to rate, or to compare with the seat of `other`.
+
+    The seat has different players in the two dialogues.
+    """
 
     seat: int
     record: ReplayedDialogue
@@ -39,7 +42,7 @@ class Item(NamedTuple):
 
     @property
     def names(self) -> dict[str, str]:
-        """Return the names of the seats for raters: those that partners use if they differ, or numbers."""
+        """Return the names of the seats for raters: those that partners see, or numbers if they are equal."""
         seats = () if self.record.arena is None else self.record.arena.game.seats
         called = {voice: name for each in seats for voice, name in each.words.voices.items()}
         found = {name: called.get(name, "") for name in self.record.seats}

@@ -36,8 +36,8 @@ class RatingStore(Database):
     """The ratings in one folder, which can be used from any thread.
 
     Args:
-        folder: the folder; it is created if it does not exist, except for reading.
-        for_reading: open the database without writing anything.
+        folder: the folder. If it does not exist, it is created, except with `for_reading`.
+        for_reading: True to open the database without writing anything.
 
     Raises:
         InputError: the folder or the file cannot be used.
@@ -93,7 +93,7 @@ class RatingStore(Database):
         return Counter(dict(self.rows(sql, since)))
 
     def begin(self, item: str, rater: str, now: float) -> None:
-        """Record that a rater has begun an item, unless that is known already."""
+        """Record that a rater has begun an item, unless this was recorded before."""
         self.rows("INSERT OR IGNORE INTO judgement VALUES (?, ?, ?, NULL, NULL)", item, rater, now)
 
     def finish(self, item: str, rater: str, now: float, said: Mapping[str, Any]) -> None:

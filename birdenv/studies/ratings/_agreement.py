@@ -78,9 +78,9 @@ def with_interval(value: float, resampled: _Resampled, number: int, what: str) -
 
     Args:
         value: the statistic of all data.
-        resampled: the statistics of the resamples.
+        resampled: the statistic of each resample.
         number: the number of units that were resampled.
-        what: the name of these units in the plural.
+        what: the plural of the name of these units, such as "dialogues".
     """
     if number < FEWEST:
         return Figure(value, None, _too_few(number, what))

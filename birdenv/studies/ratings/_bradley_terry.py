@@ -51,7 +51,7 @@ class Ranking(NamedTuple):
         standings: the players with their strengths and ranks.
         tie: the share of ties.
         resampled: the units that are resampled for intervals: `comparisons` or `raters`.
-        left_out: the number of comparisons of a player with itself.
+        left_out: the number of ignored comparisons, in which a player met itself.
         why: the reason why there is no ranking; empty if there is one.
     """
 

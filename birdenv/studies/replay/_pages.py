@@ -58,7 +58,7 @@ def add_replay(
     *,
     private: bool = False,
 ) -> None:
-    """Add the pages to an application under a prefix. They open only with the owner's cookie.
+    """Add the pages to an application under a prefix. Only browsers with the owner's cookie can open them.
 
     Args:
         app: the application.
@@ -66,7 +66,7 @@ def add_replay(
         doors: checks the cookie.
         prefix: the beginning of the paths of the pages, such as `/admin/replay`.
         cookie: the name of the owner's cookie.
-        private: show what a seat with a private brief was told, too.
+        private: True to show also the private knowledge of seats, such as the simulated user's.
     """
 
     def check(request: Request) -> None:
@@ -120,9 +120,9 @@ def add_replay(
 
 
 def as_seen(record: ReplayedDialogue, *, private: bool = False) -> dict[str, Any]:
-    """Return a dialogue for its page: everything, and as each seat saw it.
+    """Return a dialogue for its page: the whole record, and the dialogue as each seat saw it.
 
-    What a seat with a private brief was told is left out, unless `private` asks for it.
+    The private knowledge of seats is left out, unless `private` is True.
     """
     views = [record.everything()]
     with suppress(BirdenvError):  # the data may have changed or disappeared

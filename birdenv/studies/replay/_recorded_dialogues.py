@@ -31,8 +31,8 @@ class SeatView(NamedTuple):
     Attributes:
         name: the name of the seat, or `everything`.
         told: what the seat was told before the first move.
-        lines: what it saw, with `at`, the place in the log from 1.
-        is_private: whether what it was told is private (the clear request of a simulated user, for example).
+        lines: the events that it saw, in which `at` is the position in the log, from 1.
+        is_private: True if `told` is private, such as the clear request of a simulated user.
     """
 
     name: str
@@ -54,7 +54,7 @@ class ReplayedDialogue(NamedTuple):
         rewards: the rewards by seat, or only that of the evaluated seat; empty if they are unknown.
         load: returns its events.
         arena: an arena of the game; None if the game can no longer be loaded.
-        private: the private record, which contains gold; None if there is none or it was not requested.
+        private: the private record, which contains gold; None if it is missing or was not requested.
         arena_task: the id of the task in the arena, if it differs from `task`.
         began: the time when it began, in seconds; None if unknown.
         ended: the time when it ended, in seconds; None if unknown.
@@ -99,7 +99,7 @@ class ReplayedDialogue(NamedTuple):
             rules.close()
 
     def everything(self, seat: int = 0) -> SeatView:
-        """Return the whole record, in which `seat` is shown as the reader's own."""
+        """Return the whole record, from the point of view of one seat."""
         return SeatView(EVERYTHING, {}, self._lines(enumerate(self.load()), seat))
 
     def _lines(self, seen: Iterable[tuple[int, Event]], seat: int) -> list[dict[str, Any]]:
@@ -112,16 +112,16 @@ class ReplayedDialogue(NamedTuple):
 
 
 class Records:
-    """The finished dialogues of studies, runs and files. For a running study, they include later ones.
+    """The finished dialogues of studies, runs and files. Dialogues that a running study adds are included.
 
     Args:
         paths: folders of studies or runs, or files of dialogues (`transcripts.json`).
-        private: show what is private, too: the records of runs that hold gold, and what was told to a seat
-            with a private brief.
+        private: True to show also private data: the private records of runs, which contain gold, and the
+            private knowledge of seats.
 
     Attributes:
-        private: whether what is private is shown.
-        notes: lines for people.
+        private: True if private data is shown.
+        notes: remarks for people about the sources.
 
     Raises:
         InputError: a path is none of these.
@@ -144,7 +144,7 @@ class Records:
         self._stack.close()
 
     def all(self) -> list[ReplayedDialogue]:
-        """Return all dialogues, source by source. A number is added to ids that occur again."""
+        """Return all dialogues, source by source. Repeated ids get a number."""
         seen: Counter[str] = Counter()
         made = []
         for record in (record for source in self._sources for record in source()):

@@ -44,7 +44,10 @@ SURVEY: Final = (
 
 
 def default_survey(game: Game) -> tuple[SurveyQuestion, ...]:
-    """Return the questions of a game: its own, or ours, without those about a partner if it has one seat."""
+    """Return the survey of a game, or else the standard questions.
+
+    Standard questions about a partner are left out if the game has only one seat.
+    """
     ours = SURVEY if len(game.seats) > 1 else tuple(each for each in SURVEY if each.about != "partner")
     return game.survey or ours
 
@@ -93,7 +96,7 @@ class StudyLimits(_Part):
         chat: the length of a dialogue.
         idle: the time for which a person may do nothing while it is their turn.
         away: the time without a connection after which a person counts as gone.
-        steady: the time for which a person who comes back must stay before they are paired.
+        steady: the time for which a person who reconnects must stay connected before they are paired.
         newcomers: the largest number of new people per minute from one address.
     """
 
@@ -115,7 +118,7 @@ class StudyConfig(_Part):
         check: the questions of the comprehension check, for which there are two tries.
         seat: the seat of people whose partner is a player; None for a random one.
         partners: the kinds of partners by name.
-        standby: the name of the partner that comes if nobody else came in time.
+        standby: the name of the partner for people whose time in the waiting room is over.
         limits: time limits.
         codes: completion codes by ending; for an ending without one, each person gets a random code.
         survey: the questions after the dialogue; None for those of the game, or five standard questions.

@@ -87,10 +87,10 @@ class _AgentModel(_Params):
 
 
 class AppParams(_Params):
-    """The fields of CoCoA's `app_params.json` that have a meaning here; page templates and images have none.
+    """The fields of CoCoA's `app_params.json` that are used; page templates and images are ignored.
 
-    There is one quota, a quota for each partner, or none. Without `models`, all partners are people. Null
-    counts as missing.
+    A file may have one quota, a quota for each partner, or none. Without `models`, all partners are people.
+    Null counts as missing.
     """
 
     status_params: Mapping[str, _Status] = Field(default_factory=dict)
@@ -127,7 +127,7 @@ class AppParams(_Params):
         if not self.instructions:
             return ""
         if not file.is_file():
-            warn(f"{path}: the file of instructions {file} does not exist: left out", stacklevel=4)
+            warn(f"{path}: instructions are left out, because the file {file} does not exist", stacklevel=4)
             return ""
         return unescape(_TAG.sub(" ", read_text(file))).strip()
 
@@ -148,7 +148,10 @@ class AppParams(_Params):
                 players[name] = model.type + file
             else:
                 unknown.add(name)
-                warn(f"{path}: model {name!r} has the unknown type {model.type!r}: left out", stacklevel=4)
+                warn(
+                    f"{path}: model {name!r} is left out, because its type {model.type!r} is unknown",
+                    stacklevel=4,
+                )
         if isinstance(self.num_chats_per_scenario, Mapping):
             for name in sorted(self.num_chats_per_scenario.keys() - players.keys() - unknown):
                 warn(
@@ -158,7 +161,7 @@ class AppParams(_Params):
         made = {name: {"player": each, "chats": self._quota(name, path)} for name, each in players.items()}
         made = {name: each for name, each in made.items() if each["chats"] != 0}
         if not made:
-            raise InputError(f"{path}: num_chats_per_scenario leaves no partner")
+            raise InputError(f"{path}: num_chats_per_scenario leaves no partner, because every quota is 0")
         return made
 
     def _quota(self, name: str, path: Path) -> int | None:
@@ -187,7 +190,7 @@ def _name_unused(path: Path, record: Mapping[str, Any]) -> None:
         own = ""
         if "templates_dir" in unused:
             own = ". The pages are birdenv's own: put what people should read into `instructions`"
-        warn(f"{path}: not used: {', '.join(unused)}{own}", stacklevel=4)
+        warn(f"{path}: these fields are ignored: {', '.join(unused)}{own}", stacklevel=4)
 
 
 def _without_nulls(value: Any) -> Any:

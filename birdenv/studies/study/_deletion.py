@@ -42,7 +42,7 @@ def delete_person(store: Store, name: str) -> int:
 
 
 def what_is_of(store: Store, name: str) -> list[str]:
-    """Return in words what would be deleted with a person.
+    """Return sentences about the data that would be deleted with a person.
 
     Raises:
         InputError: nobody has this id, or the person is in a dialogue now.

@@ -61,7 +61,7 @@ class ProblemReport(NamedTuple):
 
 
 class StoredMove(NamedTuple):
-    """One move in the database: the event that it became, and what the rules noted (`Rules.noted`)."""
+    """One move in the database: its event in the log, and the value of `Rules.noted` after it."""
 
     seat: int
     cid: str | None

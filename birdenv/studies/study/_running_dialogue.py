@@ -113,9 +113,9 @@ class RunningDialogue:
         return self._shown[seat]
 
     def idle_since(self, seat: int) -> float | None:
-        """Return the time since which a person could have acted and did not.
+        """Return the time since which a person may act but has not.
 
-        Return None if they may not act, while a move is being played, and while a player is thinking.
+        It is None if the person may not act, while a move is being played, and while a player is thinking.
         """
         if seat not in self._dialogue.open or self._lock.locked() or self._thinking is not None:
             return None
@@ -128,7 +128,7 @@ class RunningDialogue:
         return self._thinking
 
     def play(self, seat: int, move: Move, cid: str, seconds: float | None = None) -> bool:
-        """Play and store a person's move. Return False if it was played before, or comes too late.
+        """Play and store a person's move. Return False if it was played before or came too late.
 
         Args:
             seat: the person's seat.
@@ -156,7 +156,7 @@ class RunningDialogue:
     def next_move(self) -> tuple[int, Move] | None:
         """Ask the players who may act for a move, and return it with its seat; None if there is no move.
 
-        As in every driver, a player is asked once after each event, and repeatedly while no person may act.
+        A player is asked once after each event, and repeatedly while no person may act.
         """
         self._remind_players()
         while True:
@@ -323,7 +323,7 @@ def people_gone(
 
 
 def overdue(room: RunningDialogue, limits: StudyLimits, now: float) -> str | None:
-    """Return the status with which a dialogue or a player ends that has exceeded its time, or None."""
+    """Return the final status of a dialogue in which a time limit was exceeded, or None if none was."""
     if _is_past(room.thinking_since, limits.idle, now):
         return PARTNER_ERROR
     return "time limit" if _is_past(room.stored.started, limits.chat, now) else None

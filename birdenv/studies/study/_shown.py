@@ -1,4 +1,4 @@
-"""Compute what a person in a seat is shown: the facts for their page, and events as lines, as JSON values."""
+"""Compute the JSON data for the page of a person in a seat: constant facts, and events as lines."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ def show(
 
 
 def left(rules: Rules, seat: int) -> str:
-    """Return what a seat is told about the phase of the conversation and about its remaining turns."""
+    """Return a text about the phase of the conversation and the turns that the seat has left."""
     words, seats = rules.left_in_words(seat), rules.seats
     has_parts = seats[seat].phases > 1 and type(rules).left_in_words is Rules.left_in_words
     return f"Part {rules.phase()}. {words}" if has_parts else words
@@ -149,7 +149,8 @@ def _spelt(name: str) -> str:
 def line(event: Event, seat: int, seats: Sequence[Seat]) -> dict[str, Any]:
     """Return an event that a seat saw as a line for its page.
 
-    `said` describes data that is not text; `done` follows the name of a seat that did more than write.
+    The field `said` describes data that is not text. The field `done` is the phrase after the seat's name if
+    the move was not a message, such as "ran this SQL".
     """
     metadata: Mapping[str, Any] = event.metadata or {}
     reply = metadata.get("reply")

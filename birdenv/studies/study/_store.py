@@ -101,7 +101,7 @@ class Store(Database):
         return found[0] if found else None
 
     def people(self, status: str) -> list[Person]:
-        """Return the people with a status, in the order in which they got it."""
+        """Return the people with a status, in the order in which their status began."""
         return self._people("status = ? ORDER BY since, id", status)
 
     def _people(self, where: str, *values: Any) -> list[Person]:
@@ -179,7 +179,7 @@ class Store(Database):
         return [(each, had.get(each.id, [])) for each in self._people("1 ORDER BY external, id")]
 
     def tasks_of(self, person: str) -> set[str]:
-        """Return the tasks that a person has had."""
+        """Return the ids of the tasks of all dialogues of a person."""
         sql = "SELECT task FROM seated JOIN dialogue ON id = dialogue WHERE person = ?"
         return {row[0] for row in self.rows(sql, person)}
 
@@ -217,7 +217,7 @@ class Store(Database):
         event: Event,
         noted: Any = None,
     ) -> None:
-        """Store a move as it was sent, with the event that it became and what the rules noted."""
+        """Store a move as it was sent, with its event in the log and the value of `Rules.noted` after it."""
         sent = json.dumps(data)
         heard = json.dumps(event.to_json())
         insert = "INSERT INTO move VALUES (?, ?, ?, ?, ?, ?, ?)"
@@ -245,7 +245,7 @@ class Store(Database):
         return dict(self.rows("SELECT dialogue, COUNT(*) FROM move GROUP BY 1"))
 
     def words(self, dialogue: str, seat: int) -> int:
-        """Return the number of words that were written in a seat, without refused moves."""
+        """Return the number of words that a person wrote in a seat, without refused moves."""
         events = (move.event for move in self.moves(dialogue) if move.seat == seat)
         said = (event.data for event in events if not (event.metadata or {}).get("refused"))
         return sum(len(data.split()) for data in said if isinstance(data, str))

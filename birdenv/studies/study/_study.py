@@ -116,8 +116,8 @@ class Study:
     def understood(self, id: str, answers: Mapping[int, int], number: int | None = None) -> bool:
         """Check the answers to the comprehension check; if they are right, let the person wait for a partner.
 
-        Return False if an answer is wrong. The second wrong try ends the person's part. `number` is the
-        number of the try, from 0; a try that is sent twice counts once.
+        Return False if an answer is wrong. The second wrong try ends the person's part in the study. `number`
+        is the number of the try, from 0; a try that is sent twice counts once.
         """
         with self._lock:
             person = self._in_status(id, "instructions")
@@ -140,7 +140,7 @@ class Study:
     ) -> None:
         """Play a person's move in their dialogue.
 
-        Nothing happens if they are in no dialogue, or in another one than that to which the move was sent.
+        Nothing happens if the person is not in a dialogue, or if the move was meant for an earlier dialogue.
         """
         person = self._in_status(id, "chat")
         if person is None or person.dialogue is None or person.seat is None:
@@ -166,13 +166,13 @@ class Study:
             self._stop(self.room(person.dialogue), LEFT)
 
     def again(self, id: str) -> None:
-        """Let a person whose dialogue did not count wait for another partner."""
+        """Send a person whose dialogue did not count back to the waiting room."""
         with self._lock:
             if self._in_status(id, "alone"):
                 self._set(id, "waiting")
 
     def end_alone(self, id: str) -> None:
-        """Let a person finish whose partner left, or who wrote too little."""
+        """End the part of a person whose partner left, or who wrote too little, with a completion code."""
         with self._lock:
             person = self._in_status(id, "alone")
             if person and person.dialogue:

@@ -16,7 +16,7 @@ from birdenv.studies.study._store import Store
 
 
 def study_arena(game: str | Game, config: StudyConfig, settings: Mapping[str, Any]) -> Arena:
-    """Load a game for a study. Settings that are not given have the game's defaults for seats of people.
+    """Load a game for a study. Missing settings get the game's defaults for people (`Game.with_people`).
 
     Raises:
         InputError: the game, a setting, a player or a file cannot be used.

@@ -49,7 +49,7 @@ class Presence:
         return None if self._tabs.get(id) else self._gone.get(id, self._begun)
 
     def is_steady(self, id: str, seconds: float, since: float) -> bool:
-        """Return True if a person is connected, and for `seconds` if they were away after `since`."""
+        """Return True if a person is connected, for at least `seconds` if they were away after `since`."""
         if id not in self._since:
             return False
         came_back = self._gone.get(id, -1.0) >= since
@@ -75,10 +75,10 @@ class End:
 class WaitingRoom:
     """Decides what happens to waiting people. It reads the database and writes nothing.
 
-    Each person gets the kind of partner whose quota is least used, and a task that they have not had. Running
-    dialogues count for quotas, but may break off. So a person for whom only such a place might be left keeps
-    waiting, and is sent away as `full` when the last of these dialogues is finished. People without a
-    connection are not paired.
+    Each person gets the kind of partner whose quota is least used, and a task that is new to them. Running
+    dialogues count for quotas, but may break off. If only such a place might become free, the person keeps
+    waiting, and ends as `full` when the last of these dialogues is finished. People without a connection are
+    not paired.
     """
 
     def __init__(

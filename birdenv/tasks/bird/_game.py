@@ -34,10 +34,10 @@ class BirdSettings(SqlSettings):
         None, description="Task file (JSON or JSONL). Default: the demo."
     )
     db_dir: Annotated[str | None, Option(argument=True, path=True)] = Field(
-        None, description="Folder of <db_id>/<db_id>.sqlite."
+        None, description="Folder with the databases, as <db_id>/<db_id>.sqlite."
     )
-    evidence: Annotated[bool, Option(("--no-evidence",), help="Hide the hints.")] = Field(
-        True, description="Show the hint that comes with a question."
+    evidence: Annotated[bool, Option(("--no-evidence",), help="Hide the hints that come with questions.")] = (
+        Field(True, description="Show the hint that comes with a question.")
     )
     show_schema: Annotated[
         bool,
@@ -48,7 +48,7 @@ class BirdSettings(SqlSettings):
         ),
     ] = Field(True, description="Show the schema. Without it, agents have to explore the schema by SQL.")
     max_turns: int = Field(20, ge=1, lt=TURNS, strict=True, description="Actions per episode.")
-    clean: bool = Field(False, description="Remove code fences and the like before EX is computed.")
+    clean: bool = Field(False, description="Remove code fences and similar decoration before EX is computed.")
     metrics: tuple[Metric, ...] = Field((), description="Metrics to compute in addition to EX.")
 
     @model_validator(mode="after")

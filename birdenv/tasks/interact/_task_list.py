@@ -129,7 +129,7 @@ class InteractSettings(SqlSettings):
         "demo.",
     )
     data: Annotated[str | None, Option(path=True)] = Field(
-        None, description="Task file, if it is not the folder's own."
+        None, description="Task file. Default: the one in the folder."
     )
     profile: Literal["strict", "shell", "adk"] = Field(
         "strict",
@@ -156,7 +156,7 @@ class InteractSettings(SqlSettings):
     )
     question_price: float = Field(0.0, ge=0, description="Price of a question, taken from the reward.")
     disclosure_price: float = Field(
-        0.0, ge=0, description="Price of each annotated point that the user tells, taken from the reward."
+        0.0, ge=0, description="Price of each annotated point that the user discloses, taken from the reward."
     )
     user_style: UserStyle = Field(
         "plain",
@@ -169,7 +169,8 @@ class InteractSettings(SqlSettings):
         profile = PROFILES.get(info.data.get("profile", ""))
         if value != "plain" and profile is not None and not profile.conversation:
             raise SettingError(
-                "user_style", f" {value!r} needs the profile strict: the other profiles are as published"
+                "user_style",
+                f" {value!r} needs the profile strict, because the other profiles follow published rules",
             )
         return value
 
@@ -178,7 +179,8 @@ class InteractSettings(SqlSettings):
     def _may_fail_doubtful(cls, value: str, info: ValidationInfo) -> str:
         if info.data.get("fail_doubtful") and PROFILES[value].grading != STRICT_RULES:
             raise SettingError(
-                "fail_doubtful", " needs the profile strict: the other profiles judge as published"
+                "fail_doubtful",
+                " needs the profile strict, because the other profiles judge by published rules",
             )
         return value
 

@@ -237,7 +237,7 @@ def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings)
         return chosen, []
     defects = read_defects(file)
     if defects and defects.keys().isdisjoint(task.public.instance_id for task in tasks):
-        raise InputError(f"{file} names no task of the task file: it seems to belong to other data")
+        raise InputError(f"{file} lists no task of this task file, so it seems to belong to other data")
     for name in settings.instances or ():
         if name in defects:
             why = f" ({'; '.join(defects[name])})" if defects[name] else ""
@@ -245,7 +245,7 @@ def _without_defects(chosen: list[T], tasks: Sequence[T], settings: SqlSettings)
     kept = [task for task in chosen if task.public.instance_id not in defects]
     count = len(chosen) - len(kept)
     if count and not kept:
-        raise InputError(f"no tasks to play: {file} names all {count} of them")
+        raise InputError(f"no tasks to play: {file} lists all {count} of them as defective")
     return kept, [f"{count} task(s) are left out because {file} lists them"] if count else []
 
 

@@ -18,7 +18,7 @@ MOST_PRICE: Final = 1e7
 
 
 class Listing(NamedTuple):
-    """One advertisement; the price is in dollars, the description in lines."""
+    """One advertisement. The price is in dollars, and the description is a list of lines."""
 
     category: str
     title: str

@@ -94,9 +94,10 @@ SEATS: Final = (_seat("buyer", "seller"), _seat("seller", "buyer"))
 
 
 def margins(price: float, buyer_target: float, seller_target: float) -> tuple[float, float] | None:
-    """Return the margins of buyer and seller: 1 at the own target, 0 at the midpoint, -1 at the other's.
+    """Return the margins of the buyer and the seller.
 
-    Return None if the targets are equal, because margins are not defined then.
+    A margin is 1 at the seat's own target, 0 at the midpoint, and -1 at the partner's target. If the targets
+    are equal, margins are not defined, and the result is None.
     """
     half = (seller_target - buyer_target) / 2
     if not half:

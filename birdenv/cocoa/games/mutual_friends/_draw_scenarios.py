@@ -98,9 +98,9 @@ def generate(
         schema: the attributes and their values.
         number: the number of scenarios.
         seed: the seed of all random choices.
-        items: the least and the largest number of items of a seat.
-        attributes: the least and the largest number of attributes.
-        alphas: alphas to draw from.
+        items: the smallest and the largest number of items of a seat.
+        attributes: the smallest and the largest number of attributes.
+        alphas: the Dirichlet parameters to choose from.
 
     Raises:
         InputError: the schema has too few values or attributes.
