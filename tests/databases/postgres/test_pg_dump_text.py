@@ -51,8 +51,8 @@ def test_a_copy_without_rows() -> None:
         ('SELECT "x;\n', "line 1: a quote is never closed"),
         ("\n\nSELECT $f$ x $g$;", r"line 3: \$f\$ is never closed"),
         ("SELECT /* x;", "line 1: a comment is never closed"),
-        ("COPY t FROM stdin;\n1\n2\n", "line 1: the rows of this COPY never end"),
-        ("COPY t FROM stdin;", "line 1: the rows of this COPY never end"),
+        ("COPY t FROM stdin;\n1\n2\n", "line 1: the rows of this COPY have no end"),
+        ("COPY t FROM stdin;", "line 1: the rows of this COPY have no end"),
     ],
 )
 def test_a_dump_that_is_cut_off_is_refused(text: str, message: str) -> None:
