@@ -57,7 +57,7 @@ def file_errors(path: Path, done: str = "read", hint: str = "") -> Iterator[None
 
     Args:
         path: the file.
-        done: what cannot be done with the file, such as `written`.
+        done: the past participle in the message "cannot be ...", such as `written`.
         hint: text to add to the message.
     """
     try:

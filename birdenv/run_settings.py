@@ -85,7 +85,7 @@ class RunSettings(BaseModel):
         }
 
     def to_travel(self) -> RunSettings:
-        """Return settings that are valid in any folder and environment. Keys are not included.
+        """Return the settings for workers, valid in any folder and environment. API keys are left out.
 
         Raises:
             InputError: the base URL cannot be used.
@@ -94,7 +94,7 @@ class RunSettings(BaseModel):
 
 
 def in_shard(index: int, shard: str | None) -> bool:
-    """Return True if the episode with this index in the whole run belongs to the shard, or if it is None.
+    """Return True if the shard includes the episode with this index in the whole run; None includes all.
 
     Raises:
         ValueError: the shard is not of the form I/N.

@@ -1,4 +1,4 @@
-"""The command line and the open episodes of adapters that are servers."""
+"""What adapters that are servers share: their command line and their open episodes."""
 
 from __future__ import annotations
 
@@ -75,8 +75,8 @@ class Episodes:
         arena: the game.
         task: the task for clients that do not name one; by default, the first.
         record: a file for the records of the episodes, or None.
-        most: the largest number of open episodes.
-        idle: the number of seconds without a call after which an episode is closed.
+        most: the maximum number of episodes that are open at the same time.
+        idle: an episode is closed after this many seconds without a call.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Episodes:
         self._open: dict[str, tuple[Episode, float]] = {}
 
     def find(self, headers: Mapping[str, str]) -> Episode:
-        """Return the episode that the headers of a request name. If there is none, start one.
+        """Return the episode that the headers of a request name. Start it if it is not open.
 
         Raises:
             InputError: there is no such task, or too many episodes are open.

@@ -41,7 +41,7 @@ class BirdenvObservation(Observation):
     Attributes:
         text: the reply; after `reset`, the instruction.
         tools: the schemas of the tools.
-        truncated: True if a limit outside of the protocol ended the episode.
+        truncated: True if a technical limit, and not the rules of the game, ended the episode.
         void: True if the machine or the user failed: leave the episode out of training.
     """
 

@@ -87,7 +87,7 @@ def rollout(game: str, *, most_tokens: int = 16_384, **settings: Any) -> Any:
 
 
 def earned(birdenv_reward: list[float | None], **_: Any) -> list[float | None]:
-    """Return the rewards that `rollout` collected; this is a reward function for the trainer."""
+    """A reward function for the trainer, which returns the rewards that `rollout` collected."""
     return birdenv_reward
 
 

@@ -27,7 +27,7 @@ __all__ = ["BirdenvEnv", "BirdenvTaskset"]
 
 
 class BirdenvConfig(vf.TasksetConfig):
-    """The game and its settings, for `make_game`."""
+    """The configuration of the taskset: the game and its settings, as for `make_game`."""
 
     game: str = "c-interact"
     settings: dict[str, Any] = Field(default_factory=dict)
@@ -60,20 +60,20 @@ class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
         self.arena = make_game(config.game, **config.settings)
 
     def load(self) -> list[BirdenvTask]:
-        """Return the tasks, with the ids that they have in the game."""
+        """Return the tasks of the game with their ids."""
         rows = self.arena.rows(markup=True)
         data = [vf.TaskData(id=row["id"], name=row["id"], prompt=row["prompt"]) for row in rows]
         return [BirdenvTask(each, self.config.task) for each in data]
 
 
 class BirdenvEnvConfig(vf.EnvConfig):
-    """The configuration of one agent, which needs no tools of its harness."""
+    """The configuration of `BirdenvEnv`, with one agent, whose harness needs no tools."""
 
     agent: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"})
 
 
 class BirdenvEnv(vf.Env[BirdenvEnvConfig]):
-    """An environment that plays a task by taking the role of the model's user."""
+    """An environment that plays a task by answering the model as its user."""
 
     async def run(self, task: BirdenvTask, agents: vf.Agents) -> None:
         """Play an episode to its end, or until the harness of the model ends."""

@@ -1,5 +1,4 @@
-"""Preparation of the public benchmarks (fetching, merging ground truth, verifying), and a generator of new
-ones."""
+"""Prepare public benchmarks (fetch, merge ground truth, verify), and generate new ones."""
 
 from birdenv.benchmarks._fetch import (
     Published,

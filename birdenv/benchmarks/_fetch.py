@@ -1,4 +1,4 @@
-"""Downloads of the public benchmarks from the places where their authors publish them.
+"""Download the public benchmarks from the places where their authors publish them.
 
 `sources.json` beside this file lists these places, and when somebody last checked them. Downloads are not
 trusted: nothing is written outside of the folder, no links are created, and an archive is unpacked completely
@@ -35,7 +35,7 @@ _INSTALL = "birdenv data fetch needs {}: pip install 'birdenv[fetch]' (in a clon
 
 
 def told(checked: str) -> str:
-    """Return a phrase that says on which day an address was checked."""
+    """Return a phrase such as "checked on" and the day, or that an address was never checked."""
     return "address not checked" if checked == "not checked" else f"address checked on {checked}"
 
 
@@ -49,9 +49,9 @@ class Place(_Record):
     Attributes:
         kind: `archive` (a zip file) or `hub` (a data set of the Hugging Face Hub).
         address: the address of the archive, or the name of the data set.
-        has: a description of what is there.
+        has: a description of what can be downloaded there.
         checked: the day on which somebody last downloaded it, or `not checked`.
-        at_most_gb: the largest download that is allowed, in GB.
+        at_most_gb: the maximum size of the download, in GB; a larger one is refused.
         sha256: the digest of the archive, if it is known.
     """
 

@@ -1,4 +1,4 @@
-"""Merging of ground truth, which the authors send by e-mail, into public task files; reports of checks.
+"""Merge ground truth, which the authors send by e-mail, into public task files, and report problems.
 
 Unlike the authors' own script (BIRD-Interact `combine_public_with_gt.py`), merging is strict: ids must match,
 and nothing is dropped silently.
@@ -143,7 +143,7 @@ class PreparationReport:
         }
 
     def lines(self, most: int = 20) -> list[str]:
-        """Return the report as lines for people, with at most `most` problems, defects and warnings each."""
+        """Return the report as lines of text, with at most `most` problems, defects and warnings each."""
         lines = [f"{name}: {count}" for name, count in self.figures.items()]
         defects = [Problem(name, reason) for name, reasons in self.defects.items() for reason in reasons]
         listed = (("PROBLEM", self.problems), ("defective", defects), ("warning", self.warnings))

@@ -1,4 +1,4 @@
-"""Verification of a c-Interact task file: its records, its folder, and whether its gold passes grading."""
+"""Verify a c-Interact task file: its records, its folder, and whether its gold SQL passes grading."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def verify_records(
         oracle: the tasks that the oracle plays: `all` (a missing database is a problem), those whose database
             is `present`, or `none`.
         partial: whether missing gold is allowed. Tasks without gold are then only counted.
-        today: a day that replaces the clock.
+        today: the date that SQL gets instead of the current date, such as 2025-02-19.
         progress: is called with the id of each task when the task is done.
 
     Returns:

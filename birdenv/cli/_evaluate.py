@@ -68,7 +68,7 @@ Dialect = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PairDatabase:
-    """The database on which pairs run. `run` is None if no query has to run; `shown` has no password."""
+    """The database of the pairs. `run` is None if no query has to run; `shown` is the address to print."""
 
     run: RunQuery | None
     dialect: str

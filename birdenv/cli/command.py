@@ -31,8 +31,8 @@ class Command:
     """The declaration of a command, whose module is imported only when the command is used.
 
     Attributes:
-        target: where the command is, as `module:name`: a function with Typer annotations, a `typer.Typer`
-            with a command of this name, or a `typer.Typer` that is a group of subcommands.
+        target: the object that implements the command, as `module:name`: a function with Typer annotations, a
+            `typer.Typer` with a command of this name, or a `typer.Typer` that is a group of subcommands.
         about: the first sentence of the help, short enough for one line of `birdenv --help`.
         group: the heading under which `birdenv --help` lists the command.
         takes_settings: True to add the settings of the game that the argument `game` names as options.
@@ -50,7 +50,7 @@ def progress(title: str, total: float, *, hidden: bool = False) -> Iterator[Call
     """Show a progress bar on standard error if standard error is a terminal.
 
     Yields:
-        A function that moves the bar: `move(advance=1)` or `move(completed=20)`, and can show a `note`.
+        A function that moves the bar (`move(advance=1)` or `move(completed=20)`) and can show a `note`.
     """
     from rich.console import Console
     from rich.progress import (

@@ -90,7 +90,7 @@ SchemaObject: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoAnswerError(QueryError):
-    """An error that is not the query's: the connection was lost twice, or the rows cannot be read."""
+    """A query failed, but not because of its SQL: the connection was lost twice, or rows are unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +164,8 @@ class Allowance:
         rows: maximum number of rows.
         seconds: time limit, as in `Limits`.
         bytes: maximum memory for the rows.
-        in_all: the time limit for several statements, if `seconds` is what remains of it; otherwise 0.
+        in_all: the limit in seconds for several statements together, if `seconds` is what remains of that
+            limit; otherwise 0.
         wall_seconds: wall-clock limit, if `seconds` is processor time.
     """
 

@@ -48,7 +48,7 @@ class Key(NamedTuple):
 
 
 class Lasting(Protocol):
-    """A value that can be kept."""
+    """A value that the cache can keep."""
 
     @property
     def repeatable(self) -> bool:

@@ -11,7 +11,7 @@ from birdenv.errors import BirdenvError, RunEndedError
 from birdenv.runs.jobs import Job, JobResult, Work
 
 TRIALS: Final = 3
-"""How often an episode is tried if its worker dies. From the second trial on, it has a worker of its own."""
+"""How often an episode is tried if its worker dies. All trials but the first have a worker of their own."""
 
 
 class WorkerLostError(BirdenvError):
@@ -19,7 +19,7 @@ class WorkerLostError(BirdenvError):
 
 
 class Worker(Protocol):
-    """A process somewhere that has opened the work and plays jobs, several at a time from several threads."""
+    """A process, here or on another machine, that has opened the work and plays jobs from several threads."""
 
     def play(self, job: Job) -> JobResult:
         """Play a job. Raises `WorkerLostError` if the worker is lost."""

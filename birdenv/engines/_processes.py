@@ -1,4 +1,4 @@
-"""The engine `processes`: play episodes in several processes of this machine, if processors are the limit.
+"""The engine `processes`: play episodes in several processes, if one process cannot use all processors.
 
 This module runs on both sides: `Processes` in the run's process, `main` in each worker.
 """

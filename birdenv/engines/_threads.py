@@ -53,7 +53,7 @@ def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int)
 
 
 class Threads:
-    """Plays episodes in threads of the run's process, so that players may be objects.
+    """Plays episodes in threads of the run's process, so that players may be Python objects, not only specs.
 
     Args:
         parallel: number of episodes played at the same time.

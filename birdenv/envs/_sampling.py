@@ -42,7 +42,7 @@ class Sampler:
         self._ids, self._sums = self._choice(self._usual)
 
     def draw(self, rng: np.random.Generator, options: Mapping[str, Any] | None = None) -> str:
-        """Return a random task that `options` select or, without options, that `sampling` selects.
+        """Draw a random task among those that `options` select or, without options, that `sampling` selects.
 
         Raises:
             InputError: an option or a task is not known, or `index` is out of range.

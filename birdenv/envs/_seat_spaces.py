@@ -32,7 +32,7 @@ class SeatSpaces:
 
     Args:
         seat: the seat.
-        mask: the name of the observation's field with the legal actions.
+        mask: the name of the observation field that marks the legal actions.
 
     Attributes:
         observations: the space of the seat's observations. Each gauge is a field: `Discrete` if its maximum
@@ -41,7 +41,8 @@ class SeatSpaces:
             to wait, if the seat may wait. The field `text` holds the text of any action, `item` the index of
             a choice. Each number has a field of shape (1,), scaled so that 0 and 1 are its bounds (see
             `Rules.scale`).
-        has_text_only: True if an action has only `kind` and `text`; then `move` needs no other arguments.
+        has_text_only: True if actions have no fields except `kind` and `text`, so that `move` needs only the
+            action.
     """
 
     def __init__(self, seat: Seat, mask: str = "action_mask") -> None:
@@ -57,7 +58,7 @@ class SeatSpaces:
         self._declared = dict(enumerate(seat.actions))
 
     def observation(self, view: View) -> dict[str, Any]:
-        """Return the observation of a view. A message that is too long is cut and says so.
+        """Return the observation of a view. A message that is too long is cut, with a note at its end.
 
         Raises:
             BenchmarkError: the instruction is too long; it is not cut, because it contains the schema.
@@ -89,14 +90,15 @@ class SeatSpaces:
     def move(
         self, action: Any, choices: Sequence[Any] = (), scale: Mapping[str, float] = MappingProxyType({})
     ) -> Move | None:
-        """Return the move of an action, or None to wait.
+        """Convert an action to a move, or to None if the action is to wait.
 
         A text that is too long or a number out of bounds still becomes a move, which the dialogue refuses.
 
         Args:
             action: a member of `actions` or a `Move`.
             choices: the values that `item` selects from.
-            scale: the maximum of each number, by field, if it is not the one of the field.
+            scale: the maximum of each number in this episode, by field, where it differs from the declared
+                one.
 
         Raises:
             InvalidAction: the action has a wrong type or shape, a missing or unknown key, or a kind or an

@@ -74,7 +74,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
 
 class SharedTexts(Sequence[T]):
-    """A view of the members in shared memory, one for each environment. A deep copy is a fixed tuple."""
+    """The texts of all environments, read from shared memory. A deep copy is a tuple of the current texts."""
 
     def __init__(self, space: SpaceAsText[T], rows: npt.NDArray[np.uint8]) -> None:
         self._space = space

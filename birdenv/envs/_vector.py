@@ -21,7 +21,7 @@ _Bools = npt.NDArray[np.bool_]
 
 
 def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """Return a seed for each of `count` environments: the given ones, or one number and the next ones."""
+    """Return a seed for each of `count` environments: the given seeds or, for one number i, i, i + 1, ..."""
     if isinstance(seed, int):
         return [seed + i for i in range(count)]
     seeds: list[int | None] = [None] * count if seed is None else list(seed)
@@ -31,7 +31,7 @@ def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[
 
 
 def mask_of_batch(mask: Any, count: int) -> _Bools:
-    """Return the reset option `reset_mask` for `count` environments; None selects all of them."""
+    """Check the option `reset_mask` for `count` environments, and return it; None selects all of them."""
     if mask is None:
         return np.ones(count, dtype=np.bool_)
     if not isinstance(mask, np.ndarray) or mask.dtype != np.bool_ or mask.shape != (count,):
@@ -55,7 +55,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         autoreset_mode: `SAME_STEP` (`SameStep`) starts the next episode in the step that ends one. With
             `DISABLED` (`Disabled`), call `reset(options={"reset_mask": ..})`. `NEXT_STEP` would discard an
             action of each episode, so it is only available with `vectorization_mode="sync"`.
-        sampling: which tasks are drawn; see `DialogueEnv.sample_tasks`.
+        sampling: which tasks resets draw, and how often; see `DialogueEnv.sample_tasks`.
         **settings: settings of the game, and players of the other seats by the seats' names.
 
     Raises:

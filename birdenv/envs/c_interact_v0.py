@@ -1,7 +1,7 @@
 """c-Interact as a PettingZoo game of two agents: `system_0` asks and submits SQL, `user_0` answers.
 
-The user's seat is told in words what is meant, and answers in text, which passes the leak guard. Both seats
-earn the reward of the SQL. The seats take turns:
+The agent in the user's seat reads what the request means, and answers in text, which is checked by the leak
+guard. Both seats earn the reward of the SQL. The seats take turns:
 
     env = c_interact_v0.env()
     env.reset(seed=1)
@@ -23,7 +23,7 @@ __all__ = ["env", "parallel_env", "raw_env"]
 
 
 def env(**settings: Any) -> Any:
-    """Return the game with PettingZoo's checks of the order of calls. It has the arguments of `raw_env`."""
+    """Return the game with PettingZoo's checks of the order of calls. It takes the arguments of `raw_env`."""
     return OrderEnforcingWrapper(raw_env(**settings))
 
 
@@ -41,7 +41,7 @@ class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
 
 
 class raw_env(DialogueAEC):  # noqa: N801 (PettingZoo's name for it)
-    """The game itself, without such checks. The arguments are those of `CInteractEnv` without `user`."""
+    """The game without PettingZoo's checks. The arguments are those of `CInteractEnv` except `user`."""
 
     metadata: ClassVar[dict[str, Any]] = DialogueAEC.metadata | {"name": "c_interact_v0"}
 

@@ -168,7 +168,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         self._look(dialogue)
 
     def step(self, action: Any) -> None:
-        """Apply the action of the selected agent. The agent's info names a refused move.
+        """Apply the action of the selected agent. If the move is refused, the agent's info says why.
 
         Raises:
             InvalidAction: the action is not in the agent's action space.

@@ -100,8 +100,8 @@ class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs)
     the actions that are legal now.
 
     Action: the assistant's message with one tool call in it, or only the tool call. A reply without exactly
-    one valid tool call is an illegal action. `messages` then has its words, and the environment's reply as a
-    user message after it.
+    one valid tool call is an illegal action. The reply then stays in `messages`, followed by the
+    environment's answer as a user message.
     """
 
     def __init__(self, env: gymnasium.Env[dict[str, Any], dict[str, Any]]) -> None:
@@ -147,9 +147,10 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Converts observations to one growing prompt, and reads actions from the tags in a model's output.
 
     `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL (`postgresql` for PostgreSQL databases).
-    Other names of SQL and a single statement without a fence are accepted, too. A submission without SQL
-    submits `ERROR!`, as in the published scripts. An output without tags goes to the user unchanged. If no
-    question is possible, the prompt ends with an opening `<t>`, and any output is searched for SQL.
+    Fences with another name of SQL, and a single statement without a fence, are accepted, too. A submission
+    without SQL submits `ERROR!`, as in the published scripts. An output without tags goes to the user
+    unchanged. If no question is possible, the prompt ends with an opening `<t>`, and any output is searched
+    for SQL.
 
     The published markup has only these two tags. The names of a game's other actions are tags, too:
     `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
@@ -309,7 +310,7 @@ def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
 
 
 class HiddenPrice(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
-    """Sets the price in the observations of a candidate environment to 0, to measure what it is worth."""
+    """Sets the price in observations of a candidate environment to 0, to measure what knowing it is worth."""
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
         """Return the observation without the price."""

@@ -93,7 +93,7 @@ def without_results(verdict: ExVerdict) -> ExVerdict:
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return whether gold and prediction have equal rows in the same order, also in canonical form."""
+    """Return whether the rows are equal in the same order, and certainly equal in canonical form, too."""
     return (
         pred.total == len(gold.rows)
         and pred.rows == gold.rows

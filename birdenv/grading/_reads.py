@@ -1,9 +1,9 @@
 """Find out from the text of a query whether it reads a table, the clock, or random numbers.
 
-A query that reads no table spells its rows out. If the engine does not mark a gold statement as repeatable,
-its text decides whether it reads the clock or random numbers: SQLite marks only queries without date
-functions on an unchanged file, and PostgreSQL marks no statement. The text of a prediction is never trusted,
-because SQL can hide what it reads.
+A query that reads no table contains its rows as literals. If the engine does not mark a gold statement as
+repeatable, its text decides whether it reads the clock or random numbers: SQLite marks only queries without
+date functions on an unchanged file, and PostgreSQL marks no statement. The text of a prediction is never
+trusted, because SQL can hide what it reads.
 """
 
 from __future__ import annotations

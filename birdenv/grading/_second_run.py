@@ -21,9 +21,9 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Let only one process and thread of this user at a time run the block, on this machine.
+    """Wait until no other process or thread of this user on this machine runs such a block, then run it.
 
-    If no lock file can be opened, nobody waits.
+    If the lock file cannot be opened, run the block without waiting.
     """
     try:
         lock = _open_lock(Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}.alone")
@@ -65,7 +65,7 @@ def is_late(result: object) -> bool:
 
 
 def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Callable[[_T], bool]) -> _T:
-    """Return the value of `run(limits)`; or if that was late, the value of a second run."""
+    """Call `run(limits)`, and call it again with `second_limits` if its value was late."""
     found = run(limits)
     if not was_late(found):
         return found

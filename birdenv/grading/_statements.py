@@ -117,7 +117,7 @@ def fetched_rows(result: QueryResult) -> FetchedRows:
 
 
 def whole(result: Result) -> Result:
-    """Return the result with a tuple of rows, or a `too_large` error if it is truncated.
+    """Return a complete result with its rows as a tuple, or a `too_large` error if it is truncated.
 
     A truncated gold result cannot be used for grading.
     """
@@ -135,16 +135,17 @@ def whole(result: Result) -> Result:
 
 
 def rows_needed(golds: Sequence[GoldRows]) -> int:
-    """Return the number of rows to fetch of a prediction before its rows must be those of a gold."""
+    """Return how many rows of a prediction to fetch before checking whether a gold contains them all."""
     return max(LEAST_FETCHED, *[len(gold.rows) for gold in golds]) + 1
 
 
 class RowCollector:
-    """A sink for the rows of a prediction (`ScannedDatabase.scan`).
+    """Collects the rows of a prediction while its query runs (`ScannedDatabase.scan`).
 
     Args:
         golds: the gold results.
-        most: number of rows after which the golds must contain all rows; None to keep all rows in any case.
+        most: after this many rows, stop as soon as no gold contains all the rows seen; None never stops
+            early.
     """
 
     def __init__(self, golds: Sequence[GoldRows], most: int | None) -> None:
@@ -159,7 +160,7 @@ class RowCollector:
         self._open: list[GoldRows] | None = None  # golds that contain all rows so far
 
     def see(self, rows: list[Row]) -> bool:
-        """Receive the next rows. Return whether more rows can matter."""
+        """Receive the next rows. Return False to stop, because no gold contains all the rows seen."""
         self._rows += rows
         if self._most is None or len(self._rows) <= self._most:
             return True
@@ -175,7 +176,7 @@ class RowCollector:
         return FetchedRows(columns, rows, len(rows) if is_whole else None, elapsed, repeatable)
 
     def replay(self, whole: FetchedRows) -> FetchedRows:
-        """Return the rows that would be fetched of a prediction whose rows are all known."""
+        """Return the part of a known, complete result that would have been fetched if its query had run."""
         self.begin(whole.columns)
         is_whole = self.see(list(whole.rows))
         return self.fetched(
@@ -190,7 +191,8 @@ _Fetched: TypeAlias = FetchedRows | QueryError
 class Statements:
     """Runs golds and predictions through a cache of results. Thread-safe.
 
-    The golds of the latest question are kept, whatever their size, with all values cached for comparisons.
+    The results of the latest golds are kept, whatever their size, with the values that comparisons have
+    computed.
 
     Args:
         source: the databases.
@@ -221,7 +223,7 @@ class Statements:
     def prediction(
         self, scope: Scope, db_id: str, sql: str, golds: Sequence[GoldRows], *, all_rows: bool = False
     ) -> _Fetched:
-        """Return the rows of a prediction: all rows, or enough to see that no gold agrees by any rule."""
+        """Return all rows of a prediction, or only enough rows to show that no gold agrees by any rule."""
         most = rows_needed(golds)
         collector = RowCollector(golds, None if all_rows or most > self._limits.rows else most)
 

@@ -130,7 +130,7 @@ class Ledger:
         self._lock = threading.Lock()
 
     def begin_with(self, calls: int, cost: float, tokens: int, unpriced: int) -> None:
-        """Add the usage of an earlier part of the run. `unpriced` is its number of calls of unknown cost."""
+        """Add the usage of an earlier part of the run. `unpriced` of its calls have no known cost."""
         with self._lock:
             self._before = (cost, tokens)
             self._calls_before, self._unpriced_before = calls, unpriced

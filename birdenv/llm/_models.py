@@ -58,7 +58,7 @@ class Models:
         Args:
             role: the role whose settings apply.
             model: the model that a spec names; empty to use the one of the settings.
-            scope: the task, the attempt and the seat.
+            scope: identifies the task, the attempt and the seat, such as `library_1/0/system`.
             seed: sent with every request.
 
         Raises:
@@ -99,7 +99,8 @@ class Models:
 
         Args:
             calls: the calls.
-            agent: the name of the evaluated seat; calls of other seats count for the user.
+            agent: the name of the evaluated seat. Calls of all other seats are counted as the simulated
+                user's.
         """
         for call in calls:
             entry = {name: value for name, value in call.items() if name != "key"}

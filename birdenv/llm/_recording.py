@@ -32,7 +32,7 @@ def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
     """Return the key of a call.
 
     Args:
-        scope: the task, the attempt and the seat.
+        scope: identifies the task, the attempt and the seat, such as `library_1/0/system`.
         request: the body of the request.
         again: the number of equal requests that the scope has made before.
     """
@@ -298,7 +298,7 @@ def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
 
     Args:
         calls: the file.
-        keys: calls that each continue the one before, such as a second try.
+        keys: the keys of the calls, each of which continues the previous one, such as a second try.
 
     Raises:
         InputError: a call is not in the file, or is damaged.

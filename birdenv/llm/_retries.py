@@ -36,7 +36,7 @@ Count = Callable[[str], None]
 class Caller:
     """Sends requests to one endpoint, with retries, from any thread.
 
-    A pause is a random part of a span that doubles with every try. If the server names a time
+    The pause before a retry is random, and its maximum doubles with every retry. If the server names a time
     (`Retry-After`), all threads wait for it. A call that hits a rate limit is retried until its time is up,
     because the endpoint answers other calls in the meantime. After a failed call, other calls have fewer
     tries until one succeeds, and after several failed calls in a row the run ends. A dead endpoint thus does

@@ -31,7 +31,7 @@ class Chat:
     Attributes:
         model: the model's name.
         spent: the usage of the calls, including recorded ones.
-        keys: the keys of the calls so far in the file of recorded calls.
+        keys: the keys under which the calls so far are recorded, in order.
     """
 
     def __init__(

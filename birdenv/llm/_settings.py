@@ -44,8 +44,8 @@ class Endpoint:
 class ModelSettings(BaseModel):
     """The settings of a run's models.
 
-    Commands have an option for each field that has a description. A text in a field's annotation is the name
-    of its option, if that is not the name of the field.
+    Commands have an option for each field that has a description. An option has the name of its field, unless
+    a string in the field's annotation gives another name.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")

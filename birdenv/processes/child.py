@@ -98,7 +98,7 @@ def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: 
         module: the name of the module.
         owner: the process id of the owner.
         descriptor: the descriptor of the connection to the owner.
-        descriptors: further arguments of `main`.
+        descriptors: open descriptors, which `main` receives as further arguments.
         sees: see `Owner`.
     """
     die_with_owner()

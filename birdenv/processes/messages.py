@@ -43,7 +43,7 @@ class TimedSocket(socket.socket):
         self._limits = {socket.SO_RCVTIMEO: 0.0, socket.SO_SNDTIMEO: 0.0}  # seconds; 0 for none
 
     def limit(self, which: int, seconds: float) -> None:
-        """Limit each read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`) to so many seconds, or up to 1 % more."""
+        """Limit the seconds of each read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`), exact to 1 %."""
         known = self._limits[which]
         if not seconds <= known <= seconds * _ABOUT:
             whole = int(seconds)

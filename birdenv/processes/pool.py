@@ -79,7 +79,7 @@ class ProcessPool(Generic[P]):
         self._renew()
 
     def lease(self, is_wanted: Callable[[], bool] = lambda: True) -> P | None:
-        """Return an idle or new process. If the maximum is leased, wait.
+        """Return an idle or new process. Wait while the maximum number of processes is leased.
 
         Args:
             is_wanted: called while waiting; if it returns False, `lease` returns None.

@@ -1,4 +1,4 @@
-"""Statuses of episodes, and whose fault it is if an episode broke off."""
+"""The possible statuses of an episode, and which seat is at fault when an episode breaks off."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TIME_LIMIT: Final = "time limit"
 
 
 def failure(error: Exception, evaluated: int | None = None) -> Failure:
-    """Return the failure that an exception means for an episode: its status, its message and its seat.
+    """Convert an exception to the failure of an episode: the status, the error message and the seat at fault.
 
     Args:
         error: the exception; a `SeatError` names the seat whose player raised it.
@@ -63,7 +63,7 @@ def failure(error: Exception, evaluated: int | None = None) -> Failure:
 def usage_of_players(
     players: Sequence[Player | None], evaluated: int
 ) -> tuple[list[Usage | None], Failure | None]:
-    """Return the usage that each player reports, and the first failure to report it."""
+    """Collect each player's usage, and return it with the first failure that occurred while collecting it."""
     used: list[Usage | None] = []
     fault = None
     for seat, player in enumerate(players):

@@ -55,7 +55,7 @@ class PlayerProcesses:
         self._lock = threading.Lock()
 
     def __call__(self, argument: str, context: PlayerContext) -> ForeignPlayer:
-        """Make the player of an episode.
+        """Start the player of one episode in a child process.
 
         Raises:
             InputError: the player cannot be imported or made.
@@ -64,7 +64,7 @@ class PlayerProcesses:
         return ForeignPlayer(self, context)
 
     def lease(self, context: PlayerContext, *, alone: bool = False) -> _Child:
-        """Return a child with room for an episode, or a new child if the episode has to be `alone`."""
+        """Return a child process with room for another episode. With `alone`, always start a new one."""
         with self._lock:
             self._children = [child for child in self._children if child.is_alive]
             for child in () if alone else self._children:
@@ -78,14 +78,14 @@ class PlayerProcesses:
             return child
 
     def release(self, child: _Child, context: PlayerContext) -> None:
-        """Return an episode's place in a child."""
+        """Give back the place that an episode had in a child process."""
         with self._lock:
             child.tasks.remove(context.instance_id)
             if not child.tasks and child not in self._children:
                 child.close()
 
     def close(self) -> None:
-        """End all children."""
+        """End all child processes."""
         with self._lock:
             children, self._children = self._children, []
         for child in children:
@@ -132,7 +132,7 @@ class ForeignPlayer:
             raise PlayerCrashError(str(error)) from None
 
     def usage(self) -> Usage | None:
-        """Return the usage of the episode, including earlier children as of their last moves."""
+        """Return the usage of the episode. Usage in a child that died is counted up to its last move."""
         if self._child is not None and self._child.is_alive:
             with suppress(_ChildDiedError, MoveTimeoutError):
                 self._note(self._ask("usage", timeout=self._processes.move_timeout))
@@ -141,7 +141,7 @@ class ForeignPlayer:
         return self._spent + (self._latest or Usage())
 
     def close(self) -> None:
-        """Leave the child."""
+        """Tell the child process that the episode is over, and give up its place there."""
         child, self._child = self._child, None
         if self._channel is not None:
             self._channel.close()
@@ -243,7 +243,7 @@ def _how(death: Death) -> str:
 
 
 def read_reply(kind: str, value: Any) -> tuple[str, Any]:
-    """Return the status and the value of an untrusted reply.
+    """Check a reply from an untrusted child process, and return its status and its value.
 
     Raises:
         ValueError: the value is not a reply to a request of this kind.

@@ -27,8 +27,8 @@ class RunResult:
 
     Attributes:
         records: the public record of each episode, in task order; `record["example"]` is the transcript.
-        overall: the figures, as in `overall.json`.
-        text: the summary for people.
+        overall: the figures of the run, as written to `overall.json`.
+        text: the summary as readable text.
         folder: the run folder; None if it was temporary.
     """
 

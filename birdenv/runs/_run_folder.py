@@ -44,7 +44,8 @@ def run_folder(path: Path) -> Path:
     """Return the run folder that a path names: the path itself, or the `latest` run in that folder.
 
     Raises:
-        InputError: the path is neither, or the run folder contains links or special files.
+        InputError: the path is not a run and contains none, or the run folder contains links or special
+            files.
     """
     if exists(path / _CONFIG):
         return _own_files_only(path.parent / path.resolve().name if path.is_symlink() else path)
@@ -81,8 +82,9 @@ def _own_files_only(folder: Path) -> Path:
 def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
     """Return the name of the folder for runs of one system: its players by seat, the data, and the game.
 
-    The name is valid on every file system and not too long. Files are shortened to their names. A player that
-    had to be changed ends in eight digits of its SHA-256, so that different players have different names.
+    The name is short and valid on every file system. Of a file path, only the file name is kept. If a
+    player's spec had to be changed, eight digits of its SHA-256 follow, so that different players have
+    different folders.
 
     >>> folder_name(["asks-first", "rule"], "c-interact"), folder_name(["mine:agent"], "bird", "mini_dev")
     ('asks-first+rule-c-interact', 'mine=agent-mini_dev-bird')
@@ -102,12 +104,12 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
 
 
 def player_name(player: str, model: Any) -> str:
-    """Return a player's spec with the model from an option such as `--user-model`, if it can have a model."""
+    """Return a player's spec, with the model of an option such as `--user-model` if it can have one."""
     return f"{player}:{model}" if isinstance(model, str) and model and player in _WITH_MODEL else player
 
 
 def data_name(settings: Any) -> str:
-    """Return the names of the data folder and files in a game's settings; empty for the demo."""
+    """Return the names of the data folder and data files in a game's settings; an empty text for the demo."""
     given = (getattr(settings, name, None) for name in _DATA)
     return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
 
@@ -117,7 +119,7 @@ def _file_name(path: str) -> str:
 
 
 class RunDirectory:
-    """A run folder, whose streams get a line as each episode finishes and are put in task order at the end.
+    """A run folder, whose streams (JSONL files) grow with each episode and are sorted by task at the end.
 
     Each line has `instance_id`, and `repeat` if every task is played several times; the two name the
     episode. An episode is finished once it has a line in every stream.
@@ -163,7 +165,7 @@ class RunDirectory:
         return self.path / f"{stream}.jsonl"
 
     def append(self, records: Mapping[str, Mapping[str, Any]]) -> None:
-        """Add the records of an episode, one for each stream."""
+        """Append the records of a finished episode, one to each stream."""
         lines = {stream: _line(records[stream]) for stream in STREAMS}
         with self._lock:
             for stream in reversed(STREAMS):
@@ -172,7 +174,7 @@ class RunDirectory:
                     _append(self.file(stream), lines[stream].encode())
 
     def read(self, stream: str) -> dict[str, dict[str, Any]]:
-        """Return the records of a stream by `episode_name`. The last record of a name counts.
+        """Return the records of a stream by `episode_name`. If a name occurs twice, the later record counts.
 
         An incomplete last line is ignored.
 

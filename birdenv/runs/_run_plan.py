@@ -1,4 +1,4 @@
-"""A run before it is played: its game, its players, its settings, and its `config.json`."""
+"""The plan of a run: its game, its players, its settings, and the `config.json` to write."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class OpenRun:
     """The engine of a run, and its players if they are in this process, opened before anything is written.
 
     Attributes:
-        engine: plays the episodes.
+        engine: the engine that plays the episodes.
         seating: the players if the engine plays in this process, else None.
     """
 
@@ -72,8 +72,8 @@ class RunPlan:
         arena: the game with its settings.
         players: the player of each seat, by index: a spec, a player, or a function of the view.
         settings: the settings of the run.
-        extra: further fields of `config.json`.
-        engine: plays the episodes instead of the engine that the settings name.
+        extra: additional fields for `config.json`.
+        engine: the engine to use instead of the one that the settings name.
     """
 
     arena: Arena
@@ -97,7 +97,7 @@ class RunPlan:
         return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
 
     def open(self) -> OpenRun:
-        """Make the engine and, if they play in this process, the players, which are made once as a test.
+        """Open the engine and, if the players play in this process, check that each of them can be made.
 
         Raises:
             InputError: the engine or a player cannot be used.
@@ -116,10 +116,11 @@ class RunPlan:
         return opened
 
     def work(self, *, travels: bool) -> Work:
-        """Return the work that all jobs of the run share.
+        """Return what all jobs of the run have in common, for the engine.
 
         Args:
-            travels: True if other processes open it; they compare their data and code with this process's.
+            travels: True if other processes will play it. They then check that their data and code are the
+                same.
         """
         settings = self.settings.to_travel() if travels else self.settings
         return Work(
@@ -211,7 +212,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
 
 
 def difference(key: str, before: Any, now: Any) -> str:
-    """Describe how two configurations differ in a setting."""
+    """Describe how the value of a setting differs between two runs."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         inner = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         return f"{key}: {', '.join(inner)}"

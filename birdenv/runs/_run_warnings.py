@@ -1,4 +1,4 @@
-"""Warnings about a whole run, so that nobody has to infer from the score that the agent did not work."""
+"""Warnings about a whole run, such as that the agent never gave a valid answer."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class RunWarnings:
     Attributes:
         lines: one line for each warning.
         broken: number of episodes that broke off.
-        lost: number of broken episodes that the machine, a server or an endpoint ended.
+        lost: how many of them broke off because of the machine, a server or a model endpoint.
         is_void: True if the run says nothing about the agent: every episode broke off, or it never answered.
     """
 

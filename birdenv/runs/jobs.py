@@ -1,4 +1,4 @@
-"""The episodes of a run as plain values that any process can play.
+"""The episodes of a run as jobs, which are plain values, so that any process can play them.
 
 `Work` holds what all episodes have in common and can be pickled. Each process that plays opens tasks,
 databases and players once.
@@ -45,7 +45,7 @@ class Job(NamedTuple):
     Attributes:
         instance_id: the task.
         repeat: the number of the episode among those of its task, from 0; None if each task is played once.
-        calls: model calls that the run has already recorded for this episode.
+        calls: model calls that an interrupted run has already recorded for this episode.
     """
 
     instance_id: str
@@ -57,9 +57,9 @@ class JobResult(NamedTuple):
     """The result of a job, as plain values.
 
     Attributes:
-        records: the record for each stream of the run folder; None if the run has to end.
-        calls: the model calls, unless the worker records them itself.
-        ended: why the run has to end.
+        records: the record of the episode for each stream of the run folder; None if the run has to end.
+        calls: the model calls of the episode, if they are not recorded by the worker itself.
+        ended: why the whole run has to end; None if it can go on.
     """
 
     records: Records | None
@@ -121,7 +121,7 @@ os.register_at_fork(after_in_child=_forget)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all episodes of a run have in common, as plain values. Calling it with a job plays the job.
+    """What all episodes of a run have in common, as plain values. Call it with a job to play the job.
 
     A worker calls `open`, then `play` for each job, from any thread, and finally `close`. The run's process
     calls `lost` for a job whose worker has died too often.
@@ -130,10 +130,11 @@ class Work:
         key: identifies the run in a process.
         game: the name of the registered game.
         settings: the game's settings as JSON.
-        players: the spec of each seat's player, "" if the seat has no player; for an object, its class.
+        players: the spec of the player in each seat; "" for an empty seat, the name of the class for an
+            object.
         run: the settings of the run.
         folder: the working directory of the run, which a worker enters if the folder exists.
-        contents: digests of data and code by name, which must be the same for every worker.
+        contents: digests of the data and the code, by name. Every worker must have the same.
     """
 
     key: str
@@ -190,7 +191,7 @@ class Work:
 
     @contextmanager
     def opened(self, arena: Arena, seating: Seating | None) -> Iterator[None]:
-        """Let jobs in this process use the run's tasks and, if they play here, its players."""
+        """Let jobs in this process use the run's tasks and, if players run in this process, its players."""
         with _lock:
             _runs[self.key] = arena
             if seating is not None:
@@ -289,7 +290,7 @@ def _marked(records: Records, job: Job) -> Records:
 
 
 def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> dict[str, Any]:
-    """Return digests of tasks, databases, notes, prompts and code, independent of their location."""
+    """Return digests of the tasks, databases, notes, prompts and code, whatever folders they are in."""
     config = arena._tasks.config()
     files = {spec: digest for spec in players if (digest := digest_of_player(spec))}
     found = {
@@ -304,7 +305,7 @@ def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> 
 
 
 def digest_of_player(spec: str) -> str | None:
-    """Return the digest of the file or folder that a player's spec names, or None without one."""
+    """Return the digest of the file or folder that a player's spec names, or None if it names none."""
     name, _, argument = spec.partition(":")
     return path_digest(Path(argument)) if argument and name not in _OF_MODELS else None
 

@@ -15,7 +15,7 @@ from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 
 class Seating:
-    """Makes the players of a run by seat, new for each episode.
+    """Makes the players of a run, new ones for each episode.
 
     Only players that ship with birdenv share the process that holds private tasks. Of these, only players in
     the evaluated seat with `sees_private` are given the private half of a task.
@@ -86,7 +86,7 @@ class Seating:
         return made
 
     def close(self) -> None:
-        """End the processes of players."""
+        """End the processes in which players run."""
         for processes in self._processes:
             processes.close()
 

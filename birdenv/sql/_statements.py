@@ -108,7 +108,7 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Return whether a statement may write: it is no plain query, or may have INSERT, UPDATE, ... in WITH."""
+    """Return whether a statement may write: it is no plain query, or its WITH may contain INSERT etc."""
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 
@@ -165,7 +165,7 @@ class _Blocks:
 
 
 def statement_start(script: str, place: int = 0) -> int:
-    """Return the start of the next PostgreSQL statement, after white space, semicolons and `--` comments.
+    """Return the position at which the next statement starts, after white space, `;` and `--` comments.
 
     A block comment counts as part of its statement, because dumps use such comments as headings.
     """

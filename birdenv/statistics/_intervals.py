@@ -150,7 +150,10 @@ def mcnemar(only_a: int, only_b: int) -> float:
     0.0703125
     """
     total = only_a + only_b
-    tail = sum(comb(total, count) for count in range(min(only_a, only_b) + 1))
+    tail = term = 1
+    for count in range(min(only_a, only_b)):
+        term = term * (total - count) // (count + 1)  # the next binomial coefficient, much faster than `comb`
+        tail += term
     p: float = 2 * tail / 2**total
     return min(1.0, p)
 
@@ -244,7 +247,7 @@ def resamples(units: int, number: int = RESAMPLES) -> Iterator[npt.NDArray[np.ui
     """Draw resamples of units with replacement. The resamples are the same in every call.
 
     Yields:
-        Batches of resamples. Each row is a resample, and contains the number of times that it has each unit.
+        Batches of resamples. Each row is one resample, and says how often each unit occurs in it.
     """
     yield from (_kept if units * number <= _KEPT else _drawn)(units, number)
 

@@ -17,12 +17,12 @@ def rule(character: str) -> str:
 
 
 def percent(value: float) -> str:
-    """Return a share in percent: ` 76.9`."""
+    """Format a share in percent: ` 76.9`."""
     return f"{100 * value:5.1f}"
 
 
 def in_digits(value: float, sign: str = "") -> str:
-    """Return a figure that is not a share with its significant digits: `0.467`, `15321`."""
+    """Format a figure that is not a share, with fewer decimals the larger it is: `0.467`, `15321`."""
     size = abs(value)
     digits = 3 if size < 100 else 1 if size < 10_000 else 0
     if 0 < size < 0.01:
@@ -31,7 +31,7 @@ def in_digits(value: float, sign: str = "") -> str:
 
 
 def between(interval: Interval | None, *, share: bool = True) -> str:
-    """Return an interval, in percent if it is one of a share: ` 63.9 ..  86.3`; or a dash for None."""
+    """Format an interval, in percent if `share` is true: ` 63.9 ..  86.3`. None gives a dash."""
     if interval is None:
         return "    -"
     low, high = interval
@@ -57,7 +57,7 @@ def strip(value: float | None, interval: Interval | None) -> str:
 
 
 def strip_scale() -> str:
-    """Return the scale of `strip` as text."""
+    """Return the line of text that labels the axis of `strip`."""
     return f"0{'50':^{_STRIP}}100 %"
 
 

@@ -1,4 +1,4 @@
-"""A checker for games, which finds common mistakes by playing."""
+"""A checker that finds common mistakes in a game by playing it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class GameFaultsError(BirdenvError):
     """A game has mistakes.
 
     Attributes:
-        faults: what was found, by the name of the mistake.
+        faults: a description of each mistake, by its name.
     """
 
     def __init__(self, name: str, faults: dict[str, str]) -> None:

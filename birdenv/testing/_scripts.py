@@ -1,4 +1,4 @@
-"""Scripts for the scripted OpenAI server: the answers of its models, and faults on the way.
+"""Scripts for the scripted OpenAI server: the answers of its models, and the faults that it simulates.
 
 A script is a JSON object:
 
@@ -7,9 +7,9 @@ A script is a JSON object:
                     "turns": [{"calls": [{"name": "clarify", "arguments": {"question": "Which year?"}}]},
                               {"content": "words", "faults": [{"status": 500}, {"drop": true}]}]}]}
 
-The first dialogue whose texts all occur in a request answers it. The number of the model's own messages in
-the request selects the turn; the last turn also answers all later requests. So the server keeps no state
-between turns, and a client may continue after a restart.
+A request is answered from the first dialogue whose `when` texts all occur in it. The number of assistant
+messages in the request selects the turn; after the last turn, the last turn is repeated. The server therefore
+keeps no state, and a client may continue after a restart of the server.
 
 The script `demo` plays the demo benchmark: a model that asks good questions and submits right SQL, and the
 user.
@@ -68,7 +68,7 @@ class Trouble(_Strict):
         content_type: the type of the body.
         drop: close the connection without an answer.
         cut: close the connection after half of the body.
-        drip: seconds to wait after each byte of the body.
+        drip: seconds to wait after each byte of the body, to simulate a slow server.
     """
 
     delay: float = 0.0
@@ -94,7 +94,7 @@ class ScriptedTurn(Trouble):
         finish_reason: the finish reason; by default, `tool_calls` or `stop`.
         usage: whether the answer has the field `usage`.
         size: if not 0, the text is repeated up to this many characters.
-        faults: the first identical requests get these faults instead, one each.
+        faults: when a request is sent repeatedly, its first answers are these faults, one each.
     """
 
     content: str | None = None
@@ -135,10 +135,11 @@ class ServerScript(_Strict):
         dialogues: the dialogues.
         models: the names of the models; if empty, any name is accepted.
         latency: seconds to wait before every answer.
-        turn_mark: the text that begins a turn in a prompt without chat roles; the turns are counted by it.
+        turn_mark: the text that begins each turn in a prompt without chat roles; it is counted to select the
+            turn.
         refused: names of parameters; a request with one of them is answered with status 400.
         wants_reasoning: whether assistant messages without `reasoning_content` are answered with status 400.
-        key: the only key that is accepted; by default, all are.
+        key: the only API key that is accepted; by default, every key is.
     """
 
     dialogues: tuple[ScriptedDialogue, ...] = ()
@@ -185,9 +186,9 @@ def read_script(path: Path) -> ServerScript:
 def demo_script(model: str = "scripted") -> ServerScript:
     """Return the script of two models that solve every task of the demo.
 
-    The model with the name `model` plays c-Interact, a-Interact and BIRD by tool calls. It also plays users
-    with a model, but answers only the questions that it asks as the system. `<model>-markup` plays c-Interact
-    by tags.
+    The model with the name `model` plays c-Interact, a-Interact and BIRD by tool calls. It also plays
+    simulated users that are language models, but it can answer only its own questions. `<model>-markup` plays
+    c-Interact by tags.
     """
     dialogues: list[ScriptedDialogue] = []
     with make_game("c-interact") as arena:

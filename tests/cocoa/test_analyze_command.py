@@ -8,6 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from birdenv.cocoa.corpus import analyse, page, run_dialogues
 from birdenv.studies import open_store
 
@@ -75,15 +77,57 @@ def test_a_study_is_analysed_with_its_surveys(birdenv: Any, tmp_path: Path) -> N
         birdenv("play", "bargain", "--agent", "rulebased", "--limit", "2", "-o", tmp_path / "run").code == 0
     )
     assert birdenv("export", tmp_path / "run", "-f", "cocoa", "-o", tmp_path / "d.json").code == 0
-    store = open_store(tmp_path)
-    store.setting("game", json.dumps({"game": "bargain", "settings": {"limit": 2}}))
+    with stored_study(tmp_path, "bargain", {"limit": 2}, tmp_path / "d.json") as db:
+        for place in range(2):
+            db.execute(
+                "INSERT INTO survey VALUES (?, 0, ?)", (f"D{place}", json.dumps({"fluent": 3 + place}))
+            )
+    found = json.loads(birdenv("analyze", tmp_path, "--json").out)
+    assert found["dialogues"] == 2 and found["figures"]["success"]["value"] == 1
+    assert found["figures"]["seconds"]["value"] > 1  # the times of a study are seconds
+    assert set(found["seats"]["seat"]) == {"buyer: human", "seller: rulebased"}
+    assert found["ratings"]["questions"]["fluent (survey)"]["systems"]["rulebased"]["value"] == 3.5
+    rated = birdenv("ratings", tmp_path, "--json")
+    assert json.loads(rated.out)["questions"]["fluent (survey)"]["systems"]["rulebased"]["value"] == 3.5
+    (tmp_path / "more.csv").write_text("dialogue,rater,question,value\nD0,somebody,fluent,1\n")
+    rated = birdenv("ratings", tmp_path, "--import", tmp_path / "more.csv")
+    assert "Imported: 1 ratings" in rated.err
+    for said in ("fluent (survey): 2 rating(s), 2 dialogue(s)", "fluent: 1 rating(s), 1 dialogue(s)"):
+        assert said in rated.out
+
+
+@pytest.mark.parametrize("game", ["c-interact", "a-interact"])
+def test_dialogues_without_a_question_belong_to_the_game_of_their_study(
+    birdenv: Any, tmp_path: Path, game: str
+) -> None:
+    """In a file that does not name the game, a dialogue without a question looks like one of BIRD."""
+    rows = []
+    for agent in ("asks-first", "never-asks"):
+        run, file = tmp_path / agent, tmp_path / f"{agent}.json"
+        assert birdenv(game, "--agent", agent, "--limit", "1", "-o", run).code == 0
+        assert birdenv("export", run, "-f", "cocoa", "-o", file).code == 0
+        rows += json.loads(file.read_text())
+    (tmp_path / "both.json").write_text(json.dumps(rows))
+    stored_study(tmp_path, game, {}, tmp_path / "both.json").close()
+    asked = [sum(event["action"] == "clarify" for event in row["events"]) for row in rows]
+    assert asked[0] and not asked[1]
+    ran = birdenv("analyze", tmp_path)
+    assert ran.code == 0 and f"2 dialogues: {game}\n" in ran.out
+    questions = json.loads(birdenv("analyze", tmp_path, "--json").out)["figures"]["questions"]
+    assert (questions["counted"], questions["value"]) == (2, asked[0] / 2)
+
+
+def stored_study(folder: Path, game: str, settings: dict[str, Any], file: Path) -> sqlite3.Connection:
+    """Store the dialogues of a file as those of a study, and return its database."""
+    store = open_store(folder)
+    store.setting("game", json.dumps({"game": game, "settings": settings}))
     store.close()
-    with sqlite3.connect(tmp_path / "study.sqlite") as db:
-        for place, each in enumerate(json.loads((tmp_path / "d.json").read_text())):
-            id, outcome = f"D{place}", json.dumps(each["outcome"])
+    with sqlite3.connect(folder / "study.sqlite") as db:
+        for place, each in enumerate(json.loads(file.read_text())):
+            id, players, outcome = f"D{place}", list(each["agents"].values()), json.dumps(each["outcome"])
             db.execute(
                 "INSERT INTO dialogue VALUES (?, ?, 'rule', 0, ?, 1, 2, 'completed', ?, '[0, 0]')",
-                (id, each["scenario_uuid"], json.dumps(["human", "rulebased"]), outcome),
+                (id, each["scenario_uuid"], json.dumps(["human", players[1]]), outcome),
             )
             for number, event in enumerate(each["events"]):
                 event["time"] += 1.7e9
@@ -91,14 +135,4 @@ def test_a_study_is_analysed_with_its_surveys(birdenv: Any, tmp_path: Path) -> N
                     "INSERT INTO move VALUES (?, ?, ?, NULL, ?, 'null', ?)",
                     (id, number, event["agent"], event["action"], json.dumps(event)),
                 )
-            db.execute("INSERT INTO survey VALUES (?, 0, ?)", (id, json.dumps({"fluent": 3 + place})))
-    found = json.loads(birdenv("analyze", tmp_path, "--json").out)
-    assert found["dialogues"] == 2 and found["figures"]["success"]["value"] == 1
-    assert found["figures"]["seconds"]["value"] > 1  # the times of a study are seconds
-    assert set(found["seats"]["seat"]) == {"buyer: human", "seller: rulebased"}
-    assert found["ratings"]["questions"]["fluent"]["systems"]["rulebased"]["value"] == 3.5
-    rated = birdenv("ratings", tmp_path, "--json")
-    assert json.loads(rated.out)["questions"]["fluent"]["systems"]["rulebased"]["value"] == 3.5
-    (tmp_path / "more.csv").write_text("dialogue,rater,question,value\nD0,somebody,fluent,1\n")
-    rated = birdenv("ratings", tmp_path, "--import", tmp_path / "more.csv")
-    assert "Imported: 1 ratings" in rated.err and "fluent: 3 rating(s), 2 dialogue(s)" in rated.out
+    return db

@@ -1,4 +1,4 @@
-"""Checks of families of generated tasks, which play the gold, the wrong candidates and the user."""
+"""Check families of generated tasks by playing the gold, the wrong candidates and the user."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Checker:
     """Checks families of tasks on one database.
 
     Attributes:
-        values: the values of the quantities of each entity, by the entity's table.
+        values: the values that the quantities of an entity have in the database, by the entity's table.
     """
 
     def __init__(self, concepts: Concepts, source: DatabaseSource, notes: DatabaseNotes) -> None:

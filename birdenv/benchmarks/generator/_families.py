@@ -1,4 +1,4 @@
-"""Descriptions of the concepts in a database, and families of tasks that are drawn from them.
+"""Describe the concepts in a database, and draw families of tasks from them.
 
 A family is one request with its candidates, and the tasks that differ only in what the user means by it.
 """
@@ -135,7 +135,7 @@ _MIDDLE: Final = (0.3, 0.7)  # thresholds lie between these quantiles of a quant
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One meaning of a point, as SQL and as words that leave nothing open."""
+    """One meaning of a vague part of a request: its SQL, and unambiguous words for it."""
 
     sql: str
     words: str
@@ -149,7 +149,8 @@ class VaguePart:
         word: the vague word.
         is_trait: True for an adjective that restricts the rows, False for a noun that is shown.
         meanings: the meanings.
-        said: the index of the meaning that the request states in full; None if it leaves the point open.
+        said: the index of the meaning that the request states explicitly; None if it leaves the part
+            ambiguous.
     """
 
     word: str
@@ -159,7 +160,7 @@ class VaguePart:
 
     @property
     def is_open(self) -> bool:
-        """Return True if the request leaves the point open."""
+        """Return True if the request leaves this part ambiguous."""
         return self.said is None
 
 
@@ -167,7 +168,7 @@ class VaguePart:
 class Family:
     """One request about an entity, and all its possible meanings.
 
-    A combination has the index of a meaning for each point.
+    A combination holds one index for each point: that of the meaning of the point.
 
     Attributes:
         database: the database.
@@ -210,7 +211,7 @@ class Family:
         return f"SELECT {self.columns(combination)} FROM {self.rows(combination)}"
 
     def columns(self, combination: Sequence[int]) -> str:
-        """Return the columns that a Query of a combination shows."""
+        """Return the columns that the SELECT of a combination shows."""
         shown = [f"{self.entity.alias}.{column}" for column in self.entity.show]
         shown += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if not p.is_trait]
         return ", ".join(shown)
@@ -229,7 +230,7 @@ def draw_family(
         database: the database.
         entity: the entity.
         values: the values of the entity's quantities.
-        opened: the number of points that the request leaves open, 0 to 3.
+        opened: the number of points that the request leaves ambiguous, 0 to 3.
         management: whether the family changes rows.
         rng: the random generator.
     """
@@ -302,7 +303,7 @@ def _measure(entity: Entity, word: str) -> VaguePart:
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
-    """Draw a value with other values on both sides. Return None if there is no such value."""
+    """Draw a value that has smaller and larger values around it. Return None if there is no such value."""
     low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
     middle = (
         sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []

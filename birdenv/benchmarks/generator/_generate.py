@@ -1,4 +1,4 @@
-"""Generation of a benchmark, which is written as an ordinary c-Interact folder."""
+"""Generate a benchmark, and write it as an ordinary c-Interact folder."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def generate(
 ) -> Generated:
     """Generate a benchmark, and write it to a new folder.
 
-    Five successive families on a database have 0, 1, 2, 3 and 2 open points. A family is kept only if all of
+    The families of a database have 0, 1, 2, 3 and 2 ambiguous points in turn. A family is kept only if all of
     its tasks pass all checks (`Checker.fault`).
 
     Args:

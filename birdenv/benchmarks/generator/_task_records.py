@@ -1,6 +1,6 @@
 """The records of a family for a c-Interact task file, and its follow-up requests.
 
-Follow-ups leave nothing open, and have four candidates.
+Follow-ups are unambiguous, and have four candidates.
 """
 
 from __future__ import annotations
@@ -36,8 +36,9 @@ class GeneratedFollowUp:
         text: the follow-up in words.
         kind: `constraint_change`, `topic_pivot` or `state_dependent`.
         right: the index of the right candidate.
-        conditions: a condition for each candidate, which narrows the rows of the request; or
-        statements: a whole statement for each candidate.
+        conditions: a condition for each candidate, which narrows the rows of the request; empty with
+            `statements`.
+        statements: a whole statement for each candidate; empty with `conditions`.
     """
 
     text: str
@@ -54,7 +55,7 @@ class GeneratedFollowUp:
 
 
 def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp | None:
-    """Draw a follow-up that keeps fewer rows. Return None if the draw failed."""
+    """Draw a follow-up that asks for fewer of the same rows. Return None if the draw failed."""
     used = {meaning.sql for point in family.points for meaning in point.meanings}
     names = [
         name

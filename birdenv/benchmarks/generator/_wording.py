@@ -120,7 +120,8 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
 
 
 def term(family: Family, point: VaguePart, text: str) -> str:
-    """Return the words for an open point in a request: the adjective, with its noun if it is adjacent."""
+    """Return the words of an ambiguous point in a request: the adjective, and the noun if it follows
+    directly."""
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word
 

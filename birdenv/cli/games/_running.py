@@ -91,8 +91,8 @@ def run_game(
         chosen: the choices on the command line.
         players: specs of the other seats' players, by the seats' names.
         agent: the agent's spec, if it is not among the choices.
-        changes: fields of `RunSettings` that differ from the choices.
-        extra: further fields of `config.json`.
+        changes: fields of `RunSettings` that override the choices.
+        extra: additional fields for `config.json`.
 
     Raises:
         InputError: the options cannot be used, for this game or together.

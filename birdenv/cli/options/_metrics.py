@@ -1,4 +1,4 @@
-"""Options of the commands that score SQL: metrics beside EX, and the rules of EM and ESM.
+"""Options of the commands that score SQL: metrics in addition to EX, and the rules of EM and ESM.
 
 Modules that only scoring needs are imported where they are used, so that `--help` is quick.
 """
@@ -116,7 +116,7 @@ def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The metrics that `--metrics` asks for."""
+    """The metrics that the option `--metrics` selects."""
 
     metrics: tuple[Metric, ...]
     r_ves: bool
@@ -124,7 +124,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class SpeedPair:
-    """A prediction that agrees with one of its golds by the official rule."""
+    """A prediction that agrees with one of its gold queries by the official rule, to be timed."""
 
     db_id: str
     golds: Sequence[str]
@@ -174,8 +174,7 @@ def measure_speeds(
 def add_r_ves(
     directory: RunDirectory, tasks: BirdTasks, records: Sequence[Mapping[str, Any]], runs: int
 ) -> None:
-    """Measure the R-VES of a run's submissions, save it in the run folder, and print it beside EX in the
-    layout of the official table."""
+    """Measure the R-VES of a run's submissions, save it, and print it with EX as in the official table."""
     from birdenv.runs.summaries.recorded_run import speed_record, write_speeds
     from birdenv.tasks.bird.measures import (
         METRIC_TITLES,

@@ -1,4 +1,4 @@
-"""Options that several commands share: agent, tasks, seed, `--resume`, `--dialect`; and what they mean.
+"""Options that several commands share, such as `--agent`, `--seed`, `--resume` and `--dialect`.
 
 Every command imports this module, even to show its help, so other modules are imported where they are used.
 """
@@ -41,9 +41,9 @@ Dsn = Annotated[
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """Return the databases of a folder by the options `--dialect` and `--dsn`, and report what is loaded.
+    """Open the databases of a folder as `--dialect` and `--dsn` say, and print which databases are loaded.
 
-    Raises as `open_source` does.
+    Raises the errors of `open_source`.
     """
     from birdenv.databases import open_source
 
@@ -131,7 +131,7 @@ _NOT_KEPT: Final = frozenset({"resume", "verbose"})
 
 
 def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a command with the options that `--resume` needs, without passwords."""
+    """Return the command and its options, which `--resume` reads from `config.json`, without passwords."""
     given: dict[str, Any] = {}
     for option, value in values.items():
         is_given = value is not None and value is not False and value != []  # 0 is a value
@@ -166,7 +166,7 @@ class RunFolder:
 
 @dataclass(frozen=True)
 class AgentOptions(RunFolder):
-    """The same options, and the agent that is evaluated."""
+    """The options of `RunFolder`, and the agent to evaluate."""
 
     agent: Agent = "asks-first"
 
@@ -176,8 +176,7 @@ USER_SETTINGS: Final = ("user_model", "user_base_url", "user_prompts")
 
 
 def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> None:
-    """Reject language-model options if no player is a language model, and user-model options if the user is
-    not.
+    """Raise an error if options of language models were given, but no player that they concern is one.
 
     Raises:
         InputError: an option was given, and no player that it concerns is one of birdenv's with a model.

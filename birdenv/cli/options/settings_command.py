@@ -1,4 +1,4 @@
-"""A command whose options are declared by the settings of a game and by further groups of options.
+"""A command whose options come from the settings of a game and from groups of further options.
 
 Typer derives options from the parameters of a function. The options of a game are known only once the game
 is, which may be an argument of the command. So each declaration becomes a small Typer command, from which the
@@ -54,7 +54,7 @@ class Choices:
         groups: the values of the command's settings and groups of options.
         command: the name of the command.
         given: all values by the names of their parameters.
-        agent_is_default: True if no agent was given.
+        agent_is_default: True if no agent was given, so that the default agent plays.
     """
 
     settings: dict[str, Any] = field(default_factory=dict)
@@ -71,7 +71,7 @@ class Choices:
 
     @property
     def agent(self) -> str:
-        """The agent. A model that is given without an agent is the agent."""
+        """The agent's spec. If only a model is given, the agent is that model."""
         model = self.models.model
         return f"llm:{model}" if model and self.agent_is_default else self.group(AgentOptions).agent
 
@@ -81,7 +81,7 @@ class Choices:
         return self.group(ModelSettings)
 
     def group(self, kind: type[T]) -> T:
-        """Return the values of some settings or of a group of options."""
+        """Return the values of a group of options, given by its class."""
         return next(group for group in self.groups if isinstance(group, kind))
 
 
@@ -94,7 +94,8 @@ def choices(context: typer.Context) -> Choices:
 class SettingsCommand(TyperCommand):
     """A command with an option for each setting of its game, and further options.
 
-    Its function gets the values from `choices(context)`. Its arguments are only its own parameters.
+    The function of the command reads these options with `choices(context)`; its parameters are only the
+    arguments and options of its own.
     """
 
     game_name: ClassVar[str | None] = None
@@ -218,7 +219,7 @@ class SettingsCommand(TyperCommand):
 
 
 def option_names(model: type[BaseModel]) -> dict[str, str]:
-    """Return the names of settings on the command line, such as `--database` or `DATA_DIR`."""
+    """Return the name of each setting on the command line, such as `--database` or `DATA_DIR`."""
     fields = model.model_fields.items()
     return {name: name.upper() if _option(of).argument else _names(name, of)[0] for name, of in fields}
 

@@ -207,7 +207,7 @@ def figure_of(units: Sequence[Unit], measure: Metric) -> Figure:
     """Return a measure of some dialogues (or seats), with its confidence interval over scenarios."""
     with_value = [(unit.values[measure.name], unit) for unit in units if measure.name in unit.values]
     if not with_value:
-        return undefined(measure.missing or "no dialogue has this measure")
+        return undefined(measure.why_missing([unit.reading for unit in units]))
     clusters = [unit.reading.dialogue.scenario_id or unit.reading.dialogue.id for _, unit in with_value]
     return ratio_figure([value for value, _ in with_value], clusters, is_rate=measure.is_rate)
 
@@ -217,8 +217,20 @@ def _counted(units: Sequence[Unit], name: str) -> int:
 
 
 def _lines(title: str, figures: Mapping[str, Figure], measures: Sequence[Metric]) -> list[str]:
+    """Return a table of figures. Measures of one group that are missing for one reason share a line."""
     lines = ["", title]
-    for measure in measures:
-        if measure.name in figures:
-            lines.append(f"  {measure.title:<46} {figures[measure.name].text()}")
+    shown = [each for each in measures if each.name in figures]
+    missing = Counter(
+        (each.group, figures[each.name].why) for each in shown if not _is_defined(each, figures)
+    )
+    for measure in shown:
+        figure = figures[measure.name]
+        count = 1 if _is_defined(measure, figures) else missing.pop((measure.group, figure.why), 0)
+        if count:
+            name = measure.title if count == 1 else f"{measure.group}: {count} further measures"
+            lines.append(f"  {name:<46} {figure.text()}")
     return lines
+
+
+def _is_defined(measure: Metric, figures: Mapping[str, Figure]) -> bool:
+    return figures[measure.name].value is not None

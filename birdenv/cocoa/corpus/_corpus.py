@@ -15,7 +15,7 @@ from birdenv.dialogue.games import find_game, game_names
 from birdenv.dialogue.move import DECORATIVE, HOUSE, Event
 from birdenv.files import is_directory
 from birdenv.runs import run_folder
-from birdenv.runs.export import dialogue_folder, whole_dialogues
+from birdenv.runs.export import dialogue_folder, played_game, whole_dialogues
 from birdenv.runs.summaries.recorded_run import read_run
 
 HUMAN: Final = "human"
@@ -130,7 +130,7 @@ def read_dialogues(path: Path) -> list[CorpusDialogue]:
         return file_dialogues(path)
     if dialogue_folder(path) is None:
         return run_dialogues(run_folder(path))
-    return listed_dialogues(whole_dialogues(path, "cocoa"), path.name)
+    return listed_dialogues(whole_dialogues(path, "cocoa"), path.name, played_game(path)[0])
 
 
 def run_dialogues(folder: Path) -> list[CorpusDialogue]:
@@ -163,18 +163,25 @@ def file_dialogues(path: Path) -> list[CorpusDialogue]:
     return _of_examples(read_examples(path), path.name)
 
 
-def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str) -> list[CorpusDialogue]:
-    """Convert JSON objects in CoCoA's form, which a study exports, to dialogues."""
-    return _of_examples(as_examples(map(exact, rows), source), source)
+def listed_dialogues(rows: Iterable[Mapping[str, Any]], source: str, game: str = "") -> list[CorpusDialogue]:
+    """Convert JSON objects in CoCoA's form, which a study exports, to dialogues.
+
+    Args:
+        rows: the JSON objects.
+        source: the name of the study or file that they come from.
+        game: the name of their game; if empty, it is inferred from each dialogue.
+    """
+    return _of_examples(as_examples(map(exact, rows), source), source, game)
 
 
-def _of_examples(examples: Iterable[ExampleRecord], source: str) -> list[CorpusDialogue]:
-    """Return dialogues whose game has to be inferred from the scenario."""
+def _of_examples(
+    examples: Iterable[ExampleRecord], source: str, known_game: str = ""
+) -> list[CorpusDialogue]:
     made = []
     seats: dict[str, tuple[str, ...]] = {}  # looking a game up reads files
     for example in examples:
         scenario = example.scenario.to_json() if example.scenario is not None else {}
-        game = game_of(example, scenario)
+        game = known_game or game_of(example, scenario)
         if game not in seats:
             seats[game] = _seats(game)
         id = f"{source}/{example.uuid}"
@@ -244,7 +251,10 @@ def _private_counts(private: Mapping[str, Any]) -> dict[str, int]:
 
 
 def game_of(example: ExampleRecord, scenario: Mapping[str, Any]) -> str:
-    """Return the name of the game that a scenario or the actions belong to; empty if it is unknown."""
+    """Infer the game of a dialogue whose file does not name it; return an empty text if that fails.
+
+    A c-Interact dialogue in which nobody asked looks like one of `bird`.
+    """
     kbs = scenario.get("kbs") or [None]
     first = kbs[0]
     if isinstance(first, Mapping) and "personal" in first:

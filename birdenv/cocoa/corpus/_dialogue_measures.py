@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
@@ -53,8 +53,8 @@ class Metric:
         value: a function that returns the value for a dialogue, or for one of its seats.
         is_rate: True if the value is a share from 0 to 1.
         games: the names of the games that have this measure; empty for all games.
-        missing: the reason to show if no dialogue of the corpus has a value; if it is empty, the measure is
-            not shown in that case.
+        missing: the reason to show if no dialogue of the corpus has a value, or a function that returns the
+            reason for some dialogues; if it is empty, the measure is not shown in that case.
     """
 
     name: str
@@ -63,7 +63,12 @@ class Metric:
     value: Callable[..., Value]
     is_rate: bool = False
     games: tuple[str, ...] = ()
-    missing: str = ""
+    missing: str | Callable[[Sequence[MeasuredDialogue]], str] = ""
+
+    def why_missing(self, readings: Sequence[MeasuredDialogue]) -> str:
+        """Return why none of these dialogues has the measure."""
+        why = self.missing if isinstance(self.missing, str) else self.missing(readings)
+        return why or "no dialogue has this measure"
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
         """Return the value for a dialogue, or for one of its seats; None if it is not defined."""
@@ -116,8 +121,6 @@ def attempts(dialogue: CorpusDialogue) -> list[Mapping[str, Any]] | None:
 _SQL: Final = ("c-interact", "a-interact", "bird")
 _ASKING: Final = ("c-interact", "a-interact")
 _DIVIDING: Final = ("deal-or-no-deal",)
-_NO_CLOCK: Final = "times are not in seconds"
-_NO_PRIVATE: Final = "there is no private record of the questions"
 
 
 def _passed(phase: int, attempt: str = "") -> Callable[[MeasuredDialogue], bool | None]:
@@ -163,6 +166,21 @@ def _seconds(reading: MeasuredDialogue) -> float | None:
     if not reading.success or not reading.dialogue.has_clock or len(moves) < 2:
         return None
     return moves[-1].time - moves[0].time
+
+
+def _no_seconds(readings: Sequence[MeasuredDialogue]) -> str:
+    successful = [each.dialogue for each in readings if each.success]
+    if not successful:
+        return "no dialogue was successful"
+    if not any(each.has_clock for each in successful):
+        return "times are not in seconds"
+    return "no successful dialogue has two moves"
+
+
+def _no_questions(readings: Sequence[MeasuredDialogue]) -> str:
+    if any(each.dialogue.counts for each in readings):
+        return "the simulated user answered no question"
+    return "only the private record of a run tells what was asked; studies and files have none"
 
 
 def _cross_talk(reading: MeasuredDialogue) -> Ratio | None:
@@ -235,7 +253,7 @@ def _measures() -> Iterator[Metric]:
     yield Metric("events", "Moves in a dialogue", "Length", _length)
     yield Metric("messages", "Messages in a dialogue", "Length", lambda r: float(len(r.dialogue.texts())))
     yield Metric("refused", "Refused moves", "Length", lambda r: float(r.dialogue.refused))
-    yield Metric("seconds", "Seconds, successful dialogues", "Time", _seconds, missing=_NO_CLOCK)
+    yield Metric("seconds", "Seconds, successful dialogues", "Time", _seconds, missing=_no_seconds)
     yield Metric("cross_talk", "Cross-talk", "Time", _cross_talk, True, missing=NO_TYPING)
     yield Metric("success_per_event", "Success per move", "Effort", _per(_succeeded, _length), True)
     selections = _moves("select")
@@ -262,7 +280,7 @@ def _clarification() -> Iterator[Metric]:
         ("disclosed", "Ambiguities disclosed", _per(_count("disclosed"), known), True),
         *((name, title, value, True) for name, (title, value) in shares.items()),
     ):
-        yield Metric(name, title, "Clarification", value, is_rate, _ASKING, _NO_PRIVATE)
+        yield Metric(name, title, "Clarification", value, is_rate, _ASKING, _no_questions)
 
 
 DIALOGUE_MEASURES: Final = tuple(_measures())

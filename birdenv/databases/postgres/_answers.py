@@ -45,7 +45,7 @@ def with_shown_names(text: str, shown: Mapping[str, str]) -> str:
 
 
 def show_names(connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
-    """Replace the names in `shown` in all values of name types that are read on a connection."""
+    """Replace the names in `shown` in all values that a connection reads, if their type holds such names."""
     written = {f'"{name}"': other for name, other in shown.items()} | dict(shown)  # quoted ones first
 
     class ShownNameLoader(TextLoader):
@@ -89,7 +89,7 @@ class _IntervalOrText(_OrText, IntervalLoader):
 
 
 def levels_of_json(text: bytes) -> int:
-    """Return the nesting depth of JSON text, in linear time. Up to `MOST_LEVELS`, it is an upper bound."""
+    """Return the nesting depth of JSON text, in linear time. A result up to `MOST_LEVELS` may be too high."""
     brackets = text.count(b"[") + text.count(b"{")
     if brackets <= MOST_LEVELS:  # as nearly always
         return brackets

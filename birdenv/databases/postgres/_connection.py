@@ -122,12 +122,12 @@ class NonblockingConnection:
     def answers(
         self, sql: bytes, seconds: float, most_bytes: float, *, script: bool, growth: DiskQuota | None = None
     ) -> Iterator[PGresult]:
-        """Run SQL and yield the server's answers. Rows are spread over several answers, the last one empty.
+        """Run SQL and yield the server's answers. Rows arrive in several answers; the last one has no rows.
 
         A caller that does not consume all answers must call `cut`. If the connection is lost, iteration ends.
 
         Args:
-            sql: the text.
+            sql: one statement, or several if `script` is true.
             seconds: the time until the deadline.
             most_bytes: maximum size of a row.
             script: allow several statements; otherwise the server refuses more than one.

@@ -84,7 +84,7 @@ class PostgresSource:
         self._around(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of the file that the database was loaded from, in hexadecimal.
+        """Return the digest in the database's stamp: the SHA-256 of what it was loaded from, in hexadecimal.
 
         The digest is read once for each source. Raises `InputError` if the database is not loaded.
         """

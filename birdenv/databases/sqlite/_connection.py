@@ -230,9 +230,9 @@ class GuardedConnection:
         return False
 
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
-        """Call `work` under the clock and the rules of a private copy, and return its value or an error.
+        """Call `work` under time limits and the rules for a private copy. Return its value, or an error.
 
-        For work in which SQL of others may run.
+        Use it for work that may run SQL that was written by somebody else, such as the code of a view.
         """
         deadline = Deadline(allowance.seconds, allowance.wall_seconds)
         failure: QueryError | None = None

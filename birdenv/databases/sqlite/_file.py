@@ -74,7 +74,7 @@ def look_at(path: Path) -> FileId:
 
 
 def with_journals(path: Path, version: FileId) -> FileId:
-    """Return the version with the journals of the file."""
+    """Return the version of a file, including its journals."""
     journals = []
     for suffix in ("-wal", "-journal"):
         journal = path.with_name(path.name + suffix)

@@ -57,8 +57,8 @@ def virtual_tables(connection: sqlite3.Connection) -> list[str]:
 def connect_virtual_tables(connection: sqlite3.Connection) -> None:
     """Connect all virtual tables, so that reading them later creates nothing that a guard refuses.
 
-    A module then reads its own tables. The author of the database may have replaced one by an endless view,
-    so this counts as SQL of others, and must run under a clock.
+    A module then reads its own tables. The author of the database may have replaced such a table by a view
+    that never ends. Therefore call this only under a time limit.
     """
     for name in virtual_tables(connection):
         _use(connection, name)

@@ -167,7 +167,7 @@ class StatementGuard:
 
     @contextmanager
     def trusted(self) -> Iterator[None]:
-        """Suspend the rules and the clock, for our own statements that run no SQL of others."""
+        """Suspend rules and time limits, for birdenv's own statements that run nobody else's SQL."""
         self._trusted = True
         try:
             self.start(Deadline(NEVER, NEVER), reading=False)
@@ -178,7 +178,7 @@ class StatementGuard:
 
     @contextmanager
     def within(self, deadline: Deadline) -> Iterator[None]:
-        """Apply the clock and the rules of a private copy, for our own statements that may run SQL of others.
+        """Apply time limits and the rules for a private copy to birdenv's own work that may run foreign SQL.
 
         An example is connecting a virtual table: the module reads its own tables, which may be views, and
         prepares to write to them, which is not allowed under the rules for reading.

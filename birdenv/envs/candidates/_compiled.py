@@ -1,4 +1,4 @@
-"""Candidate episodes that NumPy computes from compiled tables. They are equal to played dialogues.
+"""Episodes of the candidate setting, computed from compiled tables. They are equal to played dialogues.
 
 `CompiledEpisodes` holds n episodes. `CompiledSession` is a single episode with the outcome of its dialogue.
 """
@@ -23,14 +23,15 @@ _ONE: Final = np.zeros(1, np.intp)
 
 
 class CompiledEpisodes:
-    """n episodes over compiled tables, and their state.
+    """A batch of n episodes that are computed from compiled tables.
 
     Attributes:
         tables: the tables.
         state: the state of n episodes.
         tasks: the task of each episode. Shape (n,).
         stages: the current stage of each episode in `tables`. Shape (n,).
-        order: the index in its stage of each candidate, in the shown order. Shape (n, candidates).
+        order: for each candidate, in the order shown to the agent, its index in the stage. Shape (n,
+            candidates).
         attempts: 0 before the first submission of a phase, 1 before the debug attempt. Shape (n,).
     """
 
@@ -48,7 +49,7 @@ class CompiledEpisodes:
         self._free = np.zeros(n, np.int64)
 
     def begin(self, who: Indices, drawn: Drawn, stages: Indices) -> None:
-        """Start drawn episodes at the given stages, which are the requests of their tasks."""
+        """Start the drawn episodes `who` at the given stages, which are the requests of their tasks."""
         self.tasks[who] = drawn.tasks
         self._price[who] = drawn.prices
         self._later[who] = drawn.orders[1]
@@ -142,7 +143,7 @@ class CompiledEpisodes:
 
 
 class CompiledSession:
-    """An episode over compiled tables, with the interface of `CandidatesSession`.
+    """One episode that is computed from compiled tables, with the interface of `CandidatesSession`.
 
     Attributes:
         task: the task's index.
@@ -182,7 +183,7 @@ class CompiledSession:
         self._submitted.append({"phase": phase, "attempt": name, "status": status, "reward": earned})
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public outcome that the episode's dialogue would have."""
+        """Return the public outcome that the episode would have as a dialogue."""
         return {
             "status": "completed" if self._submitted else "no_submission",
             "reward": round(sum((each["reward"] for each in self._submitted), 0.0), 10),

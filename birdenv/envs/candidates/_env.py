@@ -50,7 +50,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     Args:
         render_mode: `ansi` makes `render()` return the dialogue as text.
         prices: the possible prices of a question; one is drawn for each episode.
-        refusals: the share of annotated points that the user cannot explain, drawn for each episode.
+        refusals: the probability, 0 to 1, that the user cannot explain an annotated point in an episode.
         questions: the maximum number of questions in every task.
         candidates: prediction files whose statements replace the tasks' own candidates.
         max_spans: the number of spans of the request that can be asked about, from the first.

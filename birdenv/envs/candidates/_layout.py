@@ -11,7 +11,7 @@ MAX_POINTS: Final = 8
 
 
 class Columns(IntEnum):
-    """Columns of a table, counted from 0."""
+    """The columns of a table in the observation. The value is the index of the column, from 0."""
 
     @staticmethod
     def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
@@ -19,7 +19,7 @@ class Columns(IntEnum):
 
 
 class SpanColumn(Columns):
-    """The columns of a span. All but the last two are constant in a phase."""
+    """The columns that describe a span of the request. All but the last two are constant in a phase."""
 
     EXISTS = auto()
     POSITION = auto()
@@ -41,7 +41,7 @@ class SpanColumn(Columns):
 
 
 class CandidateColumn(Columns):
-    """The columns of a candidate. The first three are constant in a phase."""
+    """The columns that describe a candidate. The first three are constant in a phase."""
 
     EXISTS = auto()
     REQUEST = auto()  # how well it fits the request; the best candidate has 1
@@ -59,7 +59,7 @@ class CandidateColumn(Columns):
 
 
 class EpisodeColumn(Columns):
-    """The columns of the episode."""
+    """The columns that describe the episode as a whole."""
 
     PRICE = auto()
     QUESTIONS_LEFT = auto()
@@ -87,22 +87,22 @@ class Layout:
 
     @property
     def useless(self) -> int:
-        """The action that asks the useless question."""
+        """The index of the action that asks the useless question."""
         return self.spans
 
     @property
     def execute(self) -> int:
-        """The action that executes candidate 0."""
+        """The index of the action that executes candidate 0; those for the other candidates follow."""
         return self.spans + 1
 
     @property
     def submit(self) -> int:
-        """The action that submits candidate 0."""
+        """The index of the action that submits candidate 0; those for the other candidates follow."""
         return self.execute + self.candidates
 
     @property
     def give_up(self) -> int:
-        """The action that gives up."""
+        """The index of the action that gives up."""
         return self.submit + self.candidates
 
     @property
@@ -112,5 +112,5 @@ class Layout:
 
     @property
     def draws(self) -> int:
-        """The number of random numbers for an episode: task, price, two orders of candidates, refusals."""
+        """How many random numbers an episode needs for its task, price, candidate orders and refusals."""
         return 2 + 2 * self.candidates + MAX_POINTS

@@ -1,7 +1,7 @@
 """The state of n candidate episodes in arrays, from which observations and masks are computed.
 
-The environment of a single dialogue has a state with n = 1, which is filled from the dialogue. The vector
-environment has a state of n episodes, filled from compiled tables. Both therefore show the same.
+A single environment has a state with n = 1, which it fills from its dialogue. The vector environment has a
+state of n episodes, which it fills from compiled tables. Both compute observations with the same code.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class CandidateState:
         self._told = np.zeros(n, np.float32)
 
     def begin(self, who: Indices, spans: Floats, candidates: Floats, readable: Flags, phase: int) -> None:
-        """Begin a phase in some episodes, with the arrays of a `ShownPhase` for each of them."""
+        """Begin a phase in the episodes `who`, with the arrays of a `ShownPhase` for each of them."""
         self.spans[who] = spans
         self.candidates[who] = candidates
         self.readable[who] = readable
@@ -60,11 +60,11 @@ class CandidateState:
         self.episode[who, _E.CANDIDATES] = candidates[:, :, _C.EXISTS].sum(axis=1) / self.layout.candidates
 
     def price(self, who: Indices, prices: npt.NDArray[np.float64]) -> None:
-        """Set the prices of new episodes."""
+        """Set the price of a question in new episodes."""
         self.episode[who, _E.PRICE] = prices / self._most
 
     def hear(self, who: Indices, question: Indices, fits: Floats) -> None:
-        """Record answers. `fits` holds how well each answer fits the candidates (`ShownPhase.fit`)."""
+        """Record answers, given how well each of them fits the candidates (`ShownPhase.fit`)."""
         self.asked[who, question] = True
         exists = self.candidates[who, :, _C.EXISTS] > 0
         worst = np.where(exists, fits, 1.0).min(axis=1)
@@ -78,7 +78,8 @@ class CandidateState:
         self._told[told] += 1.0
 
     def see(self, who: Indices, candidate: Indices, rows: Floats, results: npt.NDArray[np.int64]) -> None:
-        """Record results of executions: `rows` from `rows_shown`, and `results`, equal for equal texts."""
+        """Record executions: `rows` (see `rows_shown`), and `results`, numbers that are equal for equal
+        results."""
         self._executed[who, candidate] = True
         self._results[who, candidate] = results
         self.candidates[who, candidate, _C.EXECUTED] = 1.0
@@ -91,7 +92,7 @@ class CandidateState:
         self.candidates[who, :, _C.SAME] = np.where(ran, (same.sum(axis=2) - 1) / others, 0.0)
 
     def try_out(self, who: Indices, candidate: Indices) -> None:
-        """Record candidates that were submitted and are wrong."""
+        """Record that the submitted candidates are wrong."""
         self.candidates[who, candidate, _C.TRIED] = 1.0
 
     def debug(self, who: Indices) -> None:

@@ -1,4 +1,4 @@
-"""A phase of a task as the agent sees it: spans, candidates, and how texts fit the candidates.
+"""A phase of a task as the agent sees it: spans, candidates, and how well texts fit the candidates.
 
 Only public text is used. Words of a request, an answer or a statement are normalised so that they can be
 compared. A request consists of phrases, each of which can be asked about.
@@ -224,7 +224,7 @@ class ShownPhase:
         self.readable[: len(sqls)] = [is_single_query(sql, dialect) and not may_write(sql) for sql in sqls]
 
     def fit(self, text: str) -> Floats:
-        """Return how well a text fits each candidate, by shared rare words. The best candidate has 1.
+        """Return how well a text fits each candidate, by the rare words that they share. The best fit is 1.
 
         All values are 0 if the text contains no word in which the candidates differ.
         """
@@ -241,7 +241,7 @@ NEAR: Final = 1e-3
 
 
 def is_best(fit: Floats) -> Flags:
-    """Return which candidates have the best fit, along the last axis."""
+    """Return a mask of the candidates with the best fit, along the last axis."""
     best: Flags = fit >= fit.max(axis=-1, keepdims=True) - NEAR
     return best
 

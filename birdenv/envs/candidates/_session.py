@@ -20,7 +20,7 @@ _NOTHING = Move("none")
 
 
 class Played(NamedTuple):
-    """The result of an action. `allowed` is False if the mask forbids the action."""
+    """The result of an action. `allowed` is False if the action mask forbids the action."""
 
     reward: float
     terminated: bool
@@ -37,7 +37,7 @@ class CandidatesSession:
         task: the task's index.
         dialogue: the dialogue.
         stage: the current phase.
-        order: the index in `stage` of each candidate, in the order in which they are shown.
+        order: for each candidate, in the order shown to the agent, its index in `stage`.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""The setting of candidate episodes: tasks with candidates, prices, and random choices.
+"""The tasks and settings of candidate environments, and the random choices of their episodes.
 
 Candidates are the task's own, or the statements that several systems wrote for it (prediction files). The
 user has no memory, and may be unable to explain some points.
@@ -35,7 +35,7 @@ def answers_alone(argument: str, context: PlayerContext) -> RulePlayer:
 
 
 def points_of(briefs: Any) -> tuple[str, ...]:
-    """Return the annotated points of a request, or nothing if the seat's brief is of another kind."""
+    """Return the annotated points of a request, or an empty tuple if the brief is not of c-Interact."""
     if not isinstance(briefs, Sequence) or not briefs or not isinstance(briefs[0], Brief):
         return ()
     return tuple(dict.fromkeys(point.term for point in briefs[0].ambiguities))
@@ -58,12 +58,12 @@ class UnsureUser:
 
 
 def targets_of(trace: Any) -> tuple[str, ...]:
-    """Return the points that an answer is about, according to its trace."""
+    """Return the annotated points that an answer is about, from its private trace."""
     return tuple(str(trace.get("target", "")).split(" + "))
 
 
 class Candidates(NamedTuple):
-    """The statements to choose from, for the request and for the follow-up."""
+    """The candidate statements of a task, for the request and for the follow-up."""
 
     first: tuple[str, ...] = ()
     follow_up: tuple[str, ...] = ()
@@ -117,8 +117,8 @@ class Drawn(NamedTuple):
         tasks: the indices of the tasks.
         prices: the prices of a question.
         orders: random keys that order the candidates, by phase.
-        refusals: a random number for each annotated point; the point is refused if the number is below the
-            share of refusals.
+        refusals: a random number for each annotated point. The user cannot explain the point if the number is
+            below `CandidateSetting.refusals`.
     """
 
     tasks: npt.NDArray[np.intp]
@@ -135,7 +135,7 @@ class CandidateSetting:
         ids: the tasks that have candidates.
         layout: the layout of observations and actions.
         prices: the possible prices of a question.
-        refusals: the share of points that the user cannot explain.
+        refusals: the probability, 0 to 1, that the user cannot explain a point.
         questions: the maximum number of questions in every task.
         recorded: the statements of prediction files by task; None if the tasks' own candidates are used.
     """
@@ -189,14 +189,14 @@ class CandidateSetting:
 
     @property
     def can_compile(self) -> bool:
-        """True if tables can replace dialogues: with profile strict and the setting's user and rewards."""
+        """True if compiled tables can replace dialogues: with profile strict, default user and rewards."""
         settings: Any = self.arena.settings
         own_user = self.arena.players.get(USER) is answers_alone
         return settings.profile == "strict" and own_user and settings.scheme == RewardScheme()
 
     @property
     def free_refusals(self) -> int:
-        """The number of free impossible moves in each phase after the first submission."""
+        """How many impossible moves cost nothing in a phase, after its first submission."""
         return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
 
     def _playable(self) -> tuple[str, ...]:
@@ -219,14 +219,14 @@ class CandidateSetting:
         return self.recorded.get(name, Candidates()).first
 
     def shown(self, name: str, extras: Mapping[str, Any], phase: int) -> tuple[str, ...]:
-        """Return the candidates of a phase, given the extras of the dialogue's view."""
+        """Return the candidates of a phase, given the public extras of the dialogue."""
         if self.recorded is None:
             return tuple(extras.get("candidates", ()))[: self.layout.candidates]
         recorded = self.recorded.get(name, Candidates())
         return (recorded.first if phase == 1 else recorded.follow_up)[: self.layout.candidates]
 
     def draw(self, uniforms: Uniforms) -> Drawn:
-        """Return the choices that uniform random numbers of shape (n, `layout.draws`) decide.
+        """Convert uniform random numbers of shape (n, `layout.draws`) to the random choices of n episodes.
 
         All requests are equally likely. Tasks that differ only in what the user means share a request.
         """
@@ -242,7 +242,7 @@ class CandidateSetting:
         )
 
     def draw_one(self, uniforms: Uniforms, options: Mapping[str, Any] | None) -> Drawn:
-        """Return the choices for one episode, in which reset options replace random choices.
+        """Return the random choices of one episode. Reset options replace some of them.
 
         Raises:
             InputError: an option or a task is not known.

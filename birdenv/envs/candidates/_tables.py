@@ -47,13 +47,13 @@ class Tables:
         spans, candidates, readable: the arrays of `ShownPhase`.
         counts: the number of candidates.
         fits: how well the answer to each question fits each candidate; the useless question comes last.
-        refused: how well a refusal fits each candidate.
-        points: the annotated points that each answer is about, as bits.
+        refused: how well the user's refusal fits each candidate.
+        points: the annotated points that each answer is about, as a bit mask.
         rows: the number of rows that executing each candidate shows (`rows_shown`).
         results: a number for each result; equal texts have equal numbers.
         passes: which candidates pass.
         statuses: the status of the verdict on each candidate, such as `wrong_result`.
-        following: the stage after a candidate that passes, or `END`.
+        following: the stage that follows when a candidate passes, or `END`.
         phases: 1 for a request, 2 for a follow-up.
     """
 
@@ -241,7 +241,7 @@ class TaskTables:
         self._of_task: dict[int, Tables | None] = {}
 
     def stage_of(self, task: int) -> tuple[Tables, int] | None:
-        """Return tables and the stage of a task's request, or None if the task cannot be compiled."""
+        """Return the tables with a task, and the stage of its request; None if it cannot be compiled."""
         if self._all is not None:
             return self._all, task
         if task not in self._of_task:

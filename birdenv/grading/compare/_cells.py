@@ -88,7 +88,7 @@ def canonical_cell(cell: Any) -> Hashable:
 
 
 def in_utc(moment: datetime) -> datetime:
-    """Convert a moment to UTC, unless it has no time zone, or would leave Python's calendar."""
+    """Convert a time to UTC, unless it has no time zone, or the result is outside of Python's calendar."""
     if moment.utcoffset() is None:
         return moment
     try:

@@ -49,9 +49,9 @@ class _CapReachedError(Exception):
 def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MOST_NODES) -> ColumnSearch:
     """Find distinct columns of `pred` that, in this order, give the gold's rows as a multiset.
 
-    Both sides must have the same number of rows, at least one, and be canonical or compare equal in Python
-    exactly if their canonical forms do. Numbers agree within the tolerance. Whole rows are compared, so cells
-    of different rows are never combined.
+    Both sides must have the same number of rows, and at least one row. Their rows are in canonical form, or
+    equal by `==` exactly if their canonical forms are equal. Numbers agree within the tolerance. Whole rows
+    are compared, so cells of different rows are never combined.
     """
     width = len(gold[0])
     if width > len(pred[0]):
@@ -194,7 +194,7 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
-    """Return why two results differ without a comparison of rows, or an empty text."""
+    """Return why two results differ by their numbers of rows or columns alone, or an empty text."""
     if gold.truncated:
         return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
     if len(gold.columns) != len(pred.columns):
@@ -216,8 +216,8 @@ def explain(
     """Explain a difference in one line, with flags (`dup_only`, `float_only`, `colorder_only`).
 
     Args:
-        gold: the gold rows, which compare equal in Python exactly if their canonical forms do.
-        pred: the rows of the prediction, with the same property.
+        gold: the gold rows, in canonical form, or equal by `==` exactly if their canonical forms are equal.
+        pred: the rows of the prediction, in the same form.
         missing: the canonical gold rows that `multiset_difference` returns.
         extra: the canonical rows of the prediction that `multiset_difference` returns.
         agreement: the agreement of `missing` and `extra`, if the caller knows it.

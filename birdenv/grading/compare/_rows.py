@@ -36,8 +36,8 @@ class RowsComparison:
             of rows differs); `float_only` (only numbers that are not whole differ, within the tolerance if
             `equal`); `extra_columns` (`compare_superset`); `columns_unsearched` (a limit ended the search for
             columns); `order_unchecked` (`compare_ordered`).
-        expected: the first gold row without a partner, as text, if known.
-        returned: the first row of the prediction without a partner, as text, if known.
+        expected: the first gold row that the prediction lacks, as text, if known.
+        returned: the first row of the prediction that the gold lacks, as text, if known.
     """
 
     equal: bool

@@ -207,8 +207,8 @@ def unmatched(
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
     """Return the canonical rows of each side that have no equal partner on the other side.
 
-    Plain rows that are equal in Python are paired first, without computing canonical forms. `plain` says
-    whether both sides `are_plain`, if the caller knows.
+    Plain rows that are equal in Python are paired first, without computing canonical forms. `plain` is the
+    result of `are_plain` for both sides, if the caller knows it.
     """
     if plain is None:
         plain = are_plain(gold) and are_plain(pred)
@@ -249,5 +249,5 @@ def has_nan(rows: Sequence[CanonicalRow]) -> bool:
 
 
 def are_plain(rows: Sequence[Row]) -> bool:
-    """Return whether Python's equality of these rows is that of their canonical forms, except for NaN."""
+    """Return whether `==` compares these rows as their canonical forms would be compared, except for NaN."""
     return cell_types(rows) <= PLAIN_TYPES

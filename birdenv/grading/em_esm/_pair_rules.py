@@ -39,8 +39,8 @@ class PairRules:
         none_aliases: further exact spellings of `None`.
         clean: remove everything around the SQL first (`clean_sql`).
         order: `auto` compares the order of rows if the gold's outermost query has an ORDER BY.
-        relax_single: if both results have one row, and one result has one column, its value may be anywhere
-            in the other row.
+        relax_single: if both results have one row, and one of them has a single column, the results agree if
+            the value of that column occurs anywhere in the other row.
         normalisation: the differences that ESM ignores. The mode `bird` never ignores any.
     """
 

@@ -35,7 +35,7 @@ class GradingRules:
         name: the name of the rules.
         comparison: how a Query is graded. `strict`: it may only read, the gold runs on its own pristine copy,
             and rows agree by `compare_strict`. `published` (BIRD-Interact §4.2): on one disposable copy, the
-            prediction runs; then the prediction and the gold run again without comments, DISTINCT and ROUND,
+            prediction runs; then the prediction again and the gold run without comments, DISTINCT and ROUND,
             and rows agree by `compare_reference`.
         tests: how the test cases of a Management task run: by birdenv's `contract` (BIRD-Interact §4.3), or
             as described in `TestWay`.
@@ -92,13 +92,13 @@ class GradingJob:
         setup: SQL that brings a pristine copy to the task's starting state.
         base_gold: in follow-ups, SQL that then brings the gold's copy to the start of this phase.
         base_pred: the same for the prediction's copy.
-        cleanup: statements that run after these and after a Management script. Errors are ignored, because
-            the statements were written for the state that the gold leaves.
+        cleanup: statements that run after the three scripts above, and after a Management script. Errors are
+            ignored, because the statements were written for the state that the gold leaves.
         start: the prediction's state at the start of this phase, if it is known; `setup`, `base_pred` and
             `cleanup` are then not run.
-        keeps_state: return the state that a passing submission leaves in `Grade.left`.
+        keeps_state: whether `Grade.left` holds the state that a passing submission leaves.
         tests: the test cases of a Management task.
-        by_state: without test cases, compare the states that gold and prediction leave.
+        by_state: whether to compare the states that gold and prediction leave, if there are no test cases.
         rules: the rules for grading.
     """
 
@@ -171,20 +171,20 @@ class Grade:
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """Return the grade if benchmark SQL fails. Raises `MemoryError` if it failed for lack of memory."""
+    """Return the grade for failed SQL of the benchmark. Raises `MemoryError` if it ran out of memory."""
     if is_out_of_memory(error):
         raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {error.line}", error)
 
 
 def failed(error: QueryError, rows_gold: int | None = None, flags: tuple[str, ...] = ()) -> Grade:
-    """Return the grade if the prediction fails to run."""
+    """Return the grade of a prediction that fails to run."""
     status: GradeStatus = "sql_timeout" if error.kind == "timeout" else "sql_error"
     return Grade(False, status, f"the SQL failed: {error.line}", error, flags, rows_gold)
 
 
 def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """Prepare the gold's copy. Return None, or a grade (`infra_error`) if that is not possible."""
+    """Bring the gold's copy to the start of the phase. Return an `infra_error` grade if that fails."""
     failure = _run_whole(database, job.setup)
     if failure is not None:
         return broken("the set-up", failure)
@@ -193,7 +193,7 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 
 
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """Prepare the prediction's copy. Return None, or a grade if that is not possible."""
+    """Bring the prediction's copy to the start of the phase. Return a grade if that fails."""
     if job.start is not None:
         failure = database.restore(job.start)
         return None if failure is None else broken("the starting state", failure)

@@ -33,7 +33,7 @@ class OutputError(Exception):
 
 
 def outcome_of(step: Callable[[], object]) -> tuple[str, str]:
-    """Run a step. Return the cause of its end, as in `TestOutcome`, and a line of explanation."""
+    """Run a step. Return how it ended (`TestOutcome.cause`), and an explanation in one line."""
     try:
         step()
     except BaseException as error:

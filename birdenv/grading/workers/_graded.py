@@ -26,7 +26,7 @@ NO_STATEMENT: Final = bytes(16)
 
 
 class Page:
-    """The shared page, used by both sides. Its file has the given descriptor."""
+    """The memory page that worker and owner share: the mapped file with the given descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self._memory = mmap.mmap(descriptor, mmap.PAGESIZE)
@@ -57,7 +57,7 @@ class Page:
 
 
 def statement_digest(history: bytes, *texts: str) -> bytes:
-    """Return the digest of a statement that runs after everything with the digest `history`."""
+    """Return the digest of a statement. `history` is the digest of everything that ran before it."""
     digest = hashlib.blake2b(history, digest_size=16)
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -67,7 +67,7 @@ def statement_digest(history: bytes, *texts: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The arguments of a `LocalSource`, and the fixed date that its databases have, if any."""
+    """The arguments of a `LocalSource`, and the fixed current date of its databases, if any."""
 
     root: Path
     file: Path | None
@@ -77,7 +77,7 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class OwnedServer:
-    """Databases that the owner queries for the worker, with their dialect."""
+    """Databases of a server, on which the owner runs the SQL for the worker."""
 
     dialect: str
 

@@ -71,7 +71,7 @@ _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 
 
 def places_of(source: DatabaseSource) -> Files | OwnedServer:
-    """Return the description of a source that lets a worker open its databases."""
+    """Return what a worker needs to know to open the databases of a source."""
     if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
         return replace(places, today=source.today)
     if isinstance(source, SqliteSource):
@@ -195,7 +195,7 @@ def _with_server(
 def _read(values: Any) -> list[Graded]:
     if isinstance(values, list) and all(isinstance(value, Graded) for value in values):
         return values
-    raise ValueError("not what came of jobs")
+    raise ValueError("not the results of jobs")
 
 
 def _why(death: Death) -> str:

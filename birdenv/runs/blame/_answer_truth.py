@@ -17,7 +17,7 @@ _FROM_THE_END: Final = re.compile(r"\b(?:after|later than)\b")
 
 
 def says_date(said: str, date: str) -> bool:
-    """Return True if lower-case words name a date.
+    """Return True if a text in lower case names a date.
 
     The first day of a month or year may be left out, and the last day if the end is named. `up to 2021` and
     `after 2021` name the first day of 2022.
@@ -91,7 +91,7 @@ _LEAVES_OUT = re.compile(
 
 
 def is_true(words: str, snippet: str) -> bool:
-    """Return False if the words lack a value of the snippet, or reverse its comparison.
+    """Return True unless an answer omits a value of the SQL snippet, or reverses its comparison.
 
     Conversion factors, as in minutes / 60, need not be mentioned.
 
@@ -118,10 +118,10 @@ def is_true(words: str, snippet: str) -> bool:
 
 
 def says_another_value(words: str, snippet: str, submission: str, gold: str) -> bool:
-    """Return True if the words contain a value that the submission has and the gold does not.
+    """Return True if an answer contains a value that the submitted SQL has and the gold SQL does not.
 
-    A text counts only if the words also contain the snippet's own texts, because people may phrase values
-    differently from the database.
+    A text value counts only if the answer also contains the text values of the snippet, because people may
+    phrase values differently from the database.
 
     >>> gold, wrong = "SELECT 1 WHERE seats >= 40", "SELECT 1 WHERE seats >= 50"
     >>> says_another_value("At least 40 seats, or 50.", "seats >= 40", wrong, gold)
@@ -178,7 +178,7 @@ def _is_turned_round(said: str, snippet: str) -> bool:
 
 
 def is_exact(words: str, snippet: str) -> bool:
-    """Return True if the words agree with a snippet, also about whether the bound itself is included.
+    """Return True if an answer agrees with an SQL snippet, and also distinguishes `>` from `>=`.
 
     >>> is_exact("More than 40 seats.", "b.seats > 40"), is_exact("More than 40 seats.", "b.seats >= 40")
     (True, False)

@@ -41,8 +41,8 @@ class RunBlame:
     Attributes:
         agent: the name of the agent.
         episodes: the number of episodes that count.
-        failed: the episodes that did not solve all phases, with the phase in which they failed.
-        void: the episodes that another seat's player broke off, with the name of that seat.
+        failed: the blame for each episode that did not solve all phases, with the phase in which it failed.
+        void: the episodes that broke off because of another seat's player, with the name of that seat.
     """
 
     agent: str

@@ -1,4 +1,4 @@
-"""Classify a failed episode by what was asked, what was answered, and what the submitted SQL uses of it."""
+"""Classify a failed episode by what the agent asked, what the user answered, and what the SQL makes of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BENCHMARK_STATUSES: Final = frozenset({"test_error", "gold_error", "infra_error
 
 
 class AnsweredQuestion(NamedTuple):
-    """A question of the agent, and how it was answered."""
+    """One of the agent's questions, and the user's answer."""
 
     question: str
     words: str
@@ -45,7 +45,7 @@ class AnsweredQuestion(NamedTuple):
 
 
 class PointState(NamedTuple):
-    """The state of an annotated point, and whether the SQL has it right."""
+    """Whether the agent learned about an annotated point, and whether its SQL gets the point right."""
 
     term: str
     state: State
@@ -59,8 +59,8 @@ class Blame:
     Attributes:
         kind: the class of the failure.
         points: the critical annotated points.
-        shown: True if running SQL has shown that the submission is wrong only in the points that are not
-            `used`.
+        shown: True if running SQL has proved that the submission is wrong only in the points that it does not
+            use.
     """
 
     kind: Class
@@ -81,19 +81,19 @@ def classify(
     phase: int,
     execution: Execution | None = None,
 ) -> Blame:
-    """Return who caused an episode to fail in a phase.
+    """Determine who caused an episode to fail in a phase.
 
-    A point that the last submission has right was not the cause. Of the other points, one that the agent
-    never asked about takes precedence over one on which it was misled, because the episode would have failed
-    anyway.
+    A point that the last submission gets right was not the cause. If the agent never asked about one of the
+    other points, the agent is to blame even if the user misled it on another one, because the episode would
+    have failed anyway.
 
     Args:
         brief: what the user knew.
         exchanges: the questions of the first phase, with their answers.
         submissions: the SQL submitted in the phase.
-        statuses: the verdicts on the submissions of the phase.
+        statuses: the verdict on each of these submissions.
         phase: 1, or 2 for the follow-up, in which nothing is ambiguous.
-        execution: runs the last submission; without it, only the texts are compared.
+        execution: runs variants of the last submission; if None, only the SQL texts are compared.
     """
     if _BENCHMARK_STATUSES & set(statuses):
         return Blame("benchmark")

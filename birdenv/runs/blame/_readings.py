@@ -1,4 +1,4 @@
-"""Find out which snippets of the gold a submission has right, by comparing texts and by running variants."""
+"""Find out which snippets of the gold SQL a submission gets right, by comparing texts or running SQL."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Execution:
         self._left = _MOST_RUNS
 
     def has_right(self, snippet: str) -> bool:
-        """Return True if the gold SQL stays right with an expression of the submission for the snippet."""
+        """Return True if an expression of the submission can replace the snippet in the gold SQL."""
         for other in self._readings(snippet):
             variant = self._variant({snippet: other.sql}) if other.is_alike else None
             if variant and self._passes(self._job, variant[-1]):
@@ -46,10 +46,10 @@ class Execution:
         return False
 
     def explained(self, snippets: Sequence[str]) -> Readings | None:
-        """Return the fewest snippets to replace in the gold SQL so that the submission is right.
+        """Find the fewest snippets of the gold SQL whose replacement makes the submission correct.
 
-        Returns None if no replacement makes it right, because something else is wrong, too, or because its
-        expressions are not comparable.
+        Returns None if there are none, because something else is wrong, too, or because the expressions of
+        the submission cannot be compared.
         """
         if self._job.category != "Query":
             return None  # its test cases accept only one reading
@@ -90,7 +90,7 @@ _NAMES: Final = ("word", "quoted")
 
 
 class ComparedToken(NamedTuple):
-    """A token: the key by which it is compared, and its position, including a qualifier."""
+    """An SQL token: the key by which it is compared, and its position in the SQL, including a qualifier."""
 
     key: str
     start: int
@@ -152,7 +152,7 @@ def replaced(sql: str, snippet: str, other: str) -> str | None:
 
 
 class RenamedExpression(NamedTuple):
-    """An expression of a submission, written in the names of the gold SQL."""
+    """An expression of a submission, rewritten with the table aliases of the gold SQL."""
 
     sql: str
     is_alike: bool

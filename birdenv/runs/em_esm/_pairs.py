@@ -129,7 +129,7 @@ def pairs_folder(path: Path) -> Path:
 
 
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
-    """Return the pairs of a folder, or the submissions of a run folder of BIRD.
+    """Return the pairs of a folder, or the gold and submitted SQL of a BIRD run.
 
     In the text files, only a line feed ends a line, so other separators may occur in a query. A carriage
     return before it and a byte order mark are removed.
@@ -175,7 +175,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
 
 
 def check_holds_pairs(directory: RunDirectory) -> None:
-    """Raise an `InputError` for a run of another game than BIRD; the message says where its figures are."""
+    """Raise an `InputError` that names the command to use instead, if a run is not a BIRD run."""
     game = directory.read_config(hint="").get("game")
     if game != "bird":
         raise InputError(
@@ -216,7 +216,7 @@ def _start(sql: str) -> str:
 
 
 def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
-    """Write all three files. `dialect` (`sqlite`, `postgres`) decides how a query is put on one line."""
+    """Write all three files. The `dialect` (`sqlite`, `postgres`) decides how SQL is put on one line."""
     write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
 
@@ -224,7 +224,7 @@ def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None
 def write_lines(
     folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
 ) -> None:
-    """Write `gold.txt` and `preds.txt`, with a prefix before their names."""
+    """Write `gold.txt` and `preds.txt`, with `prefix` before both file names."""
     for name, queries in ((_GOLD, golds), (_PREDS, preds)):
         write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
 
@@ -257,8 +257,7 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 
 def export_folder(place: Path) -> Path:
-    """Return the folder for exported pairs: `place` if its name is `run_...`, else a new
-    `run_YYYYMMDD_HHMMSS` in it."""
+    """Return the folder for exported pairs: `place` if it is named `run_...`, or else a new one in it."""
     if place.name.startswith("run_"):
         return place
     moment = datetime.now()
@@ -270,11 +269,11 @@ def export_folder(place: Path) -> Path:
 def pairs_of_run(
     runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
 ) -> list[ScoredPair]:
-    """Return a pair for each episode with gold, in the order of `runs`. Both arguments are by `instance_id`.
+    """Return a pair for each episode that has gold SQL. Both arguments map `instance_id` to the record.
 
-    Of several golds, the pair has the one that matched, or else the first. Without a submission the
-    prediction is `None`, which counts as a wrong answer. Tasks without gold and episodes that could not be
-    played have no pair.
+    If a task has several gold queries, the pair has the one that matched, or else the first. If nothing was
+    submitted, the prediction is the text `None`, which counts as a wrong answer. Tasks without gold and
+    episodes that could not be played have no pair.
     """
     pairs: list[ScoredPair] = []
     for name, run in runs.items():

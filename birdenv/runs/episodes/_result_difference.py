@@ -1,6 +1,6 @@
 """Describe how the result of a submission differs from the gold's: missing and extra rows, and wrong cells.
 
-The difference only explains a verdict. The grader's rules are other ones, which may ignore order or types.
+The difference only explains a verdict; the grader has rules of its own, which may ignore order or types.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DifferentRow:
-    """A row that differs: the cells of the gold and of the submission; empty if a side lacks the row."""
+    """A row that differs: its cells in the gold result and in the submission's, empty where it is missing."""
 
     expected: tuple[str | None, ...]
     returned: tuple[str | None, ...]
@@ -36,10 +36,10 @@ class ResultDifference:
     """The difference between the results of a submission and of the gold.
 
     Attributes:
-        why: the difference in words, with counts but without values; empty if the rows agree.
+        why: a description of the difference with counts but no values; empty if the rows agree.
         missing: number of rows that the submission lacks.
         extra: number of rows that only the submission has.
-        wrong: number of cells that differ in rows that agree otherwise.
+        wrong: number of differing cells in rows that otherwise agree.
         columns: the gold's columns; private.
         rows: the first rows that differ; private.
     """
@@ -52,7 +52,7 @@ class ResultDifference:
     rows: tuple[DifferentRow, ...] = ()
 
     def public(self) -> ResultDifference:
-        """Return the difference without values of the gold."""
+        """Return a copy that does not contain values of the gold result."""
         return replace(self, columns=(), rows=())
 
 
@@ -65,10 +65,11 @@ def cell_text(cell: Any) -> str | None:
 
 
 def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDifference:
-    """Return how a result differs from the gold's, as multisets of rows.
+    """Compare a result with the gold result, ignoring the order of rows.
 
-    Rows without an equal partner are paired if most of their cells agree, or half of the cells including the
-    first, which is often a key; their other cells are wrong. Rows without a pair are missing or extra.
+    Two rows that are not equal are paired if most of their cells agree, or half of them including the first,
+    which is often a key. The other cells of such a pair count as wrong. Rows without a partner count as
+    missing or extra.
     """
     if len(gold.columns) != len(returned.columns):
         why = f"{_count(len(gold.columns), 'column')} expected, {len(returned.columns)} returned"

@@ -67,7 +67,7 @@ class RunEpisodes:
         return tuple(self._places)
 
     def named(self, instance: str) -> list[str]:
-        """Return the names of the episodes that a name means: an episode, or all episodes of a task.
+        """Return the names of the episodes that match a name, which is that of an episode or of a task.
 
         Raises:
             InputError: there is no such episode or task.
@@ -86,19 +86,19 @@ class RunEpisodes:
         return self._display.request(record) if "example" in record else ""
 
     def phases(self, name: str) -> Sequence[Phase]:
-        """Return the judged steps of an episode."""
+        """Return the phases of an episode with their verdicts."""
         record = self.run.records[self._places[name]]
         return self._display.phases(record) if "example" in record else ()
 
     def outcome(self, name: str) -> tuple[str, float]:
-        """Return how an episode ended, in one word, and its reward."""
+        """Return the outcome of an episode in one word, and its reward."""
         record = self.run.records[self._places[name]]
         phases = self.phases(name)
         verdict = phases[-1].verdict if phases and record["status"] == "completed" else record["status"]
         return str(verdict), float(record.get("reward") or 0)
 
     def shown(self, name: str) -> ShownEpisode:
-        """Return an episode with everything to show.
+        """Return everything that is shown of an episode.
 
         Raises:
             InputError: the record of the episode is damaged.

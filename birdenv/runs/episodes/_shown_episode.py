@@ -1,4 +1,4 @@
-"""The values that people are shown of an episode. `dataclasses.asdict` converts them for JSON."""
+"""Data classes that describe an episode for display. `dataclasses.asdict` converts them for JSON."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ FIRST_ROWS = 8
 
 @dataclass(frozen=True, slots=True)
 class ResultTable:
-    """The first rows of a result, as text; None is NULL.
+    """The first rows of a query result, with cells as text and NULL as None.
 
     Attributes:
         columns: the names of the columns.
@@ -41,18 +41,18 @@ class ShownEvent:
     """One event of the dialogue.
 
     Attributes:
-        seat: the seat's name; `house` for the house.
+        seat: the name of the seat that acted; `house` for an event of the game itself.
         action: the action's name.
         text: the words or the SQL; other data as JSON.
         is_sql: True if `text` is SQL.
-        reply: the reply of the house.
+        reply: the reply of the game.
         refused: True if the move was refused.
-        subject: the subject of an answer, in its own words.
+        subject: what an answer is about, in the words of the answer.
         verdict: the verdict on a submission.
         table: the first rows of a submission's result.
         error: why a submission has no result.
         difference: how the submission's result differs from the gold's.
-        note: a private remark; empty if private parts are not shown.
+        note: a private remark about the event; empty if private parts are not shown.
     """
 
     seat: str
@@ -94,13 +94,13 @@ class ShownEpisode:
         error: why the episode broke off.
         request: the request at the start of the episode.
         players: the players by the name of the seat.
-        facts: further public fields of the record, such as the database and the difficulty.
-        phases: the judged steps.
-        turns: the dialogue.
-        sections: further public parts.
+        facts: other public fields of the record, such as the database and the difficulty.
+        phases: the phases with their verdicts.
+        turns: the events of the dialogue.
+        sections: additional public texts, such as the schema, by title.
         culprit: who caused a failure; empty if this is not known.
         terms: the ambiguous terms of the request; private.
-        secrets: private parts.
+        secrets: private texts, such as the gold SQL, by title.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Episodes of a run as data for training, and in other tools' formats."""
+"""Export the episodes of a run as training data, or in the formats of other tools."""
 
 from birdenv.runs.export._dialogues import (
     DIALOGUE_FORMATS,

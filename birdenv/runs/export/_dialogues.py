@@ -23,11 +23,11 @@ folders of this kind."""
 
 @dataclass(frozen=True, slots=True)
 class DialogueFolder:
-    """A kind of folder that holds dialogues and is not a run.
+    """A kind of folder with dialogues, other than a run folder, such as a study.
 
     Attributes:
-        rows: returns the finished dialogues of a folder, like `dialogue_rows`.
-        game: returns the name of the game and its settings.
+        rows: a function like `dialogue_rows` that returns the finished dialogues of a folder.
+        game: a function that returns the name of the game that was played, and its settings.
     """
 
     rows: Callable[[Path, DialogueFormat, float | None], Iterable[Mapping[str, Any]]]
@@ -38,7 +38,7 @@ def dialogue_folder(path: Path) -> DialogueFolder | None:
     """Return the kind of a folder, or None if it is a run or not a folder of dialogues.
 
     Raises:
-        InputError: the package of this kind cannot be imported.
+        InputError: the package that reads this kind of folder cannot be imported.
     """
     for file, entry in plugins(FOLDERS).items():
         if exists(path / file):

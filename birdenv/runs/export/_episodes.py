@@ -29,9 +29,9 @@ def export_rows(
     Args:
         episodes: episodes of one run or several.
         form: `sft` for whole dialogues with a reward above 0; `preference` for pairs of episodes of one task,
-            from where they differ, of which the first earned more; `rl` for all episodes, with the reward of
-            every turn.
-        min_reward: leaves out episodes that earned less; for pairs, this concerns the better episode.
+            from where they differ, the better one first; `rl` for all episodes, with the reward of every
+            turn.
+        min_reward: leave out episodes that earned less; a pair is left out if its better episode earned less.
     """
     if form == "preference":
         yield from _pairs(list(episodes), -inf if min_reward is None else min_reward)
@@ -131,7 +131,7 @@ class ExportedEpisode:
         repeat: the number of the episode among those of its task, from 0.
         messages: the messages from the instruction to the agent's last message.
         tools: schemas of the tools.
-        turn_rewards: the reward that each message earned.
+        turn_rewards: the reward of each of the agent's messages.
         reward: the total reward.
         status: how the episode ended.
         usage: the usage of the agent's model, as far as it is known.

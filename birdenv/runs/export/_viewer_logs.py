@@ -1,4 +1,4 @@
-"""Export episodes for viewers of other tools: logs of Inspect, and trajectories (ATIF)."""
+"""Export episodes for the viewers of other tools: as logs of Inspect, or as ATIF trajectories."""
 
 from __future__ import annotations
 

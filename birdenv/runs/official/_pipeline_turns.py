@@ -25,7 +25,7 @@ _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 class StageExchange(NamedTuple):
-    """The prompt for one stage of the user, and the answer."""
+    """One model call of the simulated user's stage: the prompt and the answer."""
 
     prompt: str
     response: str
@@ -36,7 +36,7 @@ class SystemTurn:
     """One move of the system.
 
     Attributes:
-        prompt: everything that the system had been sent by then.
+        prompt: everything that the system had been sent before this move.
         prediction: the move in the pipeline's markup.
         user: the exchanges of the user's two stages, if the move is a question that the user answered.
         call: how the user classified the question: `labeled("term")`, `unlabeled("segment")`,
@@ -51,7 +51,7 @@ class SystemTurn:
 
 @dataclass(frozen=True, slots=True)
 class Handed:
-    """One attempt.
+    """One attempt at answering a phase.
 
     Attributes:
         turn: the number of the turn, from 1.
@@ -82,14 +82,14 @@ def read_dialogue(
     where: str,
     calls: CallFile | None = None,
 ) -> PipelineDialogue:
-    """Return the episode of a record of `runs.jsonl` and the `log` of its private record.
+    """Convert an episode, given by its record in `runs.jsonl` and the `log` of its private record.
 
     Args:
         run: the public record.
         log: the log of the private record.
         instructions: the first texts of the episode, for the system and for the user.
         fence: the language of a fenced SQL block (`sqlite`, `postgresql`).
-        where: the place to name in errors.
+        where: the file and the record, for error messages.
         calls: the run's recorded calls, which contain the prompts of a user with a language model.
 
     Raises:

@@ -1,4 +1,4 @@
-"""Read lines of the published pipeline's files, keeping only what the figures need."""
+"""Read the lines of the published pipeline's files, and keep only what the figures need."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class PublishedNotes:
-    """Notes for the reader about the files that were read."""
+    """Notes about irregularities in the files that were read, for the user."""
 
     lines: list[str] = field(default_factory=list)
 
@@ -51,9 +51,9 @@ class ResultRow:
         passed: True if the verdict is a success.
         message: the error message.
         status: birdenv's status of the episode, if the file has it.
-        groups: the groups that the task belongs to.
+        groups: the groups that the task belongs to, by kind of group, such as its category.
         questions: the numbers of the turns at which the user was asked.
-        allowed: the number of allowed questions, if it is known.
+        allowed: the number of allowed questions; None if it is not known.
         free: the number of questions that cost nothing.
     """
 
@@ -67,7 +67,7 @@ class ResultRow:
 
     @property
     def is_fault(self) -> bool:
-        """True for a fault of the machine or the database, which the pipeline counts as the model's."""
+        """True if the machine or the database was at fault, which the pipeline blames on the model."""
         return not self.passed and self.message.startswith(_FAULTS)
 
 
@@ -77,7 +77,7 @@ def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | No
 
 
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
-    """Return the user's call at each turn in birdenv's words, or "" for an unknown call."""
+    """Return how the user classified the question at each turn, in birdenv's words; "" if this is unknown."""
     return read_rows(path, notes, _calls)
 
 

@@ -47,11 +47,11 @@ _ATTEMPTS: Final = {
 
 
 def read_adk_file(path: Path) -> OfficialResults:
-    """Return the results of the file.
+    """Read the results in the service's `eval_<mode>.json`.
 
-    A reward that does not fit the two flags (a known fault of the service gives one phase's reward twice) is
-    replaced by the lowest reward that the flags can earn: a first attempt if a whole phase was rewarded
-    twice, else a debug attempt.
+    The reward of a result may contradict its flags `phase1_passed` and `phase2_passed`, because the service
+    can reward one phase twice. Such a reward is replaced by the lowest one that the flags allow: that of a
+    first attempt if a whole phase was rewarded twice, or else that of a debug attempt.
 
     Raises:
         InputError: a result cannot be read; the message names it.
@@ -124,11 +124,11 @@ class OfficialResults:
     """The contents of result files.
 
     Attributes:
-        standings: the score of each task.
+        standings: the result of each task in both phases.
         notes: notes for the reader about the files.
         questions_asked: the mean number of questions; None if it is not known.
         questions_allowed: the mean number of allowed questions; None if it is not known.
-        answers: the number of the user's answers by call; None if it is not known.
+        answers: how many questions the user classified in each way; None if it is not known.
     """
 
     standings: tuple[EpisodeScore, ...]

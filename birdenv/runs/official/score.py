@@ -70,16 +70,16 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
 
 @dataclass(frozen=True, slots=True)
 class OfficialScore:
-    """The results of official files, and the folder in which they were found."""
+    """The results in official files, and the path where they were found."""
 
     path: Path
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """Return all figures as a JSON object, without the path, which is the same for equal files.
+        """Return all figures as a JSON object, without the path, so that equal files give equal objects.
 
-        `official` holds `official_figures`, as in the `overall.json` of a run. Figures of groups are over all
-        tasks of the group, too.
+        `official` holds `official_figures`, as in the `overall.json` of a run. The figures of a group also
+        count all of its tasks, with or without a result.
         """
         results = self.results
         groups = {f"by_{kind}": group_figures(results.standings, kind) for kind in GROUPS}

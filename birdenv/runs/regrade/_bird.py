@@ -26,10 +26,10 @@ class BirdRegrade:
     """A BIRD run that was graded again.
 
     Attributes:
-        played: the recorded `ex`, `ex_bird` and `status` of each episode.
+        played: the recorded `ex`, `ex_bird` and `status` by episode.
         now: the new values and the reason, by episode.
-        clean: True if EX was computed on cleaned SQL.
-        fail_doubtful: True if doubtful passes failed.
+        clean: True if code fences and the like were stripped before computing EX.
+        fail_doubtful: True if doubtful passes were graded as failures.
         changes: descriptions of the data that have changed since the run.
         left_out: the episodes whose task is no longer in the task file.
     """
@@ -43,7 +43,7 @@ class BirdRegrade:
 
     @property
     def different(self) -> list[str]:
-        """The episodes whose EX or EX by the set rule has changed."""
+        """The episodes whose EX, or EX by the official set rule, differs from the recorded one."""
         return [
             name
             for name, now in self.now.items()
@@ -61,10 +61,10 @@ def regrade_bird(
     fail_doubtful: bool = False,
     parallel: int = 1,
 ) -> BirdRegrade:
-    """Grade a stored run again by EX and by EX with the set rule.
+    """Grade a stored BIRD run again by EX, and by EX with the official set rule.
 
-    EX is computed on cleaned SQL with `clean`, or if the run was played so. Paths, changed data and
-    `fail_doubtful` have the same meaning as in `regrade_interact`.
+    With `clean`, or if the run was played with this setting, code fences and the like are stripped before
+    computing EX. The other arguments have the same meaning as in `regrade_interact`.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
@@ -124,7 +124,7 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
-    """Return EX as played and now, the tasks that differ, and notes. Only the reasons are private."""
+    """Return the old and new EX, the tasks that differ, and notes as text. Only the reasons are private."""
     cleaned = ", cleaned" if regrade.clean else ""
     doubtful = ", with fail_doubtful" if regrade.fail_doubtful else ""
     lines = [rule("="), f"BIRD, graded again{doubtful}", rule("=")]

@@ -1,4 +1,4 @@
-"""The data of a stored run (where they are, whether they have changed), and the agent's submissions."""
+"""Find the data of a stored run, check whether they have changed, and read the agent's submissions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NEVER_SUBMITTED = "malformed"  # the status of an action that counted as an att
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One attempt as it was played.
+    """One recorded attempt.
 
     Attributes:
         phase: the phase of the attempt.
         attempt: the name or number of the attempt in its phase.
         sql: the submitted SQL; empty for an action that counted as an attempt without a submission.
-        status: the verdict as played.
-        is_last: True if the attempt exceeded the budget of a-Interact, which ended the episode.
+        status: the recorded verdict.
+        is_last: True if the attempt used up the budget of a-Interact, so that the episode ended.
     """
 
     phase: int
@@ -41,7 +41,7 @@ class Submission:
 
 
 def submissions_of(run: Mapping[str, Any], where: str) -> tuple[Submission, ...]:
-    """Return the attempts of a record of `runs.jsonl`, in order, with their SQL.
+    """Return the attempts in a record of `runs.jsonl`, in the order in which they were made.
 
     Raises:
         InputError: attempts and transcript do not fit together; the message names `where`.
@@ -80,7 +80,7 @@ def _overspent(run: Mapping[str, Any]) -> bool:
 
 
 def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | None) -> Path:
-    """Return the given path, or else the path in the run's configuration.
+    """Return the path that was given, or else the path in the run's configuration.
 
     Raises:
         InputError: no path is given, and the configured path no longer exists.
@@ -100,7 +100,7 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 
 
 def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
-    """Return the databases of a folder on the run's engine, with its reference date if it has one."""
+    """Open the databases of a folder with the run's SQL dialect and, if it has one, its reference date."""
     return open_source(folder, str(config.get("dialect", "sqlite")), today=config.get("today"))
 
 

@@ -45,11 +45,11 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """A column of the table: the passes by phase, at the first attempt and in all, over the rated tasks.
+    """The figures under one profile: how many rated tasks passed each phase, at the first attempt and in all.
 
-    Phase 2 counts over the `followed` tasks, whose follow-up has a gold. `cut_short` is the number of
-    episodes whose end under this profile was never played. In a-Interact all attempts are worth the same and
-    count as first attempts.
+    Phase 2 is counted over the `followed` tasks, whose follow-up has gold SQL. `cut_short` is the number of
+    episodes that would have continued under this profile with steps that were never played. In a-Interact all
+    attempts are worth the same and count as first attempts.
     """
 
     tasks: int
@@ -64,8 +64,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A submission with different verdicts, by profile and `AS_PLAYED`. Profiles that do not reach the
-    submission are left out."""
+    """A submission whose verdicts differ between profiles, or from the recorded one (`AS_PLAYED`).
+
+    Profiles under which the episode ends before the submission are left out.
+    """
 
     episode: str
     phase: int
@@ -78,13 +80,13 @@ class Regrade:
     """A run of BIRD-Interact that was graded again.
 
     Attributes:
-        figures: the figures by profile, and `AS_PLAYED`.
+        figures: the figures by profile; the key `AS_PLAYED` has the recorded ones.
         disagreements: the submissions with different verdicts.
-        cut_short: why episodes are cut short, by profile and episode.
+        cut_short: the reason why an episode is cut short, by profile and episode.
         changes: descriptions of the data that have changed since the run.
         game: the name of the game.
         played_profile: the profile of the run.
-        fail_doubtful: True if doubtful passes failed.
+        fail_doubtful: True if doubtful passes were graded as failures.
         submissions: the number of submissions.
         left_out: the episodes whose task is no longer in the task file.
     """

@@ -28,7 +28,7 @@ _CUT_SHORT: Final = (
 
 
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """Return the table, the submissions with different verdicts, and notes. Only the reasons are private."""
+    """Return the figures, the disagreements and notes as text. Only the reasons are private."""
     columns = list(regrade.figures)
     title = f"{regrade.game}, graded again (played under {regrade.played_profile})"
     lines = [rule("="), title, *(["strict with fail_doubtful"] if regrade.fail_doubtful else []), rule("=")]

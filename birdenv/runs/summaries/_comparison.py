@@ -1,7 +1,7 @@
 """Compare runs on the same tasks: what differs, by how much, and whether chance explains it.
 
-Every figure is computed on the tasks that all runs rate, and every later run is compared with the first, task
-by task. With repeats, the mean over a task's episodes counts.
+Every figure is computed on the tasks that are rated in all runs, and every later run is compared with the
+first, task by task. With repeats, the mean over a task's episodes counts.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Difference:
     """The difference between a later run and the first run in one measure, over the same tasks.
 
     Attributes:
-        measure: the measure.
+        measure: the measure in which the runs are compared.
         run: the number of the later run, from 1.
         value: the mean of the later run minus the mean of the first.
         over_tasks: the interval over tasks; None if the values do not vary.
@@ -89,7 +89,7 @@ class RunComparison:
 
     Attributes:
         runs: the compared runs.
-        tasks: the tasks that all runs rate.
+        tasks: the tasks that are rated in all runs.
         databases: the number of databases of these tasks.
         notes: sentences about settings and data that differ.
         figures: the estimates of each run over these tasks.
@@ -131,7 +131,7 @@ class RunComparison:
 
 
 def run_letter(number: int) -> str:
-    """Return `A` for the first run; `A1` follows `Z`."""
+    """Return the letter of a run in a comparison: `A` for the first run (number 0); `A1` follows `Z`."""
     turns, letter = divmod(number, 26)
     return f"{chr(ord('A') + letter)}{turns or ''}"
 

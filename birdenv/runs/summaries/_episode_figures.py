@@ -1,4 +1,4 @@
-"""The figures and groups of an episode, and the usage and faults of language models."""
+"""An episode's figures and groups, and the usage and faults of language models."""
 
 from __future__ import annotations
 
@@ -115,9 +115,9 @@ they cost money, too."""
 
 
 def measures_of(game: GameMeasures, records: Sequence[Record]) -> tuple[Measure, ...]:
-    """Return the game's measures, its optional measures, and the measures of usage.
+    """Return the game's measures, with the optional measures and measures of usage that the records have.
 
-    Measures of the last two kinds are returned if any of the records has them.
+    An optional measure is returned if at least one of the records has it.
     """
     reported = {name for record in records if isinstance(of := record.get("usage"), Mapping) for name in of}
     usage = (measure for name, measure in USAGE.items() if name in reported)

@@ -47,7 +47,7 @@ def first_screen(report: RunReport) -> str:
 
 
 def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
-    """Return a table for each kind of group, such as `difficulty`, and for each measure that is drawn.
+    """Return a table for each kind of group, such as `difficulty`, and each measure that has a chart.
 
     Raises:
         InputError: the game has no such groups.

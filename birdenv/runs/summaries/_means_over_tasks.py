@@ -96,7 +96,7 @@ class PassRates:
 
 
 def pass_rates(outcomes: Sequence[Outcome], measure: Measure, repeats: int) -> list[PassRates]:
-    """Return the rates for each k from 1 to `repeats` for which a task has enough rated episodes."""
+    """Return pass^k and pass@k for each k, from 1 to `repeats`, for which some task has k rated episodes."""
     episodes: dict[str, list[float]] = defaultdict(list)
     for o, value in values_of(outcomes, measure):
         episodes[o.instance_id].append(value)
@@ -118,7 +118,7 @@ def _mean(
 
 
 def repeats_lines(rates: Mapping[str, Sequence[PassRates]]) -> list[str]:
-    """Return a table of pass^k and pass@k; `rates` are given by title of the measure."""
+    """Return a table of pass^k and pass@k; the keys of `rates` are titles of measures."""
     lines = [f"{'':<24}{'':>13}pass^k (all)             pass@k (any)"]
     for title, of_measure in rates.items():
         for number, rate in enumerate(of_measure):

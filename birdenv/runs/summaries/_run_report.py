@@ -49,7 +49,7 @@ class RunReport:
         run: the run.
         figures: the estimate of each measure.
         repeats: pass^k and pass@k for each rate, if tasks were played several times.
-        details: figures of the game that are not means over episodes.
+        details: figures of the game other than means over episodes, as lines of text.
     """
 
     run: RecordedRun
@@ -74,7 +74,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object without paths and dates, which is the same for equal runs."""
+        """Return the report as a JSON object, without paths and dates, which differ between equal runs."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -174,7 +174,7 @@ class RunReport:
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Yield a title and the estimates by group, for each kind and each measure that is drawn."""
+        """Yield a title and the estimates by group, for each kind of group and each measure with a chart."""
         titles = self.run.measured.group_titles
         for kind in kinds:
             groups = self.groups[kind]
@@ -184,7 +184,7 @@ class RunReport:
                     yield f"{measure.title} {titles[kind].lower()}", dict(zip(groups, column, strict=True))
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings that the game's summary repeats."""
+        """Return the settings of the game that its summary shows."""
         config = self.run.config
         return {name: config[name] for name in self.run.measured.settings if name in config}
 
@@ -266,17 +266,17 @@ def on_databases(count: int) -> str:
 
 
 def interval_heads(databases: int) -> str:
-    """Return the line above a table of figures."""
+    """Return the header of a table of figures with intervals."""
     return f"{'95 % intervals':<46}{'over tasks':<18}{'over databases' if databases else ''}".rstrip()
 
 
 def over_databases(of: Estimate) -> str:
-    """Return the last column of a table of figures."""
+    """Return the interval over databases as text, for the last column of a table of figures."""
     return between(of.over_databases, share=of.measure.is_rate)
 
 
 def method_notes(databases: int) -> list[str]:
-    """Return how the intervals are computed, for the foot of a table."""
+    """Return lines that say how the intervals are computed, to print below a table."""
     lines = ["Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap."]
     if databases:
         resamples = METHODS["databases"].split(", ")[1]

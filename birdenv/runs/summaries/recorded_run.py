@@ -118,8 +118,8 @@ class RecordedRun:
         agent: the name of the agent.
         tasks: the ids of all tasks of the run.
         repeats: how often each task is played.
-        measured: how the game is measured.
-        measures: the measures that this run has.
+        measured: the measures and groups that the game declares.
+        measures: those of the measures for which this run has values.
         outcomes: the outcomes of the finished episodes, in task order.
         records: the public records of the same episodes.
         private: the private records of the same episodes; empty if an episode has none.

@@ -110,7 +110,7 @@ _GUESS_WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BaitQuestion:
-    """A question that names nothing of any request, with its kind."""
+    """A vague question, which names nothing from any request, and the kind of bait that it is."""
 
     bait: Bait
     question: str
@@ -201,7 +201,7 @@ class Leaks:
             columns; 0.5 is chance.
         column_questions: number of questions about columns.
         examples: the questions to which the user revealed something, with task and answer.
-        noted: a line about the faults of the user's model, or an empty text.
+        noted: a line about the faults of the user's model, or an empty text if there were none.
     """
 
     seed: int

@@ -81,7 +81,7 @@ def ask(
 
 
 def noted(heard: Iterable[HeardAnswer]) -> str:
-    """Return a line about the faults of the user's model, or an empty text."""
+    """Return a line about the faults of the user's model, or an empty text if there were none."""
     faults = sum((Counter(one.faults) for one in heard), Counter[str]())
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
     return f"Noted of the user's model: {listed}" if faults else ""
@@ -100,7 +100,7 @@ _QUESTION_BACK = re.compile(r"\?\W*$")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question, its answer, and the outcome."""
+    """A question, the answer to it, and how the answer was judged."""
 
     question: UserQuestion
     heard: HeardAnswer

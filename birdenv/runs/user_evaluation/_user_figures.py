@@ -41,9 +41,9 @@ class Readability:
         identifiers: answers with an identifier of the schema: words run together, or an underscore, a digit
             or a capital inside.
         paths: answers with a JSON path of SQL.
-        signs: answers with operators of SQL, such as `>=`.
+        signs: answers with SQL operators, such as `>=`.
         non_words: answers with a part of an identifier that is not a word, such as "powratew".
-        casts: answers that name a type, such as "as a decimal number".
+        casts: answers that mention a type conversion, such as "as a decimal number".
         long: answers with more than 60 words.
         words: the median number of words.
         most_words: the maximum number of words.
@@ -61,7 +61,7 @@ class Readability:
 
 
 def readability(answers: Sequence[tuple[str, frozenset[str]]]) -> Readability:
-    """Measure the readability of answers, each given with the names of its schema.
+    """Measure the readability of answers, each given with the names in its database's schema.
 
     >>> readability([("By anomscore.", frozenset({"anomscore"}))]).identifiers
     1
@@ -119,7 +119,7 @@ _SHOWN = 12
 
 
 def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
-    """Return tables of the outcomes by class, style and hand of the questions.
+    """Return tables of the outcomes by class, style and author of the questions.
 
     The intervals are Wilson's 95 % intervals, with questions taken as independent.
 
@@ -212,7 +212,7 @@ def _known() -> dict[str, Any]:
 
 
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
-    """Write the figures of a user to the user's file, and return the file.
+    """Save the figures of a user in the user's file, and return its path.
 
     Returns None for a user of the package, whose figures are shipped.
 

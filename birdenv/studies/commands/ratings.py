@@ -46,7 +46,7 @@ def ratings(
 
     Files of ratings have the columns dialogue, rater, question and value, and optionally seat, system and
     justification. Files of comparisons have left, right, winner (left, right, tie or both_bad) and rater, and
-    optionally justification and task. For a study, the answers to its survey count as ratings.
+    optionally justification and task. The answers to the survey of a study are shown apart from ratings.
 
     The output has Krippendorff's alpha, Fleiss' kappa, means, and a ranking by the model of Bradley and
     Terry, with 95 % intervals. A statistic that is not defined comes with the reason.

@@ -125,7 +125,11 @@ def judged_folder(path: Path) -> Judgements:
 
 
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
-    """Return the answers to surveys as ratings. A person's answers rate the partner's seat."""
+    """Return the answers to surveys as ratings. A person's answers rate the seat that they are about.
+
+    The questions are named `QUESTION (survey)`, so that the answers of participants are kept apart from those
+    of raters who only read the dialogue, even if both answer the same question.
+    """
     made = []
     for dialogue in dialogues:
         for seat in range(len(dialogue.seats)):
@@ -139,7 +143,7 @@ def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
                         Rating(
                             dialogue.name,
                             rater,
-                            question,
+                            f"{question} (survey)",
                             answer,
                             dialogue.seats[seat],
                             dialogue.players[seat],

@@ -12,7 +12,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cache, partial
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
 from pydantic import Field, ValidationInfo, field_validator
 
@@ -43,6 +43,8 @@ TASK_FILES = (
 )
 """The names that a folder's task file may have."""
 
+_TO_PLAY: Final = "to play it, with --data FILE"  # `birdenv data` takes the file in place of the folder
+
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
@@ -64,10 +66,10 @@ def find_task_file(folder: Path) -> Path:
     found = [folder / name for name in TASK_FILES if exists(folder / name)]
     if not found:
         names = ", ".join(TASK_FILES)
-        raise InputError(f"{folder} has no task file ({names}); name the file with --data FILE")
+        raise InputError(f"{folder} has no task file ({names}); give the file itself ({_TO_PLAY})")
     if len(found) > 1:
         names = " and ".join(path.name for path in found)
-        raise InputError(f"{folder} has several task files ({names}); choose one with --data FILE")
+        raise InputError(f"{folder} has several task files ({names}); give one of them ({_TO_PLAY})")
     return found[0]
 
 

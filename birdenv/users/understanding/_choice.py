@@ -172,7 +172,7 @@ def choose(index: Index, asked: Question, weights: Weights, doubtful: bool = Fal
     if action == 2:
         return REFUSED
     last = found.only if found.only >= 0 else _the_one_of_its_kind(index, asked)
-    if last >= 0 and refuse < _MAY_BE_REFUSED:
+    if last >= 0 and refuse < (_NAMED_ALONE if found.only >= 0 else _MAY_BE_REFUSED):
         return _unless_nameless(index, found, last, shares[last])
     return UNCLEAR
 
@@ -199,10 +199,13 @@ def _the_one_of_its_kind(index: Index, asked: Question) -> int:
     return found[0] if alone else -1
 
 
+_NAMED_ALONE = 0.7
+"""Less likely than this, a refusal leaves room for the one point whose term has most words of a question."""
+
 _MAY_BE_REFUSED = 0.35
 """Less likely than this, a refusal leaves room for the one candidate that has the words of a question."""
 
-_SURELY_REFUSED = 0.75
+_SURELY_REFUSED = 0.85
 """A refusal must be so likely where no phrase asks for what is never told; else the user asks back."""
 
 

@@ -55,7 +55,6 @@ class Index:
         mentioned: the kinds of thing that the request itself mentions.
         facets: the facets of each candidate.
         restricting: the candidates that restrict which rows count.
-        nameable: the annotated candidates that are of no plain kind.
         follows: True if the brief is that of a follow-up.
     """
 
@@ -76,7 +75,6 @@ class Index:
     mentioned: frozenset[str]
     facets: tuple[tuple[int, ...], ...]
     restricting: tuple[int, ...]
-    nameable: frozenset[int]
     follows: bool
 
 
@@ -179,7 +177,6 @@ def _indexed(
         facets=tuple(facets_of(candidate) for candidate, _ in found),
         mentioned=mentioned_in(request),
         restricting=tuple(number for number, (one, _) in enumerate(found) if _restricts(one)),
-        nameable=frozenset(n for n, (one, _) in enumerate(found) if one.items and not one.main_kinds),
         plain_kinds=frozenset().union(*(candidate.main_kinds for candidate, _ in found)),
         follows=follows,
     )

@@ -102,10 +102,16 @@ def _joined(brief: Brief, part: Part, more: Part, weights: Weights | None) -> Pa
     before, choice = part.choice or UNCLEAR, _understand_whole(brief, text, weights)
     if not before.tells and not (more.choice or UNCLEAR).tells:
         return Part(text, choice if choice.call == "unanswerable" else before)
+    if before is not NEVER and choice is not NEVER and not choice.tells and _is_sure(more.choice):
+        return Part(text, more.choice)
     fair = choice.call == "unclear" or (choice.call == "unanswerable" and text.rstrip().endswith("?"))
     both = more.choice is not None and more.choice.tells and more.choice.target == choice.target
     keep = before.tells and (fair or before.share == 1 or (before.share > choice.share and not both))
     return Part(text, before if keep else choice)
+
+
+def _is_sure(choice: Choice | None) -> bool:
+    return choice is not None and choice.tells and choice.share >= SURE
 
 
 def _understand_item(brief: Brief, piece: Piece, weights: Weights | None) -> Choice:

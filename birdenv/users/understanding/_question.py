@@ -219,7 +219,6 @@ class Overlap:
         known: for each candidate, True if the question shares a word that is not common in questions, or
             contains the candidate's name.
         names: True if a distinctive word of the question occurs in the request or in a candidate.
-        tells: True if the question has a distinctive word at all.
         total: the weight of all words of the question.
         unknown: the weight of the words that no candidate has.
         shared: for each candidate, the shared words, and whether they occur in its term or its SQL.
@@ -228,7 +227,6 @@ class Overlap:
     by_field: list[Sequence[float]]
     known: list[bool]
     names: bool = False
-    tells: bool = False
     total: float = 0.0
     unknown: float = 0.0
     shared: dict[int, dict[str, bool]] = field(default_factory=dict)
@@ -245,7 +243,6 @@ def overlap(index: Index, question: Question) -> Overlap:
     shared: dict[int, list[float]] = {}
     said: dict[int, dict[str, bool]] = {}
     names = not index.measures.isdisjoint(question.words)
-    tells = False
     total = unknown = 0.0
     readable = _is_readable(index, question)
     weights, postings = index.weight, index.postings
@@ -254,7 +251,6 @@ def overlap(index: Index, question: Question) -> Overlap:
         of_request = word in index.request
         telling = word not in GENERIC_STEMS and (of_request or (readable and not word.isdigit()))
         telling = telling or word in index.named
-        tells = tells or telling
         if telling and (of_request or any(share in _SURE for _, share in meant)):
             names = True
         if not meant:
@@ -278,7 +274,7 @@ def overlap(index: Index, question: Question) -> Overlap:
     for number in called(index.names, question):
         known[number] = True
     by_field: list[Sequence[float]] = [shared.get(number, NOTHING) for number in range(size)]
-    return Overlap(by_field, known, names, tells, total or 1.0, unknown, said)
+    return Overlap(by_field, known, names, total or 1.0, unknown, said)
 
 
 _NOTES = FIELDS.index("notes")

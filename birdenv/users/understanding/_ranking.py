@@ -148,15 +148,14 @@ def _allowed(
 ) -> list[bool]:
     """Return which candidates a question may be about.
 
-    A question in words that nobody knows ("when are we running low?") may be about any annotated point but an
-    order, a rounding and such. One to a follow-up ("still 40?") may be about what has the value, `confirmed`.
+    One to a follow-up ("still 40?") may be about what has the value, `confirmed`.
     """
     asked_alone = question.kinds - {"filter", "extent"}
     may_limit = any(found.known) or "extent" in question.kinds or _is_of_time(question)
     kinds = question.kinds & PLAIN_KINDS
     return [
         (
-            ((is_known or found.names or (found.tells and number in index.nameable)) and not guesses)
+            ((is_known or found.names) and not guesses)
             or (candidate.group == "said" and number in of_value)
             or number in confirmed
             or not asked_alone.isdisjoint(candidate.main_kinds)

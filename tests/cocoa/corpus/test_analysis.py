@@ -22,6 +22,11 @@ def overall(dialogues: list[CorpusDialogue]) -> dict[str, Any]:
     return {name: of["value"] for name, of in analyse(dialogues).to_json()["figures"].items()}
 
 
+def overall_why(dialogues: list[CorpusDialogue]) -> dict[str, str]:
+    figures = analyse(dialogues).to_json()["figures"]
+    return {name: figure["why"] for name, figure in figures.items() if "why" in figure}
+
+
 def of_seat(dialogues: list[CorpusDialogue], seat: str) -> dict[str, Any]:
     return {name: of["value"] for name, of in analyse(dialogues).to_json()["seats"]["seat"][seat].items()}
 
@@ -114,6 +119,39 @@ def test_statistics_without_their_condition_say_so() -> None:
     assert figures["success"]["why"] == "one scenario only: no interval"
     with pytest.raises(InputError, match="no dialogues"):
         analyse([])
+
+
+@pytest.mark.parametrize(
+    ("time", "reward", "moves", "why"),
+    [
+        (1.0, 0, 2, "no dialogue was successful"),
+        (1.7e9, 0, 2, "no dialogue was successful"),
+        (1.0, 1, 2, "times are not in seconds"),
+        (1.7e9, 1, 1, "no successful dialogue has two moves"),
+    ],
+)
+def test_the_reason_for_missing_seconds_is_the_true_one(
+    time: float, reward: int, moves: int, why: str
+) -> None:
+    said = [event(seat, time + seat, "message", "hi") for seat in range(moves)]
+    made = analyse(listed_dialogues([row("D", FRIENDS, said, {"reward": reward})], "d"))
+    assert made.to_json()["figures"]["seconds"]["why"] == why
+
+
+def test_measures_that_are_missing_for_one_reason_share_a_line() -> None:
+    scenario = {"uuid": "library_1", "database": "library", "question": "Which?"}
+    asked = [event(0, 1, "clarify", "Which one?"), event(1, 2, "answer", "The first.")]
+    made = analyse(listed_dialogues([row("Q", scenario, asked, {})], "q"))
+    [line] = [line for line in made.text().splitlines() if "private record" in line]
+    assert line.split("  ", 2)[1] == "Clarification: 7 further measures"
+    assert line.endswith(
+        "not defined: only the private record of a run tells what was asked; studies and files have none"
+    )
+    assert "private record" in made.to_json()["figures"]["disclosed"]["why"]
+    [dialogue] = made.dialogues
+    silent = overall_why([replace(dialogue, counts={"ambiguities": 2})])
+    assert silent["ambiguities"] == "one scenario only: no interval"
+    assert silent["disclosed"] == "the simulated user answered no question"
 
 
 def test_words_are_counted_as_by_hand() -> None:

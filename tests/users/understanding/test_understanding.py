@@ -88,6 +88,8 @@ GENERIC = [
     "Which values are allowed?",
     "What are the criteria?",
     "How much?",
+    "Sorry, which threshold is meant?",
+    "Can you tell me the weight again?",
 ]
 
 

@@ -123,7 +123,7 @@ class CloneFactory:
         return self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name) - clone.size
 
     def let_in(self, clone: Clone) -> bool:
-        """Reset the login of a clone's owner. Return False if the server was lost after the clone was made.
+        """Reset the clone's login, so that the episode can connect. Return False if the clone was lost since.
 
         The reset is needed because a role may change its own password and settings (for example to a missing
         library), and drop its own rights (DROP OWNED).

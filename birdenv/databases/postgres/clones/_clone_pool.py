@@ -81,7 +81,7 @@ class ClonePool:
         return self._have_done(lambda: self._workshop.is_living(clone)).result()
 
     def growth(self, clone: Clone) -> Future[int]:
-        """Request the number of bytes by which a clone has outgrown its template, before other requests."""
+        """Request, with priority, the number of bytes by which a clone has outgrown its template."""
         return self._attempt(lambda: self._workshop.growth(clone), at_once=True)
 
     def close(self) -> None:

@@ -176,7 +176,7 @@ def lock(path: Path, kind: int, seconds: float, blame: str) -> Iterator[int]:
         path: the file, which is created if necessary.
         kind: `fcntl.LOCK_SH` or `fcntl.LOCK_EX`.
         seconds: how long to wait for the lock.
-        blame: the message of the error.
+        blame: the message of the error if the lock is not available in time.
 
     Raises:
         InputError: the lock was not available within `seconds`.

@@ -115,7 +115,7 @@ class PostgresServer:
         cluster: the embedded server, if it is that.
 
     Attributes:
-        is_ours: whether it is the embedded server, on which we may do everything.
+        is_ours: whether it is the embedded server, on which birdenv has all rights.
     """
 
     def __init__(self, conninfo: str, shown: str, cluster: Cluster | None = None) -> None:
