@@ -50,11 +50,11 @@ class Metric:
         name: its key.
         title: its name in tables.
         group: the heading under which it is listed.
-        value: a function that returns the value of a dialogue, or of one of its seats.
-        is_rate: True if it is a share from 0 to 1.
-        games: the games that have it; empty for all games.
-        missing: the reason to show if no dialogue of the corpus has it, or a function that returns the reason
-            for some dialogues; if empty, the measure is left out then.
+        value: a function that returns the value for a dialogue, or for one of its seats.
+        is_rate: True if the value is a share from 0 to 1.
+        games: the names of the games that have this measure; empty for all games.
+        missing: the reason to show if no dialogue of the corpus has a value, or a function that returns the
+            reason for some dialogues; if it is empty, the measure is not shown in that case.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Metric:
         return why or "no dialogue has this measure"
 
     def of(self, reading: MeasuredDialogue, *seat: int) -> Ratio | None:
-        """Return the value of a dialogue, or of one of its seats; None if it has no value."""
+        """Return the value for a dialogue, or for one of its seats; None if it is not defined."""
         if not self.fits(reading):
             return None
         value = self.value(reading, *seat)
@@ -86,7 +86,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Unit:
-    """A dialogue, or one seat of it, with its values and the groups that it is in."""
+    """A dialogue, or one seat of it, with its values and its groups."""
 
     reading: MeasuredDialogue
     seat: int | None

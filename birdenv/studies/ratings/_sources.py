@@ -125,10 +125,10 @@ def judged_folder(path: Path) -> Judgements:
 
 
 def survey_ratings(dialogues: Sequence[CorpusDialogue]) -> tuple[Rating, ...]:
-    """Return the answers to surveys as ratings of the seat that they are about, by the person opposite.
+    """Return the answers to surveys as ratings. A person's answers rate the seat that they are about.
 
-    Their questions are named `QUESTION (survey)`: a participant's answer does not belong with those of raters
-    who only read the dialogue, even if both answer the same question.
+    The questions are named `QUESTION (survey)`, so that the answers of participants are kept apart from those
+    of raters who only read the dialogue, even if both answer the same question.
     """
     made = []
     for dialogue in dialogues:
