@@ -131,7 +131,7 @@ def test_pairs_without_a_database_and_a_dialect_without_one(
     assert ran.code == 2 and "give --dsn (PostgreSQL) or --db" in ran.err
     write_records(run_dir / "pairs.jsonl", [{"gold_sql": "SELECT 1", "predicted_sql": "SELECT 1"}])
     ran = birdenv("evaluate", "--run-dir", run_dir, "--db", demo, "--dialect", "postgres")
-    assert ran.code == 2 and "--dsn alone" in ran.err
+    assert ran.code == 2 and "--dsn, without --db" in ran.err
 
 
 def test_a_server_out_of_reach_is_exit_code_3(birdenv: Command, demo: Path, run_dir: Path) -> None:

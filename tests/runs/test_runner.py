@@ -341,7 +341,7 @@ def test_an_agent_that_returns_no_move_is_told_so(demo: Path, tmp_path: Path) ->
     "reply", [None, [], {"a": 1}, ["move", None], ["done", {"a": 1}], ["run", "x"], ["error", 1]]
 )
 def test_what_an_agents_process_sends_is_not_trusted(reply: Any) -> None:
-    with pytest.raises(ValueError, match="does not answer the request"):
+    with pytest.raises(ValueError, match="does not belong to the request"):
         read_reply("move", reply)
 
 
@@ -349,7 +349,7 @@ def test_a_reply_to_another_request_is_not_taken() -> None:
     reply = ["done", [["submit_sql", "SELECT 1", None], {"calls": 1}]]
     assert read_reply("move", reply) == ("done", reply[1])
     for kind in ("new", "usage"):
-        with pytest.raises(ValueError, match="does not answer the request"):
+        with pytest.raises(ValueError, match="does not belong to the request"):
             read_reply(kind, reply)
 
 
