@@ -119,10 +119,7 @@ def file_digest(path: Path) -> str:
 
 
 def path_digest(path: Path) -> str | None:
-    """Return the SHA-256 of a file, or of all files in a folder.
-
-    The result is None if the path cannot be read, or the folder contains anything but files.
-    """
+    """Return the SHA-256 of a file, or of a folder of files; None if it cannot be read or has subfolders."""
     try:
         files = sorted(path.iterdir()) if path.is_dir() else [path]
         digest = hashlib.sha256()
