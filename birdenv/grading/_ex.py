@@ -93,7 +93,10 @@ def without_results(verdict: ExVerdict) -> ExVerdict:
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return whether both have the same rows in the same order, by `==` and surely in canonical form."""
+    """Return True if both have the same rows in the same order by `==`, and `==` is known to be reliable.
+
+    `==` is reliable for plain rows: their canonical forms would compare in the same way (`are_plain`).
+    """
     return (
         pred.total == len(gold.rows)
         and pred.rows == gold.rows

@@ -1,9 +1,9 @@
 """Run gold and predicted statements, each on a freshly opened database, and fetch as few rows as necessary.
 
 A statement does not run if its result is cached. The rows of a prediction are fetched in one pass, until the
-verdict is clear. If there are more rows than the gold has, and the gold contains all of them, the set rule
-may still hold, and the results may differ only in repeated rows. Fetching therefore stops at the first such
-row that no gold contains.
+verdict is clear. A prediction with more rows than the gold may still agree by the set rule, or differ only in
+repeated rows, as long as the gold contains all of its rows. Beyond the rows of the gold, fetching therefore
+stops at the first row that no gold contains.
 
 `GoldRows` holds the rows of a gold, and caches the values that comparisons need.
 """
@@ -71,7 +71,7 @@ class GoldRows:
     def holds(self, width: int, rows: Sequence[Row]) -> bool:
         """Return whether the gold has `width` columns, and contains each row by the set or multiset rule.
 
-        If not, the results cannot agree, and do not differ only in repeated rows.
+        Otherwise the results cannot agree by any rule, and differ in more than repeated rows.
         """
         if width != len(self.result.columns):
             return False

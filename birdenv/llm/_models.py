@@ -152,7 +152,10 @@ class Models:
         return completion
 
     def sort_calls(self) -> None:
-        """Sort the recorded calls so that equal runs have equal files. Call it when no episode is running."""
+        """Sort the recorded calls, so that identical runs write identical files.
+
+        Call this when no episode is running.
+        """
         if self._own is not None:
             self._own.sort()
             self._own.close()

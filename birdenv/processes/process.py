@@ -152,9 +152,10 @@ class Channel(abc.ABC):
             send(self._connection, self._dump(reply), self._deadline)
 
     def put(self, part: Any) -> Any:
-        """Send part of the answer to a question of the process, and return its next question.
+        """Send one part of an answer to the process, and return the next question that the process asks.
 
-        This may only be called by the `answer` of a `call`. Raises `OSError`, `EOFError` or `MessageError`.
+        Only the `answer` function that was passed to `call` may use this. Raises `OSError`, `EOFError` or
+        `MessageError`.
         """
         send(self._connection, self._dump(part), self._deadline)
         message = receive(self._connection, self._most_bytes, self._deadline)
@@ -207,7 +208,7 @@ class ChildProcess(Channel):
                 self._process = start_process(module, passed, sees)
             except OSError as error:
                 self._connection.close()
-                raise InfrastructureError(f"no child process can be started: {error}") from error
+                raise InfrastructureError(f"cannot start a child process: {error}") from error
         # No process outlives its object, even if Ctrl-C comes while processes are being ended.
         self._finalizer = weakref.finalize(self, end_process, self._process, self._connection, self._owner)
 

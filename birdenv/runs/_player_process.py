@@ -3,7 +3,7 @@
 The player's module is imported only in the child. Up to 16 episodes share a child; each has its own thread
 and its own connection. A child receives contexts and views. Its answers are JSON and never unpickled, so a
 child cannot run code in the parent. If a child dies, each of its episodes continues in a child of its own
-from what it has heard so far, and only the episode that ends its child again fails. Repeats of one task never
+from what it has heard so far. An episode fails only if its own child dies, too. Repeats of one task never
 share a child. This is not a sandbox: the child runs as the same user and can open the same files.
 """
 

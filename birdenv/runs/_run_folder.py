@@ -104,12 +104,12 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
 
 
 def player_name(player: str, model: Any) -> str:
-    """Return a player's spec, with the model of an option such as `--user-model` if it can have one."""
+    """Return a player's spec, with the model from an option such as `--user-model` if the player uses one."""
     return f"{player}:{model}" if isinstance(model, str) and model and player in _WITH_MODEL else player
 
 
 def data_name(settings: Any) -> str:
-    """Return the names of the data folder and data files in a game's settings; an empty text for the demo."""
+    """Return the names of the data folder and data files in a game's settings; "" for the demo."""
     given = (getattr(settings, name, None) for name in _DATA)
     return "-".join(_file_name(str(Path(path).absolute())) for path in given if path is not None)
 
@@ -203,7 +203,7 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """Return the `runs` records of finished episodes by `episode_name`, without those to play again."""
+        """Return the `runs` records of finished episodes that need not be played again, by `episode_name`."""
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
         kept = {name: run for name, run in runs.items() if all(name in other for other in others)}

@@ -1,6 +1,6 @@
-"""The episodes of a run as jobs, which are plain values, so that any process can play them.
+"""Describe the episodes of a run as jobs of plain values, so that any process can play them.
 
-`Work` holds what all episodes have in common and can be pickled. Each process that plays opens tasks,
+`Work` holds what all episodes have in common and can be pickled. Each worker process opens tasks,
 databases and players once.
 """
 
@@ -290,7 +290,7 @@ def _marked(records: Records, job: Job) -> Records:
 
 
 def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> dict[str, Any]:
-    """Return digests of the tasks, databases, notes, prompts and code, whatever folders they are in."""
+    """Return digests of the tasks, databases, notes, prompts and code, regardless of their folders."""
     config = arena._tasks.config()
     files = {spec: digest for spec in players if (digest := digest_of_player(spec))}
     found = {
@@ -305,7 +305,7 @@ def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> 
 
 
 def digest_of_player(spec: str) -> str | None:
-    """Return the digest of the file or folder that a player's spec names, or None if it names none."""
+    """Return the digest of the file or folder that a player's spec names, or None if it names neither."""
     name, _, argument = spec.partition(":")
     return path_digest(Path(argument)) if argument and name not in _OF_MODELS else None
 

@@ -1,7 +1,7 @@
 """SQL as text: tokens by dialect, statements, and finding SQL that reads the clock or random numbers.
 
 Only this package analyses SQL text by hand; code that needs a syntax tree uses sqlglot. It imports only the
-standard library, because the process of test cases imports it. Every function takes linear time.
+standard library, because the process that runs test cases imports it. Every function takes linear time.
 """
 
 from __future__ import annotations

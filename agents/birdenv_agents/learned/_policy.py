@@ -76,7 +76,7 @@ class PolicyFile(BaseModel):
 
 
 def parts(act: Act) -> list[str]:
-    """Return the parts of an act that have weights: the act itself, its action, and each of its parts."""
+    """Return the keys of an act's weights: the whole act, its action, and the action with each part."""
     return [f"= {act}", act.action, *(f"{act.action} {part}" for part in act.parts)]
 
 

@@ -23,7 +23,7 @@ _CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON
 
 @dataclass
 class TableText:
-    """Properties of a table without a pragma, with folded names and normalised expressions.
+    """Properties of a table that no pragma reports, with folded names and normalised expressions.
 
     Attributes:
         checks: the expressions of CHECK constraints.
@@ -202,7 +202,7 @@ def _free(key: str, taken: Container[str]) -> str:
 
 
 def table_names(fetch: Fetch) -> list[str]:
-    """Return the sorted names of tables and views, without internal tables of SQLite and of modules."""
+    """Return the sorted names of tables and views, except internal tables of SQLite and its modules."""
     shadows = {name for name, kind, *_ in _table_list(fetch) if kind == "shadow"}
     rows = fetch(
         "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"

@@ -69,7 +69,8 @@ class StatementGuard:
     Attributes:
         deadline: the deadline of the running statement.
         refusal: the first refusal of the latest statement.
-        expired: the clock by which the latest statement was late, even if nothing could stop it.
+        expired: the clock that ran out during the latest statement, even if nothing could stop the
+            statement; None if it was in time.
         attaches: whether the latest statement may have attached a database.
         wants_temporary: whether the space for temporary tables must be limited before the statement can run.
         has_temporary: whether that space is limited.

@@ -1,4 +1,4 @@
-"""Episodes of the candidate setting, computed from compiled tables. They are equal to played dialogues.
+"""Episodes of the candidate setting, computed from compiled tables. Their results equal those of dialogues.
 
 `CompiledEpisodes` holds n episodes. `CompiledSession` is a single episode with the outcome of its dialogue.
 """

@@ -102,7 +102,7 @@ class RequestPhrase(NamedTuple):
     """A phrase of a request with its context.
 
     Attributes:
-        text: the phrase as it is written.
+        text: the phrase as written in the request.
         sentence: the index of its sentence.
         after: the word before it, in lower case; empty at the start.
         number_after: True if a number or a date follows in the same clause.
@@ -116,7 +116,7 @@ class RequestPhrase(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def phrases(request: str) -> tuple[RequestPhrase, ...]:
-    """Return the runs of content words in a request, without duplicates, in their order."""
+    """Return the runs of content words in a request, in order of appearance and without duplicates."""
     found: dict[str, RequestPhrase] = {}
     for place, sentence in enumerate(_SENTENCE.split(request)):
         for clause in _PIECE.split(sentence):

@@ -189,7 +189,7 @@ class CandidateSetting:
 
     @property
     def can_compile(self) -> bool:
-        """True if compiled tables can replace dialogues: with profile strict, default user and rewards."""
+        """True if compiled tables can replace dialogues: profile `strict`, default user, default rewards."""
         settings: Any = self.arena.settings
         own_user = self.arena.players.get(USER) is answers_alone
         return settings.profile == "strict" and own_user and settings.scheme == RewardScheme()

@@ -87,7 +87,11 @@ _NO_NAMES: Final[frozenset[str]] = frozenset()
 
 
 def em_keys(gold: str, pred: str, dialect: str, level: EmLevel = "conservative") -> tuple[str, str]:
-    """Return the `em_key` of each query. A word that is surely a name in one is also a name in the other."""
+    """Return the `em_key` of each query.
+
+    At the level `folded`, a word that is an unquoted name in one query is also a name where the other query
+    has it in double quotes.
+    """
     names = _certain_names(gold, dialect) | _certain_names(pred, dialect) if level == "folded" else _NO_NAMES
     return em_key(gold, dialect, level, names), em_key(pred, dialect, level, names)
 

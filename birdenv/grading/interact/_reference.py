@@ -1,8 +1,8 @@
 """Grade as the published c-Interact evaluators do, on a disposable copy (BIRD-Interact §4.2 to §4.4).
 
-This reproduces their verdicts, including known faults, only for comparability. A submission that passes,
-although it would not by the gold on a pristine copy or by birdenv's rules for test cases, has the flag
-`integrity`.
+This reproduces their verdicts, including known faults, only for comparability. A submission that passes
+here gets the flag `integrity` if it would fail against the gold on a pristine copy, or under birdenv's rules
+for test cases.
 
 The test cases of a Management task run in the sandbox, in a single test of birdenv's own that loads the
 task's sources as the evaluators do.
@@ -114,9 +114,9 @@ class ReferenceGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Run the prediction, and then the tests of a Management task, or else compare the rows.
+        """Run the prediction, then run the test cases of a Management task or compare the rows.
 
-        Errors of the set-up are ignored, and the prediction fails if the gold does.
+        Errors in the set-up are ignored. If the gold fails, so does the prediction.
         """
         with self._source.open(job.database, self._limits) as database:
             fault = _prepare(database, job)

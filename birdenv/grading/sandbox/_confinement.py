@@ -1,9 +1,9 @@
 """Confine a process that runs test cases.
 
-There are three layers: a replacement of `__import__` that offers only certain modules, with a message for the
-author of the test; an audit hook that refuses files, processes, sockets and all other imports to any code;
-and limits of the kernel on time, memory, files and processes. This module is imported in the tests' process,
-so it imports only the standard library.
+There are three layers: a replacement for `__import__` that allows only certain modules and tells the author
+of the test which import was refused; an audit hook that refuses all code access to files, processes, sockets
+and other modules; and kernel limits on time, memory, files and processes. This module imports only the
+standard library, because the process that runs the tests imports it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
 
 
 def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """Set the limits of the kernel, which end the process with SIGXCPU (processor time) or SIGALRM (clock).
+    """Set kernel limits, which end the process with SIGXCPU (processor time) or SIGALRM (clock).
 
     The process cannot start others. Because that limit does not apply to root, root becomes nobody if
     possible. On Linux the process ends with its owner; elsewhere, at the latest with the alarm.

@@ -181,8 +181,8 @@ def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _D
     """Run a gold twice, each time on a fresh database, and compare the results in every mode.
 
     The mode `superset`, by which empty results never agree, is left out if the result is empty. If values are
-    nested too deeply to be compared, there is a failure `gold`. If a time limit ends a run, both run once
-    more, alone and with twice the limit.
+    nested too deeply to be compared, the check reports the failure `gold`. If a time limit ends a run, both
+    run once more, alone and with twice the limit.
 
     Raises:
         InputError: the database cannot be opened.

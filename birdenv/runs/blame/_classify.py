@@ -1,4 +1,4 @@
-"""Classify a failed episode by what the agent asked, what the user answered, and what the SQL makes of it."""
+"""Classify a failed episode by what the agent asked, what the user answered, and how the SQL uses it."""
 
 from __future__ import annotations
 
@@ -59,8 +59,8 @@ class Blame:
     Attributes:
         kind: the class of the failure.
         points: the critical annotated points.
-        shown: True if running SQL has proved that the submission is wrong only in the points that it does not
-            use.
+        shown: True if running SQL has proved that the points that the submission gets wrong are its only
+            mistakes.
     """
 
     kind: Class

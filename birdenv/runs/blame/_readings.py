@@ -20,7 +20,7 @@ _KEPT: Final = 12  # runs reserved for `has_right`
 _MOST_TOGETHER: Final = 2
 
 Readings: TypeAlias = dict[str, str]
-"""The expression of the submission that takes the place of each snippet."""
+"""For each snippet of the gold SQL, the expression that the submission has in its place."""
 
 
 class Execution:
@@ -46,10 +46,11 @@ class Execution:
         return False
 
     def explained(self, snippets: Sequence[str]) -> Readings | None:
-        """Find the fewest snippets of the gold SQL whose replacement makes the submission correct.
+        """Find the fewest snippets that explain why the submission fails.
 
-        Returns None if there are none, because something else is wrong, too, or because the expressions of
-        the submission cannot be compared.
+        Snippets explain the failure if the submission is correct as soon as the gold SQL has the submission's
+        own expressions in their place. Returns those expressions by snippet, or None if no snippets that were
+        tried explain it.
         """
         if self._job.category != "Query":
             return None  # its test cases accept only one reading
@@ -152,7 +153,12 @@ def replaced(sql: str, snippet: str, other: str) -> str | None:
 
 
 class RenamedExpression(NamedTuple):
-    """An expression of a submission, rewritten with the table aliases of the gold SQL."""
+    """An expression of a submission, rewritten with the table aliases of the gold SQL.
+
+    Attributes:
+        sql: the expression.
+        is_alike: whether it uses a column of the snippet with which it is compared.
+    """
 
     sql: str
     is_alike: bool
@@ -173,7 +179,7 @@ def _parsed(sql: str, dialect: str) -> Any:
 
 @lru_cache(maxsize=256)  # each snippet is tried alone and together with others
 def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[RenamedExpression, ...]:
-    """Return expressions of a submission that may be its reading of a snippet, the most similar first.
+    """Return the expressions of a submission that may correspond to a snippet, the likeliest first.
 
     Only expressions of the same kind are compared: a condition with a condition, an aggregate with an
     aggregate, and any other value with a value that shares a column with it. Several conditions on the

@@ -119,7 +119,7 @@ def holds_pairs(folder: Path) -> bool:
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return the folder of pairs that a path names: the path itself, or a run folder of BIRD in it."""
+    """Return the folder of pairs that a path names: the path itself, or a BIRD run folder in it."""
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
@@ -138,7 +138,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
         folder: the folder.
         allow_truncate: True to cut the longer of two text files of different lengths.
         source: `pairs` for `pairs.jsonl`, `lines` for the text files, `auto` for `pairs.jsonl` if it exists,
-            and else the text files.
+            and otherwise the text files.
 
     Raises:
         InputError: a file is missing, empty or cannot be read, the text files have different lengths, or with
@@ -216,7 +216,7 @@ def _start(sql: str) -> str:
 
 
 def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
-    """Write all three files. The `dialect` (`sqlite`, `postgres`) decides how SQL is put on one line."""
+    """Write `pairs.jsonl`, `gold.txt` and `preds.txt`. `dialect` decides how SQL is put on one line."""
     write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
 

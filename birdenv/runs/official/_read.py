@@ -5,7 +5,7 @@ or only those that failed at first; the follow-up files hold only some tasks. Fa
 as possible, with a note.
 
 `eval_<mode>.json` of the tool-calling service does not say whether a phase was passed at once or after debug.
-The reward tells, if it is one of the sums of the schedule.
+Its reward does, if it is one of the sums that the schedule of rewards allows.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def read_adk_file(path: Path) -> OfficialResults:
 
     The reward of a result may contradict its flags `phase1_passed` and `phase2_passed`, because the service
     can reward one phase twice. Such a reward is replaced by the lowest one that the flags allow: that of a
-    first attempt if a whole phase was rewarded twice, or else that of a debug attempt.
+    first attempt if a whole phase was rewarded twice, otherwise that of a debug attempt.
 
     Raises:
         InputError: a result cannot be read; the message names it.

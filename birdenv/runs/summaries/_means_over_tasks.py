@@ -186,8 +186,8 @@ def values_of(outcomes: Sequence[Outcome], measure: Measure) -> list[tuple[Outco
 def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
     """Return the mean of a measure over the outcomes that count for it, with intervals.
 
-    The interval over tasks is Wilson's for a rate of tasks played once, and else a bootstrap with a cluster
-    for each task. The interval over databases is a bootstrap with a cluster for each database.
+    The interval over tasks is Wilson's for a rate of tasks played once, and otherwise a bootstrap with a
+    cluster for each task. The interval over databases is a bootstrap with a cluster for each database.
     """
     counted = values_of(outcomes, measure)
     values = [value for _, value in counted]

@@ -1,6 +1,7 @@
-"""Read a run from disk, finished or not, for its figures: records, R-VES, culprits, and exclusions.
+"""Read what the figures of a run need from its folder: records, R-VES, culprits and exclusions.
 
-R-VES has a file of its own, because each measurement gives other values.
+The run may still be in progress. R-VES is kept in a file of its own, because its values change from one
+measurement to the next.
 """
 
 from __future__ import annotations
@@ -27,12 +28,12 @@ _LONGEST_REASON: Final = 200  # characters
 
 @dataclass(frozen=True, slots=True)
 class Exclusions:
-    """The episodes that figures of a run exclude.
+    """The episodes that are excluded from the figures of a run.
 
     Attributes:
         episodes: the number of excluded episodes.
-        first: the name of the first.
-        reason: why the first is excluded.
+        first: the name of the first excluded episode.
+        reason: why that episode is excluded.
     """
 
     episodes: int
@@ -86,7 +87,7 @@ def write_speeds(folder: Path, records: Iterable[Mapping[str, Any]]) -> None:
 
 
 def read_speeds(folder: Path) -> dict[str, float]:
-    """Return the R-VES of each episode by `episode_name`, or nothing if it was not measured.
+    """Return the R-VES of each episode by `episode_name`, or an empty dict if R-VES was not measured.
 
     Raises:
         InputError: the file is damaged.

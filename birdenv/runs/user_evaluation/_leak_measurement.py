@@ -201,7 +201,7 @@ class Leaks:
             columns; 0.5 is chance.
         column_questions: number of questions about columns.
         examples: the questions to which the user revealed something, with task and answer.
-        noted: a line about the faults of the user's model, or an empty text if there were none.
+        noted: a line about the faults of the user's model, or an empty string if there were none.
     """
 
     seed: int
@@ -235,7 +235,7 @@ def fish(
     Args:
         arena: c-Interact with the user to measure.
         seed: the seed for drawing the questions and the columns.
-        limit: use only this many tasks, from the first.
+        limit: use only this many of the first tasks; None uses all.
         models: language models for the user.
         baits: the kinds of questions to ask.
         parallel: number of questions asked at the same time.

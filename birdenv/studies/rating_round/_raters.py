@@ -1,4 +1,7 @@
-"""Choose the items that raters judge, and lead raters from consent to completion code, without a network."""
+"""The logic of a round of ratings, without its web pages.
+
+It chooses the items that each rater judges, and takes raters from their consent to the completion code.
+"""
 
 from __future__ import annotations
 

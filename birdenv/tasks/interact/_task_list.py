@@ -145,8 +145,8 @@ class InteractSettings(SqlSettings):
     )
     user_sees: UserSees = Field(
         "words",
-        description="Which moves of the system the user sees: its words, also the results of its SQL, or "
-        "all.",
+        description="Which of the system's moves the user sees: only its words, also its SQL with the "
+        "results, or all.",
     )
     leak_guard: LeakGuard = Field(
         "filter", description="What to do with answers that leak: filter (replace them) or log them."

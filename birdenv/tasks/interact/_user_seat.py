@@ -16,7 +16,7 @@ from birdenv.users.leak_guard import leak_guard
 from birdenv.users.sql_in_words import in_words
 
 UserSees: TypeAlias = Literal["words", "results", "all"]
-"""Which moves of the system the user sees: questions, also SQL that it tried with the results, or all."""
+"""Which of the system's moves the user sees: only its words, also its SQL with the results, or all."""
 
 LeakGuard: TypeAlias = Literal["filter", "log"]
 """Whether an answer that leaks is replaced, or only logged (when people answer)."""

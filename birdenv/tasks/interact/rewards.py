@@ -1,7 +1,7 @@
 """The rewards for phases and attempts (BIRD-Interact §5.1), and the schemes that pay them to the seats.
 
-Questions may reduce the reward of the system, and answers the reward of the user. The annotated points that
-an answer tells are found from its words alone, so a replay pays the same rewards.
+Questions may reduce the reward of the system, and answers the reward of the user. Only the words of an answer
+decide which annotated points it reveals, so a replay pays the same rewards.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The text in which agents read query results, and errors of the database.
+"""The text of query results and database errors, as agents read it.
 
 The text keeps the names and order of the columns, the order of the rows, and duplicates. NULL differs from
 the empty string and from the text 'NULL'. Anything that is cut is marked and counted.

@@ -132,9 +132,10 @@ def read_choice(
 def read_published_choice(
     text: str, annotated: tuple[PromptedPoint, ...], slices: tuple[PromptedPoint, ...]
 ) -> ModelReading | None:
-    """Return the choice of a model that names terms or segments of SQL, or None if it named none.
+    """Read a choice in the published format, in which the model names a term or a piece of SQL.
 
-    An unknown term or segment is not an error, but it grants nothing.
+    Returns None if the text contains no choice. An unknown term or piece of SQL is not an error, but it
+    grants nothing.
 
     >>> part = PromptedPoint("T2", "", ("WHERE a > 1",), "where")
     >>> read_published_choice('unlabeled("WHERE")', (), (part,)).granted

@@ -56,7 +56,7 @@ def read_user_prompts(folder: Path) -> UserPrompts:
             stage needs.
     """
     if not is_directory(folder):
-        raise InputError(f"{folder}: no such folder; --user-prompts takes one with {_FILES}")
+        raise InputError(f"{folder}: no such folder; --user-prompts needs a folder with {_FILES}")
     return UserPrompts(*(_read(folder / name) for name in USER_PROMPTS))
 
 

@@ -116,7 +116,7 @@ class Speaker:
 
 
 def node_class(name: str) -> Node:
-    """Return a class of nodes by its name; sqlglot is imported when it is first needed."""
+    """Return a sqlglot node class by its name. sqlglot is imported on first use."""
     from sqlglot import exp
 
     return getattr(exp, name)

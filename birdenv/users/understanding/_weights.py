@@ -195,7 +195,13 @@ def _facets(index: Index) -> list[Callable[[Sequence[int]], tuple[int, ...]]]:
 
 @dataclass(frozen=True, eq=False)
 class Weights:
-    """The weights of the features and of the runs of words. `known` are the words that occur in runs."""
+    """The weights of the ranking.
+
+    Attributes:
+        values: the weight of each feature, in the order of `FEATURES`.
+        runs: for each run (a sequence of words), its weight for each facet, by the index in `FACETS`.
+        known: the words that have a place of their own in runs; rarer words are replaced by classes.
+    """
 
     values: tuple[float, ...]
     runs: Mapping[str, tuple[tuple[int, float], ...]]

@@ -2,7 +2,7 @@
 
 The library is found through the file of the sqlite3 module, so that it is the same SQLite that runs all
 statements. If its functions cannot be called (because Python contains SQLite without exporting its symbols),
-`library()` is None, and images are copies.
+`library()` returns None, and each image is a full copy of the database file.
 """
 
 from __future__ import annotations
