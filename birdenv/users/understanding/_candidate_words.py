@@ -12,6 +12,7 @@ from itertools import pairwise
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import LexicalUnit, read_aloud, respelt, split_words, tokenize
+from birdenv.users.understanding._spelling import respelt as spelt_out
 from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
 
 _BY_TYPE = (
@@ -190,10 +191,11 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 
 
 def names_of(term: str) -> tuple[str, ...]:
-    """Return the forms of a term: the whole, without its preposition, without or as only its abbreviation."""
+    """Return the forms of a term: whole, without preposition, without or as its abbreviation, spelt out."""
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
+    forms += map(spelt_out, forms[:])
     said = (" ".join(words(form)) for form in forms)
     return tuple(dict.fromkeys(name for name in said if name))
 
