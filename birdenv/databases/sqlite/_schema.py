@@ -23,14 +23,14 @@ _CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON
 
 @dataclass
 class TableText:
-    """Properties of a table that no pragma reports, with folded names and normalised expressions.
+    """The properties of a table that no pragma reports. Names are folded, and expressions normalised.
 
     Attributes:
         checks: the expressions of CHECK constraints.
         collations: the collation of each column that has one other than `binary`.
         generated: the expression of each generated column.
         conflicts: each ON CONFLICT clause other than `abort`, such as `unique (a , b): ignore`.
-        deferred: the columns and the parent of each foreign key that is INITIALLY DEFERRED.
+        deferred: the columns and the referenced table of each foreign key that is INITIALLY DEFERRED.
         autoincrement: whether the table has an AUTOINCREMENT column.
     """
 
@@ -51,7 +51,7 @@ class IndexText:
 
 
 def read_table_text(sql: str) -> TableText:
-    """Read a stored CREATE TABLE statement. Other forms (CREATE TABLE AS) have no properties."""
+    """Return the properties in a stored CREATE TABLE statement. Other forms (CREATE TABLE AS) have none."""
     body, _ = _parentheses(list(tokens(sql)))
     text = TableText(autoincrement="autoincrement" in map(_word, body))
     for definition in _split(body):
@@ -64,7 +64,7 @@ def read_table_text(sql: str) -> TableText:
 
 
 def index_text(sql: str) -> IndexText:
-    """Read a stored CREATE INDEX statement. The text of an automatic index is empty."""
+    """Return the terms in a stored CREATE INDEX statement, which is empty for an automatic index."""
     body, rest = _parentheses(list(tokens(sql)))
     terms = tuple(_join(_without_order(term)) for term in _split(body))
     is_partial = bool(rest) and _word(rest[0]) == "where"
@@ -202,7 +202,7 @@ def _free(key: str, taken: Container[str]) -> str:
 
 
 def table_names(fetch: Fetch) -> list[str]:
-    """Return the sorted names of tables and views, except internal tables of SQLite and its modules."""
+    """Return the sorted names of tables and views, except the internal tables of SQLite and of modules."""
     shadows = {name for name, kind, *_ in _table_list(fetch) if kind == "shadow"}
     rows = fetch(
         "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"
