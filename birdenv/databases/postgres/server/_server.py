@@ -55,7 +55,7 @@ class Dsn:
     connect_seconds: str
 
     def without_secrets(self, message: str) -> str:
-        """Return a message with every secret replaced by stars."""
+        """Return a message in which stars replace every secret."""
         for secret in self.secrets:
             message = message.replace(secret, "***")
         return message
@@ -110,12 +110,13 @@ class PostgresServer:
     """A PostgreSQL server that has answered, and has a supported version.
 
     Args:
-        conninfo: the connection string. If it names a database, that is used for work on the whole server.
+        conninfo: the connection string. Work on the whole server uses the database that the string names, if
+            any.
         shown: a description of the server without secrets.
         cluster: the embedded server that this object represents; None for an external server.
 
     Attributes:
-        is_ours: whether it is the embedded server, on which birdenv has all rights.
+        is_ours: whether this is the embedded server, on which birdenv has all rights.
     """
 
     def __init__(self, conninfo: str, shown: str, cluster: Cluster | None = None) -> None:
@@ -221,7 +222,7 @@ class PostgresServer:
 
 
 def find_server(dsn: str | None = None) -> PostgresServer:
-    """Return the server that `dsn` names, or else BIRDENV_DSN names, or else the embedded server.
+    """Return the server that `dsn` names, or else the one that BIRDENV_DSN names, or else the embedded one.
 
     The embedded server is started if necessary. Raises `InputError` if the DSN is not valid, the server is
     too old, or the embedded server cannot be started; and `ServerError` if the server does not answer.
