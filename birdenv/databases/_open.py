@@ -36,7 +36,7 @@ class DatedSource:
         return replace(scope, contents=(scope.contents, self.today))
 
     def open(self, *given: Any, **named: Any) -> Any:
-        """Open a database of the source, on which SQL sees the fixed date. The arguments are the source's."""
+        """Open a database on which SQL sees the fixed date. The arguments are those of `source.open`."""
         return _DatedDatabase(self.source.open(*given, **named), self.source.dialect, self.today)
 
 

@@ -92,7 +92,7 @@ def _upper(word: str) -> str:
 def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
     """Return up to `count` words with which a PostgreSQL statement starts, in upper case.
 
-    Comments, `;` and opening parentheses before the words are ignored. Any other token ends the words.
+    Comments, `;` and opening parentheses are ignored. Any other token ends the words.
     """
     words: list[str] = []
     try:

@@ -1,8 +1,7 @@
 """Find SQL that reads the clock or random numbers, and replace the clock by a fixed date.
 
-`may_change` errs on the safe side: `'now'` counts everywhere except in comments. `at_date` works on
-tokens, because printing a syntax tree would change more than the clock.
-The fixed time is midnight.
+`may_change` errs on the safe side: `'now'` counts everywhere except in comments. `at_date` works on tokens,
+because printing a syntax tree would change more than the clock. The fixed time is midnight.
 """
 
 from __future__ import annotations

@@ -95,7 +95,7 @@ class Session:
 
     @property
     def is_well(self) -> bool:
-        """Return whether the connection is alive, and the server has not announced, say, a shutdown."""
+        """Return whether the connection is alive, and the server has announced no shutdown."""
         return self._connection.is_quiet
 
     @property

@@ -95,7 +95,10 @@ class PostgresSource:
         return self.digest(db_id)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return everything that results on an unchanged database depend on. Raises errors as `digest`."""
+        """Return everything that results on an unchanged database depend on.
+
+        Raises the same errors as `digest`.
+        """
         return Scope(self.engine, self.digest(db_id), limits)
 
     def config(self) -> dict[str, Any]:

@@ -1,6 +1,6 @@
 """Rules for SQL, by the actions that SQLite passes to its authorizer.
 
-There are two sets of rules. The rules for *reading* let a statement leave nothing behind on the connection.
+There are two sets of rules. The rules for *reading* allow only what leaves nothing behind on the connection.
 The rules for a *private copy*, which belongs to one episode, allow everything that stays inside the copy.
 Both refuse anything that is not known to be harmless.
 """

@@ -44,8 +44,8 @@ _SPARE_BYTES: Final = 256 * 2**20  # of free memory that must remain
 class ProcessDatabase:
     """One episode's database: private to the episode and fully writable, with limits on every statement.
 
-    SQL raises no exception: it returns a `QueryResult` or a `QueryError`. If a statement cannot
-    be interrupted, its worker is ended. The result is then a `timeout` error that says so, and the episode
+    SQL raises no exception: it returns a `QueryResult` or a `QueryError`. If a statement cannot be
+    interrupted, its worker is ended. The result is then a `timeout` error that says so, and the episode
     continues from the last call of `checkpoint` or `restore`, or else from the file.
 
     Only one thread may use the database at a time, but any thread may close it, which ends the running

@@ -44,7 +44,7 @@ class TableText:
 
 @dataclass(frozen=True)
 class IndexText:
-    """The terms of an index without ASC, DESC and COLLATE, and its WHERE clause, which may be empty."""
+    """The columns and expressions of an index without ASC, DESC and COLLATE, and the WHERE clause, if any."""
 
     terms: tuple[str, ...] = ()
     where: str = ""
@@ -64,7 +64,7 @@ def read_table_text(sql: str) -> TableText:
 
 
 def index_text(sql: str) -> IndexText:
-    """Return the terms in a stored CREATE INDEX statement, which is empty for an automatic index."""
+    """Return the terms of a stored CREATE INDEX statement. The text of an automatic index is empty."""
     body, rest = _parentheses(list(tokens(sql)))
     terms = tuple(_join(_without_order(term)) for term in _split(body))
     is_partial = bool(rest) and _word(rest[0]) == "where"
@@ -177,7 +177,7 @@ _TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
 def content_queries(fetch: Fetch) -> dict[str, str]:
-    """Return a query for each table and view, keyed as in `DatabaseState.contents`."""
+    """Return a query for the rows of each table and view, keyed as in `DatabaseState.contents`."""
     queries: dict[str, str] = {}
     for name in table_names(fetch):
         queries[_free(folded(name), queries)] = f"SELECT * FROM main.{quoted(name)}"

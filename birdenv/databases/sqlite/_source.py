@@ -100,7 +100,7 @@ class SqliteSource:
         self._file(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of the contents in hexadecimal. It is computed again after the file has changed.
+        """Return the SHA-256 of the contents in hexadecimal. If the file changes, it is computed again.
 
         Raises the same errors as `path`.
         """
@@ -114,7 +114,10 @@ class SqliteSource:
         return self._file(db_id).version
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return everything that results on an unchanged database depend on. Raises the errors of `path`."""
+        """Return everything that results on an unchanged database depend on.
+
+        Raises the same errors as `path`.
+        """
         return self._file(db_id).scope(limits)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:

@@ -94,7 +94,14 @@ def limit_process(image_bytes: int, images: int = 1) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenedEpisode:
-    """What the owner sends to a worker so that the worker can open an episode's database."""
+    """What the owner sends to a worker so that the worker can open an episode's database.
+
+    Attributes:
+        version: the version of the file.
+        image_path: the file that holds all the contents (see `SqliteFile`).
+        limits: the limits on each statement.
+        image_kind: how to make the private image once the episode writes.
+    """
 
     version: FileId
     image_path: Path

@@ -39,7 +39,10 @@ _T = TypeVar("_T")
 
 
 class AdminConnection:
-    """A connection that opens when first needed, and again after a lost server. For one thread only."""
+    """A connection that opens when first needed, and again after the server was lost.
+
+    Only one thread may use it.
+    """
 
     def __init__(self, server: PostgresServer, when_connected: Callable[[], None]) -> None:
         self.server = server

@@ -1,4 +1,4 @@
-"""The sessions of an episode, in a shared database while the episode only reads, then in a clone.
+"""The sessions of an episode: in a shared database while the episode only reads, and then in a clone.
 
 Sessions in shared databases are kept between statements, which can leave nothing behind there. A `Snapshot`
 keeps the contents of a clone at one moment, as an idle database.

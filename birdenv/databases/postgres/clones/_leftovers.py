@@ -1,8 +1,7 @@
 """Find and remove what birdenv has made on a server besides templates: databases, roles, a tablespace.
 
-`sweep` runs whenever an `AdminConnection` connects or closes: it drops the databases and roles of
-killed processes, and the copies of older templates. The command `db clean` uses `leftovers` and
-`remove_leftovers`.
+`sweep` runs whenever an `AdminConnection` connects or closes. It drops the databases and roles of killed
+processes, and the copies of older templates. The command `db clean` uses `leftovers` and `remove_leftovers`.
 
 A database consists of some 300 files, which many file systems are slow to create. If the machine has a file
 system in memory with plenty of room, clones are therefore made there, in a tablespace of the embedded server;

@@ -156,7 +156,14 @@ _UNKNOWN_SETTING: Final = "42704"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The error that kept a file from being loaded."""
+    """The error that kept a file from being loaded.
+
+    Attributes:
+        path: the file.
+        line: the number of the line, counted from 1.
+        state: the SQLSTATE.
+        text: the message of the server.
+    """
 
     path: Path
     line: int

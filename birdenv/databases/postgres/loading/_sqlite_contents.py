@@ -35,7 +35,14 @@ class ColumnPlan:
 
 @dataclass
 class ForeignKey:
-    """A foreign key to create, with names as in PostgreSQL. `actions` is text like `ON DELETE CASCADE`."""
+    """A foreign key to create. All names are those in PostgreSQL.
+
+    Attributes:
+        columns: the names of the columns.
+        parent: the name of the referenced table.
+        parent_columns: the names of the referenced columns.
+        actions: text such as `ON DELETE CASCADE`.
+    """
 
     columns: list[str]
     parent: str

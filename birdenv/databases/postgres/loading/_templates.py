@@ -187,7 +187,10 @@ def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> Non
 
 
 def verify_template(server: PostgresServer, template: Template) -> list[str]:
-    """Count the rows of a template, and return the `differences` from what was loaded."""
+    """Count the rows of a template, and return the `differences` from what was loaded.
+
+    Raises `ServerError` if the rows cannot be counted.
+    """
     try:
         with server.connect(template.name) as connection:
             present = row_counts(connection)
@@ -197,7 +200,7 @@ def verify_template(server: PostgresServer, template: Template) -> list[str]:
 
 
 def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
-    """Return a line for each table that is missing, unexpected, or has another number of rows; sorted."""
+    """Return a sorted list of the tables that are missing, unexpected, or have another number of rows."""
     lines = [f"table {name!r} is missing" for name in expected if name not in present]
     lines += [f"table {name!r} is not expected" for name in present if name not in expected]
     lines += [

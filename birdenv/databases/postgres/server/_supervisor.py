@@ -1,9 +1,9 @@
 """The program that runs the embedded server while any process uses it. The argument is JSON.
 
 Every process that uses the server holds a shared lock on one file. The system releases the lock when the
-process ends for any reason. The keeper, which is the process that runs this program,
-regularly tries to lock the file exclusively. When that has succeeded for `_LINGER_SECONDS`, nobody uses the
-server, and the keeper stops it. While a file named `stay` exists, the server runs even if nobody uses it.
+process ends for any reason. The keeper, which is the process that runs this program, regularly tries to lock
+the file exclusively. When that has succeeded for `_LINGER_SECONDS`, nobody uses the server, and the keeper
+stops it. While a file named `stay` exists, the server runs even if nobody uses it.
 
 The program imports only the standard library, and nothing of birdenv.
 """
