@@ -33,7 +33,7 @@ class EpisodeDatabase(Protocol):
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has its own copy of the database, because it has written something."""
+        """Return whether the episode has written something, and therefore has its own database copy."""
 
     @property
     def scope(self) -> Scope | None:

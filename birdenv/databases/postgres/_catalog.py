@@ -1,4 +1,4 @@
-"""Read the schema of a PostgreSQL database from its catalogs, and its contents (`DatabaseState`).
+"""Read the state of a PostgreSQL database (`DatabaseState`): the schema from the catalogs, and the contents.
 
 Names in the schema `public` are written without the schema. Objects that belong to extensions, owners, rights
 and comments are left out. The ids of objects on the server affect nothing but the order of tables in

@@ -116,7 +116,7 @@ class NonblockingConnection:
 
     @property
     def is_quiet(self) -> bool:
-        """Return whether the connection is alive, and the server has sent nothing that nobody asked for."""
+        """Return whether the connection is alive, and no unrequested message from the server is waiting."""
         return not self.is_lost and not self._ready.poll(0)
 
     def answers(

@@ -75,7 +75,7 @@ class PostgresDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has its own clone, because it has written something."""
+        """Return whether the episode has written something, and therefore has its own clone."""
         return self._private is not None or self._start is not None
 
     @property

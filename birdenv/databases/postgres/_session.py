@@ -115,7 +115,7 @@ class Session:
         return QueryError("engine", LOST) if self.is_lost else failure
 
     def reset(self) -> None:
-        """Reset the session to its initial state."""
+        """Return the session to the state in which it was opened."""
         if self.in_transaction:
             self.command("ROLLBACK")
         if self.command("DISCARD ALL") is not None:

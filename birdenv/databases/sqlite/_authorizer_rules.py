@@ -1,4 +1,4 @@
-"""Rules for SQL, by the actions that SQLite passes to its authorizer.
+"""Rules that allow or refuse SQL, action by action. SQLite passes each action to an authorizer.
 
 There are two sets of rules. The rules for *reading* allow only what leaves nothing behind on the connection.
 The rules for a *private copy*, which belongs to one episode, allow everything that stays inside the copy.

@@ -57,7 +57,7 @@ class SqliteDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has its own image, because it has written something."""
+        """Return whether the episode has written something, and therefore has its own image."""
         return self._private is not None
 
     @property

@@ -90,7 +90,7 @@ def modules_of(connection: sqlite3.Connection) -> list[str]:
 def use_table_functions(connection: sqlite3.Connection) -> None:
     """Call every table-valued function once.
 
-    SQLite registers them on first use, and the guard would refuse that registration.
+    SQLite registers such a function on first use, which the guard would refuse.
     """
     for name in _TABLE_FUNCTIONS:
         _use(connection, name)

@@ -68,7 +68,7 @@ class ProcessDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has its own image, because it has written something."""
+        """Return whether the episode has written something, and therefore has its own image."""
         return self._worker is not None or self._start is not None
 
     @property

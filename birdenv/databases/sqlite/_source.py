@@ -208,8 +208,7 @@ def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
 class LocalSource(SqliteSource):
     """A source whose statements run in the calling process, which must be a worker that may be killed.
 
-    A statement that nothing can interrupt ends the process with SIGPROF or SIGALRM, one second after its
-    deadline.
+    If nothing can interrupt a statement, SIGPROF or SIGALRM ends the process one second after the deadline.
 
     Args:
         root: the directory.

@@ -1,4 +1,4 @@
-"""The superuser's connection that creates and drops databases, and the lock that marks them.
+"""The connection of the superuser that creates and drops databases, and the lock that marks the databases.
 
 The connection holds a lock, and the lock's number is part of the name of every database and role that is made
 for an episode. If nobody holds the lock, these databases and roles were left by a killed process, or by this

@@ -34,7 +34,12 @@ _SHOWN_ROLE: Final = "birdenv_agent"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A role, and its password if the server asks for one."""
+    """What is needed to log in.
+
+    Attributes:
+        role: the name of the role.
+        password: the password; None if the server asks for none.
+    """
 
     role: str
     password: str | None

@@ -99,7 +99,7 @@ class Leftover:
 
 
 def leftovers(server: PostgresServer) -> list[Leftover]:
-    """Return everything that birdenv has made on the server except templates, sorted.
+    """Return a sorted list of everything that birdenv has made on the server, except templates.
 
     The copies that episodes share (`birdenv-master-...`, `birdenv-reading-...`) are kept for the next run.
     All other databases and roles belong to running or killed processes.

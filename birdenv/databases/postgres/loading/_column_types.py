@@ -49,7 +49,12 @@ _MOST_NUMERIC: Final = 1000  # maximum precision of a numeric
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The PostgreSQL type of a column, and a note for the user if this differs from the declared type."""
+    """The type that was chosen for a column.
+
+    Attributes:
+        type: the PostgreSQL type.
+        note: the reason for the user if this is not the declared type; otherwise empty.
+    """
 
     type: str
     note: str = ""

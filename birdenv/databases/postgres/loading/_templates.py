@@ -1,4 +1,4 @@
-"""Template databases on a server: finding and verifying them, their names, and the names of their copies.
+"""Find and verify the template databases on a server, and name templates and their copies.
 
 The comment of a template describes its contents, so that a run can verify it. The comment is JSON:
 `{"birdenv": 1, "db_id": ..., "digest": ..., "source": ..., "tables": {name: rows}}`.

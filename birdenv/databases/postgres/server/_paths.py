@@ -1,4 +1,4 @@
-"""The files of the embedded server: their paths, creating the data folder, and removing stale files.
+"""The files of the embedded server: get their paths, create the data folder, and remove stale files.
 
 The user's cache holds one folder for each major version of PostgreSQL.
 """
@@ -70,7 +70,7 @@ class ServerPaths:
 
     @property
     def stay(self) -> Path:
-        """Return the file that keeps the server running without users as long as it exists."""
+        """Return the file that keeps the server running. While it exists, the server needs no users."""
         return self.root / "stay"
 
     @property

@@ -1,14 +1,14 @@
 """The kinds of private images of a database file.
 
-There are two kinds. Both start with the same contents, and neither writes to the file:
+There are two kinds. Images of both kinds start with the contents of the file, and never write to it:
 
 * `memory-map`: SQLite works on a private memory map of the file, whose pages are copied when they are
   written. Unwritten pages are shared with other maps of the file and with the system's file cache. Space to
   grow costs nothing until it is used.
 * `copy`: a plain copy of the file in the scratch folder.
 
-`auto` chooses the first kind that works here. The changes of an image can be saved as a `Checkpoint`, and
-applied to another image of the same file, of either kind.
+`auto` chooses `memory-map` if that works here, and otherwise `copy`. The changes of an image can be saved as
+a `Checkpoint`, and applied to another image of the same file, whatever the kinds of the two images.
 """
 
 from __future__ import annotations
