@@ -1,4 +1,4 @@
-"""An episode's database whose statements run in worker processes.
+"""An episode's database. Its statements run in worker processes.
 
 As long as the episode has written nothing, any worker may run its next statement. The first writing statement
 moves the episode to an image in the worker that runs it, and the episode keeps that worker until it is closed

@@ -206,7 +206,7 @@ def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
 
 
 class LocalSource(SqliteSource):
-    """A source whose statements run in the calling process, which must be a worker that may be killed.
+    """A source that runs statements in the calling process. This must be a worker that may be killed.
 
     If nothing can interrupt a statement, SIGPROF or SIGALRM ends the process one second after the deadline.
 

@@ -99,7 +99,7 @@ _NO_DATABASE: Final = re.compile(r'database ".*" does not exist', re.DOTALL)
 
 
 class ServerError(InfrastructureError):
-    """The server is unreachable, lost, or full. No SQL is to blame, and trying again may help."""
+    """The server is unreachable, lost or full. The SQL is not to blame, and trying again may help."""
 
 
 class _OutOfReachError(ServerError):
