@@ -16,8 +16,8 @@ WALL_TIME: Final = 4.0
 class Limits:
     """Limits on one statement, from its start to the last row fetched.
 
-    A call of `run` or `state`, which runs several statements, gets `seconds_in_all` for all of them together,
-    and a state holds at most `bytes` in total.
+    A call of `run` or `state` runs several statements, which have `seconds_in_all` for all of them together.
+    The contents that `state` returns have at most `bytes` in total.
 
     Attributes:
         seconds: limit on the processor time that the statement itself uses, so that a verdict does not depend
@@ -50,10 +50,10 @@ class Limits:
 
     @property
     def wall_seconds(self) -> float:
-        """Return four times `seconds`: the wall-clock limit of a statement if `seconds` is processor time."""
+        """Return the wall-clock limit that applies besides a processor-time limit: four times `seconds`."""
         return WALL_TIME * self.seconds
 
     @property
     def wall_seconds_in_all(self) -> float:
-        """Return the wall-clock limit for several statements together."""
+        """Return the wall-clock limit for several statements together, in seconds."""
         return WALL_TIME * self.seconds_in_all

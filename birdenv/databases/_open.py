@@ -31,12 +31,12 @@ class DatedSource:
         return getattr(self.source, name)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results on a fresh database depend on, including the fixed date."""
+        """Return everything that results on an unchanged database depend on, including the fixed date."""
         scope: Scope = self.source.scope(db_id, limits)
         return replace(scope, contents=(scope.contents, self.today))
 
     def open(self, *given: Any, **named: Any) -> Any:
-        """Open a database of the source."""
+        """Open a database on which SQL sees the fixed date. The arguments are those of `source.open`."""
         return _DatedDatabase(self.source.open(*given, **named), self.source.dialect, self.today)
 
 
@@ -86,8 +86,8 @@ def open_source(
     Args:
         folder: the benchmark's folder of databases.
         dialect: `sqlite` or `postgres`.
-        dsn: the PostgreSQL server. Without it, the server is the one that BIRDENV_DSN names, or else the
-            embedded server, which is started.
+        dsn: the PostgreSQL server. Without it, the server is the one that BIRDENV_DSN names, or the
+            embedded server if that variable is not set. The embedded server is started.
         tell: called with a line of text for each database that is loaded into PostgreSQL. A database is
             loaded from the folder when it is first needed.
         today: a date such as `2025-02-19`, which SQL sees as the current date.

@@ -19,7 +19,7 @@ DUMP_FOLDERS: Final = ("postgre_table_dumps", "postgre_table_dumps_full")
 def dump_places(folder: Path) -> list[Path]:
     """Return the folders of PostgreSQL dumps (`<db>_template`) that belong to a folder, nearest first.
 
-    Candidates are the folder itself, and folders named in `DUMP_FOLDERS` inside it or beside it.
+    Candidates are `folder` itself, and the folders inside or beside `folder` that `DUMP_FOLDERS` names.
     """
     beside = (near / name for near in (folder, folder.parent) for name in DUMP_FOLDERS)
     return [place for place in (folder, *beside) if any(each.is_dir() for each in place.glob("*_template"))]
@@ -33,11 +33,13 @@ class EpisodeDatabase(Protocol):
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has its own copy of the database, because it has written something."""
+        """Return whether the episode has written something, and therefore has its own database copy."""
 
     @property
     def scope(self) -> Scope | None:
-        """Return what results depend on here, or None if that is unknown or the database is private.
+        """Return everything that results on this database depend on, or None.
+
+        None means that this is unknown, or that the episode has its own copy.
 
         A statement marked as `repeatable` returns the same result on all databases with the same scope.
         """
@@ -46,22 +48,22 @@ class EpisodeDatabase(Protocol):
         """Run one statement of any kind, as the agent does."""
 
     def query(self, sql: str, rows: int | None = None) -> Result:
-        """Run one plain query that only reads, as grading does."""
+        """Run one plain query, which may only read, as grading does."""
 
     def run(self, statements: Iterable[str]) -> Result:
-        """Run scripts until the first error. Return that error, or the result of the last statement."""
+        """Run scripts until the first error. Return this error, or else the result of the last statement."""
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Roll back any open transaction, and return the schema and contents.
+        """Roll back any open transaction, and return the committed schema and contents.
 
-        The contents are left out if the schema differs from that of `like`.
+        The contents are not read if `like` has a different schema, because the states differ anyway.
         """
 
     def checkpoint(self) -> Checkpoint | QueryError:
         """Roll back any open transaction, and return the committed contents as a value."""
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Continue from a checkpoint."""
+        """Go back to the contents of a checkpoint. Return an error if that fails, or else None."""
 
     def close(self) -> None:
         """Discard the episode's changes. Closing again does nothing."""
@@ -72,10 +74,10 @@ class EpisodeDatabase(Protocol):
 
 
 class ScannedDatabase(EpisodeDatabase, Protocol):
-    """A database that can pass on the rows of a query while it runs, for graders."""
+    """A database that can pass rows to a grader while the query is still running."""
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does, passing on its rows as they arrive, until the sink wants no more."""
+        """Run a query as `query` does. Pass rows to the sink as they arrive, until the sink needs no more."""
 
 
 _DEFAULT_LIMITS: Final = Limits()
@@ -97,7 +99,10 @@ class DatabaseSource(Protocol):
         """Return the engine and its version, because results may differ between versions."""
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results on a fresh database depend on. Raises the same errors as `check`."""
+        """Return everything that results on an unchanged database depend on.
+
+        Raises the same errors as `check`.
+        """
 
     def names(self) -> list[str]:
         """Return the ids of the databases that can be opened, sorted."""
@@ -106,16 +111,16 @@ class DatabaseSource(Protocol):
         """Raise `InputError` with the reason if the database cannot be opened."""
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of the contents in hexadecimal. Raises the same errors as `check`."""
+        """Return the SHA-256 of a database's contents in hexadecimal. Raises the same errors as `check`."""
 
     def version(self, db_id: str) -> Hashable:
-        """Return a value that identifies the contents within this process, at a lower cost than `digest`.
+        """Return a value that identifies the contents within this process. It costs less than `digest`.
 
         Raises the same errors as `check`.
         """
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
-        """Return a private, pristine database for one episode; `limits` apply to each statement.
+        """Return a private, unchanged database for one episode. The limits apply to each statement.
 
         Raises the same errors as `check`, and `InfrastructureError` if a server cannot be reached.
         """
@@ -134,7 +139,7 @@ class DatabaseSource(Protocol):
         """
 
     def config(self) -> dict[str, Any]:
-        """Return the description of the source for a run's configuration.
+        """Return a description of the source, which becomes part of a run's configuration.
 
         It consists of plain values, contains no secrets, and does not change while the source is used.
         """

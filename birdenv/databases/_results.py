@@ -1,9 +1,9 @@
 """The values that databases return: results of statements, database states, checkpoints.
 
 Running a statement returns a `QueryResult` or a `QueryError`. A `DatabaseState` describes a database at one
-moment, so that the effects of two scripts can be compared. `ContentId`, `Scope` and `Checkpoint` identify
-the contents that a result belongs to. `fetch` reads the rows of a running statement within its allowance, or
-passes them to a `RowSink` in batches.
+moment, so that the effects of two scripts can be compared. A `ContentId` identifies the contents of a
+database, and a `Scope` everything that a result depends on. A `Checkpoint` stores the changes of an episode.
+`fetch` reads the rows of a running statement within its allowance, or passes them to a `RowSink` in batches.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ long. `too_large`: it exceeded a limit on rows, bytes or length. `engine`: any o
 
 @dataclass(slots=True)
 class QueryResult:
-    """The rows that a statement returned. It is not frozen, because that would triple the cost of making it.
+    """The rows that a statement returned. Not a frozen class, because that would triple the cost of a result.
 
     Attributes:
         columns: column names; empty for a statement that returns no rows (DDL, INSERT and the like).
         rows: the rows that were fetched.
-        truncated: True if there were more rows than the caller's limit.
+        truncated: True if there were more rows than the caller wanted.
         rows_affected: number of rows that the statement changed, or -1 if the statement changes no rows.
-        elapsed: duration in seconds. It is never shown to a seat, and ignored when results are compared.
+        elapsed: duration in seconds. Agents never see it, and comparisons of results ignore it.
         repeatable: True if the statement is known to return these rows whenever it runs on the same
-            contents. It is ignored when results are compared.
+            contents. Comparisons of results ignore this attribute.
     """
 
     columns: tuple[str, ...]
@@ -57,8 +57,8 @@ class QueryError:
 
     Attributes:
         kind: the kind of error.
-        message: the text of the engine or of the guard.
-        elapsed: duration in seconds. It is never shown to a seat, and ignored when results are compared.
+        message: the explanation by the engine, or by the guard that refused or stopped the statement.
+        elapsed: duration in seconds. Agents never see it, and comparisons of results ignore it.
         repeatable: True if the statement is known to fail in this way whenever it runs on the same contents.
     """
 
@@ -90,7 +90,7 @@ SchemaObject: TypeAlias = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class NoAnswerError(QueryError):
-    """A query failed, but not because of its SQL: the connection was lost twice, or rows are unreadable."""
+    """A failure that is not the fault of the SQL: the connection was lost twice, or rows are unreadable."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +98,13 @@ class DatabaseState:
     """The committed schema and contents of a database, without temporary objects.
 
     Attributes:
-        schema: descriptions by kind and folded name, such as `"table orders"`, `"view recent"` or
-            `"trigger audit"`. In a folded name, A to Z are in lower case, as SQLite compares names.
-        contents: the result of `SELECT *` for each table and view, by folded name. It is truncated at the row
-            limit, and may be an error. AUTOINCREMENT counters, if any, are listed as `sqlite_sequence`.
-        definitions: the SQL of all objects as it was typed. It is ignored when states are compared.
+        schema: a description of each object, keyed by its kind and folded name, such as `"table orders"`,
+            `"view recent"` or `"trigger audit"`. In a folded name, A to Z are in lower case, as SQLite
+            compares names.
+        contents: the result of `SELECT *` for each table and view, keyed by its folded name. A result is
+            truncated at the row limit, and may be an error. AUTOINCREMENT counters, if any, are listed as
+            `sqlite_sequence`.
+        definitions: the SQL of all objects as it was typed. Comparisons of states ignore it.
     """
 
     schema: Mapping[str, SchemaObject]
@@ -132,13 +134,13 @@ class Scope:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """The difference between a database and its source file. Picklable.
+    """The changes that an episode has made to the database file. Picklable.
 
-    It holds contents of the database, so it must be kept as private as they are.
+    A checkpoint holds contents of the database, so keep it as private as the database.
 
     Attributes:
         version: identifies the database and its version; on SQLite, a `FileId`.
-        size: size of the database in bytes; 0 if it is unchanged.
+        size: size of the changed database in bytes; 0 if the episode has changed nothing.
         pages: the changed pages, by offset in the file.
     """
 
@@ -164,8 +166,8 @@ class Allowance:
         rows: maximum number of rows.
         seconds: time limit in seconds, of processor time if the engine reports that (see `Limits`).
         bytes: maximum memory for the rows.
-        in_all: the limit in seconds for several statements together, if `seconds` is what remains of that
-            limit; otherwise 0.
+        in_all: the limit in seconds for several statements together, if `seconds` is the rest of that limit;
+            0 if `seconds` is a limit for this statement alone.
         wall_seconds: wall-clock limit, if `seconds` is processor time.
     """
 
@@ -180,14 +182,14 @@ class RowSink(Protocol):
     """A receiver for the rows of a scan, which arrive in batches."""
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Begin a statement. If the statement is run again, forget its earlier rows."""
+        """Prepare for the rows of a statement. A second call means that the statement starts again."""
 
     def see(self, rows: list[Row]) -> bool:
-        """Receive the next rows, without changing the list. Return False if no more rows are needed."""
+        """Receive the next rows. Do not change the list. Return False if no more rows are needed."""
 
 
 def bytes_of(rows: Sequence[Row]) -> int:
-    """Return the memory in bytes that rows occupy: tuples, cells, and the contents of arrays and JSON."""
+    """Return the memory that rows occupy in bytes, including cells and the contents of arrays and JSON."""
     return (
         _POINTER * len(rows)
         + sum(map(getsizeof, rows))
@@ -219,11 +221,12 @@ def fetch(
         cursor: the running statement.
         allowance: the limits on rows and bytes.
         widest: the maximum size of a row in bytes.
-        sink: receives the rows instead of the caller.
+        sink: receives the rows. The caller then gets an empty list.
 
     Returns:
-        The rows, or None if they exceed `allowance.bytes`; and whether there are more rows, or the sink
-        wanted no more. Bytes are counted exactly only when an estimate exceeds the limit.
+        The rows, or None if they exceed `allowance.bytes`; and whether rows were left out, because of
+        `allowance.rows` or because the sink needed no more. Bytes are counted exactly only when an estimate
+        exceeds the limit.
     """
     rows: list[Row] = []
     uncounted: list[Row] = []

@@ -1,7 +1,7 @@
 """A cache of results in memory.
 
-A result is kept only if the statement took more than a millisecond and is repeatable: either the engine says
-so (`QueryResult.repeatable`), or the caller knows.
+A result is kept only if the statement took more than a millisecond and is repeatable. Either the engine has
+marked the result as repeatable (`QueryResult.repeatable`), or the caller knows that it is.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Key(NamedTuple):
     Attributes:
         scope: the engine's build, the database's contents, and the limits.
         method: how the statement runs.
-        rows: the caller's own row limit, or None for the limit in `scope`.
+        rows: the row limit of the caller, or None if only the limit in `scope` applies.
         statement: the SQL: one text, or several in order.
     """
 
@@ -56,14 +56,14 @@ class Lasting(Protocol):
 
     @property
     def elapsed(self) -> float:
-        """Return how long it took to get the value, in seconds."""
+        """Return the seconds that the statement took."""
 
 
 _V = TypeVar("_V", bound=Lasting)
 
 
 class ResultCache:
-    """A thread-safe cache of results; each key holds everything that its result depends on.
+    """A thread-safe cache of results. A key consists of everything that the result depends on.
 
     Args:
         most_bytes: maximum memory for results and keys, as Python counts it. The least recently used results
@@ -84,7 +84,7 @@ class ResultCache:
     def execute(self, database: EpisodeDatabase, sql: str, rows: int | None = None) -> Result:
         """Return the result of `database.execute(sql, rows)`, from the cache if it is there.
 
-        A database that the episode has changed always runs the statement.
+        On a database that the episode has changed, the statement always runs.
         """
         scope = database.scope
         if scope is None:
@@ -100,14 +100,16 @@ class ResultCache:
         lasts: Callable[[], bool] | None = None,
         is_current: Callable[[], bool] | None = None,
     ) -> _V:
-        """Return the value of a key from the cache, or else the value of `run()`.
+        """Return the cached value of a key. If there is none, call `run`, and cache a repeatable value.
 
         Args:
             key: everything that the value depends on.
-            run: returns the value.
-            reuse: converts a cached value into the value needed now; returns None if that is not possible.
-            lasts: returns whether the value is repeatable if the engine does not say so.
-            is_current: called after `run`; returns whether the key still describes the database.
+            run: computes the value.
+            reuse: converts a cached value into the value that is needed now, or returns None if that is
+                impossible.
+            lasts: called if the engine has not marked the value as repeatable; returns whether it is.
+            is_current: called after `run`; returns whether the key still describes the database. If it does
+                not, the value is not cached.
         """
         known: _V | None = self._find(key)
         if known is not None and reuse is not None:
@@ -124,7 +126,7 @@ class ResultCache:
         return value
 
     def clear(self) -> None:
-        """Forget everything."""
+        """Remove all results from the cache."""
         with self._lock:
             self._results.clear()
             self._size = 0

@@ -32,11 +32,12 @@ _PR_SET_PDEATHSIG: Final = 1
 
 
 class Owner:
-    """The connection to the process that started this one.
+    """The connection from a child process to its owner, the process that started it.
 
     Args:
         connection: the socket.
-        sees: what this process sees (`birdenv.processes.starting.Sees`), which determines the encodings.
+        sees: what this process sees (`birdenv.processes.starting.Sees`). It determines how messages are
+            encoded.
     """
 
     def __init__(self, connection: socket.socket, sees: str) -> None:
@@ -70,7 +71,7 @@ class Owner:
         return True
 
     def accept(self) -> Owner | None:
-        """Wait for another connection from the owner, and return it; None if the owner has ended."""
+        """Wait for another connection from the owner. Return it, or None if the owner has ended."""
         try:
             _, descriptors, _, _ = socket.recv_fds(self._connection, 1, 1)
         except OSError:
@@ -82,17 +83,17 @@ class Owner:
         return self._load(receive(self._connection))
 
     def answer(self, value: Any) -> None:
-        """Answer the latest request."""
+        """Send the answer to the latest request."""
         send(self._connection, ANSWER + self._dump(value))
 
     def ask(self, question: Any) -> Any:
-        """Ask the owner a question while it waits for an answer, and return its reply."""
+        """Ask the owner a question before answering the request, and return the reply."""
         send(self._connection, QUESTION + self._dump(question))
         return self.receive()
 
 
 def run(module: str, owner: int, descriptor: int, descriptors: list[int], sees: str) -> None:
-    """Run `main` of a module in this new process.
+    """Run the function `main` of a module in this new process.
 
     Args:
         module: the name of the module.
@@ -123,7 +124,7 @@ def die_with_owner() -> None:
 
 
 def set_limit(which: int, soft: int, hard: int | None = None) -> None:
-    """Set a limit of the kernel, or the highest limit that this process may set.
+    """Set a kernel limit of this process. If `soft` is not permitted, set the highest limit that is.
 
     Args:
         which: a constant of the module `resource`.

@@ -29,11 +29,11 @@ _NO_CLASSES: Final[Mapping[tuple[str, str], type]] = {}
 
 
 class MessageError(ValueError):
-    """The received data are not a message, or the message is not valid here."""
+    """The received data are not a message, or not a message that is valid here."""
 
 
 class TimedSocket(socket.socket):
-    """A socket with time limits that the kernel enforces, so that waiting takes one system call, not three.
+    """A socket whose time limits the kernel enforces. Waiting then takes one system call instead of three.
 
     Reading or writing beyond the limit raises `BlockingIOError`.
     """
@@ -68,11 +68,11 @@ def send(connection: socket.socket, data: bytes, deadline: float = math.inf) -> 
 
 
 def receive(connection: socket.socket, most_bytes: float = math.inf, deadline: float = math.inf) -> bytes:
-    """Receive the next frame, after which the other side must wait for an answer.
+    """Receive the next frame. The other side must not send another one before it gets an answer.
 
-    Only a `TimedSocket` can have a deadline. Raises `TimeoutError`; `EOFError` or another `OSError` if the
-    other side has closed the connection; and `MessageError`, without reading the frame, if it is longer than
-    `most_bytes`.
+    Only a `TimedSocket` can have a deadline. Raises `TimeoutError` after the deadline, `EOFError` or
+    `OSError` if the other side has closed the connection, and `MessageError` if there is a second frame, or
+    the frame is longer than `most_bytes` (which is then not read).
     """
     data = bytearray(_some(connection, _AT_A_TIME, deadline))
     while len(data) < _LENGTH_BYTES:
@@ -110,7 +110,7 @@ def _limit(connection: socket.socket, which: int, deadline: float) -> None:
 
 
 def packed(plain: Any) -> bytes:
-    """Encode numbers, text, bytes, None and containers of them, preserving their types."""
+    """Encode numbers, text, bytes, None, and containers of these, preserving all types."""
     file = io.BytesIO()
     pickler = pickle.Pickler(file, protocol=pickle.HIGHEST_PROTOCOL)
     pickler.fast = True  # without the memo of packed objects, which takes most of the time
@@ -122,8 +122,9 @@ def unpacked(data: bytes, classes: Mapping[tuple[str, str], type] = _NO_CLASSES)
     """Decode the output of `packed`. The caller must check the structure of the value.
 
     Args:
-        data: the bytes.
-        classes: record types that may occur, by module and name. Creating a record must not run foreign code.
+        data: the encoded value.
+        classes: the record types that may occur, keyed by module and name. Creating a record must not run
+            foreign code.
 
     Raises:
         MessageError: the bytes were not made by `packed`.
@@ -146,7 +147,7 @@ class _PlainUnpickler(pickle.Unpickler):
 
 
 def encoded(value: Any) -> bytes:
-    """Encode None, numbers, text, bytes, Decimals, dates and times, and lists, tuples and dicts of them.
+    """Encode None, numbers, text, bytes, Decimals, dates, times, and lists, tuples and dicts of these.
 
     Values of other types are converted to text.
     """

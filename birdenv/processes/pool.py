@@ -20,7 +20,7 @@ _CONTAINER: Final = Path("/sys/fs/cgroup")
 
 
 def memory_left() -> int | None:
-    """Return the memory that processes can still use in bytes, or None if unknown (on macOS)."""
+    """Return the bytes of memory that processes can still use, or None if that is unknown (on macOS)."""
     known = [left for left in (_of_machine(), _of_container()) if left is not None]
     return min(known, default=None)
 
@@ -55,7 +55,7 @@ class ProcessPool(Generic[P]):
     ends when it is garbage-collected, and all processes end with this one.
 
     Args:
-        start: starts a process.
+        start: starts a process, and returns it.
         most: maximum number of leased processes.
         most_idle: maximum number of idle processes; by default `most`.
     """
@@ -79,10 +79,10 @@ class ProcessPool(Generic[P]):
         self._renew()
 
     def lease(self, is_wanted: Callable[[], bool] = lambda: True) -> P | None:
-        """Return an idle or new process. Wait while the maximum number of processes is leased.
+        """Lease an idle or new process. If the maximum number of processes is leased, wait for one of them.
 
         Args:
-            is_wanted: called while waiting; if it returns False, `lease` returns None.
+            is_wanted: called before and while the caller waits. If it returns False, `lease` returns None.
 
         Raises:
             InfrastructureError: no process can be started.
@@ -115,7 +115,7 @@ class ProcessPool(Generic[P]):
                     self._change.notify()
 
     def release(self, process: P) -> None:
-        """Return a process to the pool. Its state must not depend on its last user."""
+        """Give a process back to the pool. Nothing in the process may depend on its last user."""
         with self._change:
             process.at_work = False
             is_kept = not process.is_closed and len(self._idle) < self._most_idle
@@ -126,18 +126,18 @@ class ProcessPool(Generic[P]):
             process.kill()
 
     def take_out(self, process: P) -> None:
-        """Remove a leased process from the pool, so that it no longer counts."""
+        """Stop counting a process as leased, without keeping it for the next use."""
         with self._change:
             process.at_work = False
             self._change.notify()
 
     def look_again(self) -> None:
-        """Let all waiting threads call `is_wanted` again."""
+        """Let all threads that wait in `lease` call `is_wanted` again."""
         with self._change:
             self._change.notify_all()
 
     def close_idle(self) -> None:
-        """End all idle processes. A forked child only forgets the processes of its parent."""
+        """End all idle processes. In a forked child, only forget them, because they belong to the parent."""
         while self._idle:
             self._idle.pop().close()
 

@@ -1,4 +1,4 @@
-"""Call a child process that may be killed at any time: each call returns an answer or the child's death."""
+"""Call a child process that may die at any time. A call returns an answer or the child's death."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ class _AnswerError(Exception):
 
 
 class Death(NamedTuple):
-    """The way in which a child process ended before it answered.
+    """The way in which a child process ended before it answered a call.
 
     Attributes:
         reason: a short description.
-        was_late: whether it was killed, by its owner or by the kernel, because its time was up.
+        was_late: whether the owner or the kernel killed the process because its time was up.
         exit_code: the exit code, negative for a signal; None if the owner killed the process.
     """
 
@@ -53,7 +53,7 @@ class Death(NamedTuple):
 
 
 class Channel(abc.ABC):
-    """A connection to a child process, on which it answers one call at a time.
+    """A connection to a child process, which answers one call at a time.
 
     If anything goes wrong in a call, including Ctrl-C, the process is killed, so that the next caller never
     receives the rest of a message.
@@ -75,7 +75,7 @@ class Channel(abc.ABC):
 
     @abc.abstractmethod
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process. Return its death, with the given reason or else a reason from its exit code."""
+        """Kill the process, and return its death. Without `reason`, the exit code gives the reason."""
 
     @abc.abstractmethod
     def close(self) -> None:
@@ -95,11 +95,11 @@ class Channel(abc.ABC):
         Args:
             request: the request.
             seconds: time limit for the whole exchange by the wall clock.
-            most_bytes: maximum size of one message of the process.
+            most_bytes: maximum size of one message from the process.
             read: converts the answer. If it raises `ValueError` or `TypeError`, the answer is malformed, and
                 the process is killed.
-            answer: answers questions of the process. It raises `MessageError` if a question is malformed; any
-                other exception ends the process and is passed on.
+            answer: answers the questions that the process asks. It raises `MessageError` if a question is
+                malformed; any other exception ends the process and is passed on.
 
         Raises:
             InputError: the process refuses its input.
@@ -175,9 +175,10 @@ class ChildProcess(Channel):
 
     Args:
         module: the name of the module.
-        descriptors: descriptors that stay open for the process, and are further arguments of `main`.
-        sees: what the process sees. A process that sees `modules` runs only birdenv's code, and answers in
-            plain values; all others run foreign code, and answer in JSON.
+        descriptors: file descriptors that stay open in the process. They are further arguments of `main`.
+        sees: which part of its owner's environment the process sees (`Sees`). A process that sees `modules`
+            runs only birdenv's code, and answers in plain values; all others run foreign code, and answer in
+            JSON.
         classes: frozen record types that may occur in plain values.
 
     Attributes:
@@ -224,16 +225,16 @@ class ChildProcess(Channel):
 
     @property
     def is_closed(self) -> bool:
-        """Return whether the process was closed or killed by its owner."""
+        """Return whether the owner has closed or killed the process."""
         return not self._finalizer.alive
 
     @property
     def is_alive(self) -> bool:
-        """Return whether the process is running, and was started by this process."""
+        """Return whether the child is running, and this process started it."""
         return self.is_ours and self._process.poll() is None
 
     def end(self, reason: str = "", *, was_late: bool = False) -> Death:
-        """Kill the process. Return its death, with the given reason or else a reason from its exit code."""
+        """Kill the process, and return its death. Without `reason`, the exit code gives the reason."""
         self.kill()
         if reason:
             return Death(reason, was_late)
@@ -250,7 +251,7 @@ class ChildProcess(Channel):
         return Death(f"it was ended by {name}", name in ("SIGALRM", "SIGPROF"), code)
 
     def open_channel(self) -> SideChannel:
-        """Open another connection, for which the process must be waiting in `Owner.accept`.
+        """Open another connection. The process must be waiting for it in `Owner.accept`.
 
         Raises:
             OSError: the process has ended.

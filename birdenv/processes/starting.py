@@ -53,13 +53,13 @@ _GRACE_SECONDS: Final = 0.2  # for a process to end by itself
 
 
 def start_process(module: str, passed: Sequence[int], sees: Sees) -> subprocess.Popen[bytes]:
-    """Start a process that runs `main` of a module.
+    """Start a process that runs the function `main` of a module.
 
     Args:
         module: the name of the module.
-        passed: descriptors that stay open for the process: its end of the connection, and the further
-            arguments of `main`.
-        sees: what the process sees.
+        passed: the file descriptors that stay open in the process: first its end of the connection, then the
+            further arguments of `main`.
+        sees: which part of its owner's environment the process sees.
 
     Raises:
         OSError: no process can be started.
@@ -104,9 +104,9 @@ def end_process(process: subprocess.Popen[bytes], connection: socket.socket, own
     """Close the connection, and kill the process if it does not end.
 
     Args:
-        process: the process.
-        connection: the connection to it.
-        owner: the process that started it. Any other process only closes the connection.
+        process: the process to end.
+        connection: the connection to the process.
+        owner: the id of the process that started it. Any other caller only closes the connection.
     """
     with contextlib.suppress(OSError):
         connection.close()

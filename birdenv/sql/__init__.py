@@ -1,4 +1,4 @@
-"""SQL as text: tokens by dialect, statements, and finding SQL that reads the clock or random numbers.
+"""Analyse SQL as text: split it into tokens and statements, and find what reads the clock or random numbers.
 
 Only this package analyses SQL text by hand; code that needs a syntax tree uses sqlglot. It imports only the
 standard library, because the process that runs test cases imports it. Every function takes linear time.

@@ -1,7 +1,8 @@
-"""Statements in SQL text: splitting scripts, finding first words, and recognising plain queries.
+"""Split scripts into statements, find the first words of a statement, and recognise plain queries.
 
-This does not decide what is safe: SQLite's authorizer, and PostgreSQL's roles and read-only transactions do.
-It splits scripts, and decides where a statement is tried first. `quiet_parser` is for code that uses sqlglot.
+This module does not decide what is safe. SQLite's authorizer decides that, and so do PostgreSQL's roles and
+read-only transactions. The module only helps to choose where a statement is tried first. `quiet_parser` is
+for code that uses sqlglot.
 """
 
 from __future__ import annotations
@@ -46,7 +47,7 @@ _LONGEST_ROUTINE_HEAD: Final = 4  # words: CREATE OR REPLACE FUNCTION
 
 
 def split_statements(sql: str) -> list[str]:
-    """Split an SQLite script into statements, without `;` and the white space and comments after it.
+    """Split an SQLite script into statements. Drop each `;`, and the white space and comments after it.
 
     Semicolons in quotes, comments and trigger bodies do not end a statement. A trigger ends at `; END ;`, as
     in `sqlite3_complete()`. Pieces without any token are dropped, and the text after the last `;` is a
@@ -74,7 +75,7 @@ def split_statements(sql: str) -> list[str]:
 
 
 def first_keyword(sql: str) -> str:
-    """Return the first token after comments and opening parentheses, in upper case; empty for blank text."""
+    """Return the first token after comments and opening parentheses, in upper case, or an empty string."""
     plain = _FIRST_WORD.match(sql)
     if plain is not None:
         return plain[1].upper()
@@ -89,9 +90,9 @@ def _upper(word: str) -> str:
 
 
 def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
-    """Return the first words by PostgreSQL's rules after comments and opening parentheses, in upper case.
+    """Return up to `count` words with which a PostgreSQL statement starts, in upper case.
 
-    There are fewer than `count` if another token follows.
+    Comments, `;` and opening parentheses are ignored. Any other token ends the words.
     """
     words: list[str] = []
     try:
@@ -108,13 +109,13 @@ def first_words(sql: str, count: int = 2) -> tuple[str, ...]:
 
 
 def may_write(sql: str) -> bool:
-    """Return whether a statement may write, itself or by an INSERT, UPDATE, ... inside its WITH."""
+    """Return whether a statement may write, directly or by an INSERT, UPDATE or the like in WITH."""
     words = first_words(sql, 1)
     return not words or words[0] in NO_QUERY or bool(_WRITES.search(sql))
 
 
 def split_script(script: str) -> list[str]:
-    """Split a PostgreSQL script into statements, without `;` and surrounding white space and comments.
+    """Split a PostgreSQL script into statements. Drop each `;`, and surrounding comments and white space.
 
     As in psql, semicolons in quotes, comments, parentheses (of rules) and bodies of the form `BEGIN ATOMIC
     ... END` do not end a statement. A text with an unterminated quote is one statement, which the server
@@ -174,7 +175,7 @@ def statement_start(script: str, place: int = 0) -> int:
 
 
 def after_comments(statement: str) -> int:
-    """Return the start of a PostgreSQL statement after its comments. May raise `UnterminatedError`."""
+    """Return the position of the first token of a PostgreSQL statement. May raise `UnterminatedError`."""
     place = statement_start(statement)
     while statement.startswith("/*", place):
         place = statement_start(statement, comment_end(statement, place + 2))
@@ -195,10 +196,11 @@ def statement_end(script: str, start: int) -> int:
 
 
 def is_single_query(sql: str, dialect: str) -> bool:
-    """Return whether a text is exactly one statement that starts like a query after comments and parentheses.
+    """Return whether a text is exactly one statement, and starts like a query.
 
-    Only the server recognises other statements that start like a query (WITH ... DELETE, SELECT INTO, FOR
-    UPDATE). For text with an unterminated quote, only the first word counts; running it will fail.
+    Comments and opening parentheses before the query are ignored. Statements that only start like a query
+    (WITH ... DELETE, SELECT INTO, FOR UPDATE) also count; only the server recognises them. For text with an
+    unterminated quote, only the first word counts; running it will fail.
     """
     try:
         words = [token.text for token in sql_tokens(sql, dialect)]
@@ -213,8 +215,8 @@ def is_single_query(sql: str, dialect: str) -> bool:
 def one_line(sql: str, dialect: str) -> str:
     """Return a query as one line, for files with one query per line.
 
-    Line breaks between tokens, and comments that would hide the rest of the line, are replaced by a space. So
-    are line breaks in quotes, which changes the query.
+    A space replaces each line break between tokens, and each comment that would hide the rest of the line. A
+    space also replaces each line break inside quotes, which changes the query.
     """
     if "\n" not in sql:
         return sql
@@ -236,7 +238,7 @@ def one_line(sql: str, dialect: str) -> str:
 
 @contextmanager
 def quiet_parser() -> Iterator[None]:
-    """Keep sqlglot from logging statements that it cannot parse, because the log would contain gold SQL."""
+    """Keep sqlglot from logging statements that it cannot parse, because gold SQL must not be logged."""
     import logging  # here, because the process of test cases also imports this package
 
     logger = logging.getLogger("sqlglot")

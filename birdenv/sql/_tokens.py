@@ -1,7 +1,7 @@
 """Split SQL text into tokens by the lexical rules of SQLite, of PostgreSQL, or of both.
 
-This does not decide what is safe to run: authorizers, roles and rights do, after the engine has parsed the
-text. Every function takes linear time, whatever the text.
+This module does not decide what is safe to run. Authorizers, roles and rights decide that, after the engine
+has parsed the text. Every function takes linear time, whatever the text.
 
 `tokens` splits any text by SQLite's rules. `sql_tokens` splits a query by the rules of a dialect, and raises
 an error for unterminated quotes. `stretches` splits text in an unknown dialect, such as a model's answer,
@@ -85,7 +85,7 @@ _PLAIN_NAME: Final = re.compile(r"[a-z_\x80-\U0010ffff][a-z0-9_$\x80-\U0010ffff]
 
 
 class UnterminatedError(ValueError):
-    """A quote or comment that never ends. `opening` is its beginning."""
+    """A quote or comment never ends. `opening` is the text with which it begins."""
 
     def __init__(self, opening: str) -> None:
         super().__init__(f"unterminated {opening} in the SQL")
@@ -126,14 +126,14 @@ def quoted(name: str) -> str:
 
 
 def unquoted(text: str) -> str:
-    """Remove the quotes of any kind around a name or string."""
+    """Return a name or string without the quotes around it, of whatever kind."""
     if text[0] not in "'\"`[":
         return text
     return text[1:-1].replace(text[0] * 2, text[0]) if text[0] != "[" else text[1:-1]
 
 
 def spelling(token: Token) -> str:
-    """Return the normal spelling of a token: names in lower case without unnecessary quotes."""
+    """Return the normal spelling of a token. In it, names are in lower case, without unnecessary quotes."""
     if token.kind == "word":
         return folded(token.text)
     if token.kind == "quoted":
@@ -220,9 +220,10 @@ def _single_operators(run: re.Match[str]) -> Iterator[Token]:
 
 
 def postgres_stops(script: str, start: int) -> Iterator[tuple[str, int]]:
-    """Yield the semicolons and parentheses outside of quotes and comments after `start`, with their ends.
+    """Yield each semicolon and parenthesis outside of quotes and comments, and the position after it.
 
-    For dumps, this is several times faster than `postgres_tokens`, and raises `UnterminatedError` like it.
+    The search begins at `start`. For dumps, this is several times faster than `postgres_tokens`. Raises
+    `UnterminatedError` under the same conditions.
     """
     place = start
     while match := _compiled(_STOP).search(script, place):
@@ -248,7 +249,7 @@ def _end(match: re.Match[str], kind: str) -> int:
 
 
 def comment_end(sql: str, place: int) -> int:
-    """Return the end of a (possibly nested) block comment of PostgreSQL that began before `place`.
+    """Return the position after a (possibly nested) block comment of PostgreSQL that began before `place`.
 
     Raises `UnterminatedError` if the comment never ends.
     """
@@ -268,7 +269,7 @@ class Stretch(NamedTuple):
     Attributes:
         kind: `space`, `comment`, `quoted` (with any quotes), `word` (or number) or `symbol` (one character).
         text: the text of the stretch.
-        start: its position, in characters.
+        start: the position of the first character of the stretch in the whole text.
         is_closed: False for a quote or block comment that never ends, and extends to the end of the text.
     """
 
@@ -284,7 +285,7 @@ class Stretch(NamedTuple):
 
 
 def stretches(text: str) -> Iterator[Stretch]:
-    """Split a text by the rules of both dialects, without splitting a quote of either.
+    """Split a text by the rules of both dialects. A quote of either dialect stays in one stretch.
 
     A block comment ends at the first `*/`, as in SQLite. A dollar quote that never ends is just a `$`.
     """

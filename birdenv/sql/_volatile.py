@@ -1,8 +1,7 @@
 """Find SQL that reads the clock or random numbers, and replace the clock by a fixed date.
 
-`may_change` errs on the safe side: `'now'` counts everywhere except in comments. `at_date` replaces text by
-rules for tokens, without building a syntax tree, because printing a tree would change more than the clock.
-The fixed time is midnight.
+`may_change` errs on the safe side: `'now'` counts everywhere except in comments. `at_date` works on tokens,
+because printing a syntax tree would change more than the clock. The fixed time is midnight.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ WORDS: Final = tuple(  # all matches of `_READS` contain one of these
 
 
 def may_change(sql: str) -> bool:
-    """Return whether the result of SQL may change because it reads the clock or random numbers.
+    """Return whether the result of SQL may change because the SQL reads the clock or random numbers.
 
     This is True for text longer than `LONGEST_SQL`, which no database runs.
     """

@@ -5,8 +5,8 @@
         template = find_template(server, "superhero")
         with server.connect(template.name) as connection: ...
 
-A template database holds the contents of one benchmark database, described in its comment (`Stamp`). Only
-loading writes to it.
+A template database holds the contents of one benchmark database. Its comment describes these contents
+(`Stamp`). Only loading writes to a template.
 """
 
 from __future__ import annotations

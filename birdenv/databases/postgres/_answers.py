@@ -1,12 +1,12 @@
 """Convert the server's answers into values: errors, and rows within their allowance.
 
-Values that Python has no type for stay text. Dates and times outside Python's calendar (infinity, BC, the
+Values for which Python has no type stay text. Dates and times outside Python's calendar (infinity, BC, the
 year 99999) and intervals with months keep PostgreSQL's spelling (ISO, in UTC). Values of `char(n)` lose their
-padding. JSON that is nested too deeply to be compared, hashed and written is an error.
+padding. JSON is an error if its nesting is too deep for comparing, hashing and writing it.
 
-The databases and roles of episodes have unique names on the server. Values of the types that hold such names
-(`current_database()`, `current_user`, catalog columns) and messages show a stable name instead, which is the
-same in every run.
+The databases and roles of episodes have unique names on the server. Messages, and values of the
+types that hold such names (`current_database()`, `current_user`, catalog columns), show a stable name
+instead, which is the same in every run.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ _TYPES: Final = (19, 1033, 4096)  # name, aclitem, regrole
 
 
 def with_shown_names(text: str, shown: Mapping[str, str]) -> str:
-    """Return the text with each name in `shown` replaced."""
+    """Return the text with each key of `shown` replaced by the value of that key."""
     for name, other in shown.items():
         text = text.replace(name, other)
     return text
 
 
 def show_names(connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
-    """Replace the names in `shown` in all values that a connection reads, if their type holds such names."""
+    """Let a connection replace the keys of `shown` by their values, wherever the type may hold names."""
     written = {f'"{name}"': other for name, other in shown.items()} | dict(shown)  # quoted ones first
 
     class ShownNameLoader(TextLoader):
@@ -65,7 +65,7 @@ _BRACKETS: Final = re.compile(rb"[\[\]{}]")
 
 
 def use_tolerant_loaders(connection: psycopg.Connection[Any]) -> None:
-    """Register loaders on the connection that follow the rules of this module."""
+    """Let a connection convert values by the rules of this module."""
     for name, loader in _LOADERS.items():
         connection.adapters.register_loader(name, loader)
 
@@ -89,7 +89,10 @@ class _IntervalOrText(_OrText, IntervalLoader):
 
 
 def levels_of_json(text: bytes) -> int:
-    """Return the nesting depth of JSON text, in linear time. A result up to `MOST_LEVELS` may be too high."""
+    """Return the nesting depth of a JSON text, in linear time.
+
+    A result up to `MOST_LEVELS` is only an upper bound.
+    """
     brackets = text.count(b"[") + text.count(b"{")
     if brackets <= MOST_LEVELS:  # as nearly always
         return brackets
@@ -150,12 +153,12 @@ _KINDS: Final[tuple[tuple[str, ErrorKind], ...]] = (
 
 
 def sqlstate(answer: PGresult) -> str:
-    """Return the SQLSTATE of an error, or an empty text if the error does not come from the server."""
+    """Return the SQLSTATE of an error, or an empty string if the error is not from the server."""
     return _field(answer, "SQLSTATE")
 
 
 def query_error(answer: PGresult) -> QueryError:
-    """Convert an error of the server: its message on one line, followed by the SQLSTATE."""
+    """Convert an error of the server. The message is on one line, and ends with the SQLSTATE."""
     state, message = sqlstate(answer), " ".join(_field(answer, "MESSAGE_PRIMARY").split())
     known = (kind for start, kind in _KINDS if state.startswith(start))
     kind: ErrorKind = next(known, "engine")
@@ -182,7 +185,7 @@ class Rows:
     Args:
         values: converts values.
         allowance: the limits on rows and bytes.
-        sink: the receiver of the rows, if any.
+        sink: the receiver of the rows; None to collect them.
     """
 
     def __init__(self, values: AnyTransformer, allowance: Allowance, sink: RowSink | None) -> None:
@@ -244,5 +247,5 @@ class Rows:
 
 
 def too_large(allowance: Allowance) -> QueryError:
-    """Return the error for rows that exceed the allowance."""
+    """Return the error for rows that take more bytes than the allowance."""
     return QueryError("too_large", f"the rows take more than {allowance.bytes:g} bytes")

@@ -1,7 +1,8 @@
-"""Read the schema of a PostgreSQL database from its catalogs, and its contents (`DatabaseState`).
+"""Read the state of a PostgreSQL database (`DatabaseState`): the schema from the catalogs, and the contents.
 
 Names in the schema `public` are written without the schema. Objects that belong to extensions, owners, rights
-and comments are left out. Object ids on the server only affect the order of tables in `schema_text`.
+and comments are left out. The ids of objects on the server affect nothing but the order of tables in
+`schema_text`.
 """
 
 from __future__ import annotations
@@ -164,14 +165,15 @@ def read_state(
 ) -> DatabaseState | QueryError:
     """Return the committed schema and contents, read in a session that nobody else uses.
 
-    In the schema, a trigger's key includes the name of its table, and a routine's key the types of its
-    arguments. Catalog queries look names up in `pg_catalog` only, because a graded script may have created
-    objects with the same names.
+    In the schema, the key of a trigger includes the name of the table, and the key of a routine includes the
+    types of the arguments. Catalog queries look names up in `pg_catalog` only, because a graded script may
+    have created objects with the same names.
 
     Args:
-        session: the session.
-        like: a state to compare with; if its schema differs, the contents are not read.
-        allowance: returns the limits for the next statement. Its bytes also limit all contents together.
+        session: the session to read in.
+        like: a state to compare with, or None. If the schemas differ, the contents are not read.
+        allowance: returns the limits for the next statement. The limit on bytes also applies to all contents
+            together.
     """
     session.command("SET search_path = pg_catalog, pg_temp")
     try:
@@ -194,7 +196,7 @@ def read_state(
 
 
 def read_schema_text(session: Session, allowance: Allowance) -> str | QueryError:
-    """Return the CREATE TABLE statements of all tables in the order of their creation, or an error."""
+    """Return the CREATE TABLE statements in the order in which the tables were created, or an error."""
     found = session.run(_TABLES, allowance)
     if isinstance(found, QueryError):
         return found

@@ -2,7 +2,7 @@
 
 libpq is driven without blocking, so that the waiting thread can also stop the statement: at the deadline, or
 when the database has grown too much, it asks the server to cancel the statement, and cuts the connection one
-second later. Bytes are counted while they arrive, as far as libpq reports them before a row is complete.
+second later. Received bytes are counted even before a row is complete, as far as libpq reports them.
 
 PostgreSQL has no quota for a database. The waiting thread therefore checks the size of the clone's files from
 time to time, and cancels a statement that exceeds the limit. The excess is at most what can be written
@@ -42,7 +42,7 @@ _SLACK: Final = 16 * 2**20  # reading may add this much: free space maps and oth
 
 
 class DiskQuota:
-    """The disk quota of a clone. `ask` requests the clone's growth in bytes from another thread."""
+    """The disk quota of a clone. `ask` asks another thread by how many bytes the clone has grown."""
 
     def __init__(self, ask: Callable[[], Future[int]]) -> None:
         self._ask = ask
@@ -116,22 +116,22 @@ class NonblockingConnection:
 
     @property
     def is_quiet(self) -> bool:
-        """Return whether the connection is alive and the server has sent nothing unrequested."""
+        """Return whether the connection is alive, and no unrequested message from the server is waiting."""
         return not self.is_lost and not self._ready.poll(0)
 
     def answers(
         self, sql: bytes, seconds: float, most_bytes: float, *, script: bool, growth: DiskQuota | None = None
     ) -> Iterator[PGresult]:
-        """Run SQL and yield the server's answers. Rows arrive in several answers; the last one has no rows.
+        """Run SQL and yield the server's answers. Rows come in several answers; the last answer has no rows.
 
         A caller that does not consume all answers must call `cut`. If the connection is lost, iteration ends.
 
         Args:
             sql: one statement, or several if `script` is true.
             seconds: the time until the deadline.
-            most_bytes: maximum size of a row.
+            most_bytes: maximum size of a row in bytes.
             script: whether several statements are allowed; if not, the server refuses them.
-            growth: the disk quota to check.
+            growth: the disk quota of the database; None for no quota.
 
         Raises:
             OverflowError: a row is far larger than `most_bytes`. The connection is cut.

@@ -1,9 +1,9 @@
 """An episode's own PostgreSQL database. Every statement returns a value, and the template never changes.
 
 An episode starts in sessions on a shared database, as a role that may only read and can leave nothing behind.
-The first statement that is not a plain query, or is refused there, moves the episode to a clone: the
-statement is run again there, and the episode stays there. So all state that a statement can leave behind
-(transactions, temporary tables, settings, locks) is in the clone from the start.
+The first statement that is not a plain query, or that the shared database refuses, moves the episode to a
+clone: the statement is run again in the clone, and the episode stays there. So all state that a statement can
+leave behind (transactions, temporary tables, settings, locks) is in the clone from the start.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SIZE: Final = "SELECT pg_database_size(current_database())"
 
 @dataclass(frozen=True, slots=True)
 class EpisodeContext:
-    """The resources that episodes on one template share: the server, and the copies of the template."""
+    """What all episodes on one template share: the server, and the copies of the template."""
 
     server: PostgresServer
     pool: ClonePool
@@ -75,7 +75,7 @@ class PostgresDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has its own clone, because it has written something."""
+        """Return whether the episode has written something, and therefore has its own clone."""
         return self._private is not None or self._start is not None
 
     @property
@@ -101,7 +101,7 @@ class PostgresDatabase:
         return self._query(sql, self._allowance(rows), None)
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does, and pass its rows to the sink as they arrive, until it wants no more.
+        """Run a query as `query` does. Pass rows to the sink as they arrive, until the sink needs no more.
 
         The result has no rows. It is truncated if the sink, or `limits.rows`, stopped the query early.
         """
@@ -110,8 +110,8 @@ class PostgresDatabase:
     def run(self, statements: Iterable[str]) -> Result:
         """Split scripts into statements and run them as `execute` does, within `limits.seconds_in_all`.
 
-        Stops at the first error and returns it, without undoing earlier statements. Otherwise returns the
-        last result, which is empty if there was no statement.
+        Stops at the first error and returns this error, without undoing earlier statements. Otherwise
+        returns the result of the last statement, or an empty result if there was none.
         """
         deadline = time.monotonic() + self._limits.seconds_in_all
         result: Result = QueryResult((), ())
@@ -125,7 +125,7 @@ class PostgresDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Roll back any open transaction, and return the schema and contents, or an error.
+        """Roll back any open transaction. Return the committed schema and contents, or an error.
 
         If `like` is given and has another schema, the contents are not read. Each table is read under
         `limits`, and all tables together under `limits.seconds_in_all` and `limits.bytes`. A table that
@@ -148,8 +148,9 @@ class PostgresDatabase:
     def checkpoint(self) -> Checkpoint | QueryError:
         """Roll back any open transaction, and return the committed contents as a value.
 
-        `restore` accepts the value here, or in another episode of this process on the same template. It does
-        not include temporary tables, settings and locks: the episode continues in a new session without them.
+        `restore` accepts the checkpoint here, or in another episode of this process on the same template.
+        Temporary tables, settings and locks are not part of a checkpoint: the episode continues in a new
+        session without them.
         """
         self._check_open()
         if self._private is None:
@@ -165,7 +166,7 @@ class PostgresDatabase:
         return self._start
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Continue from a checkpoint, and discard all other changes.
+        """Go back to the contents of a checkpoint, and discard all other changes.
 
         Raises `ValueError` if the checkpoint belongs to another database, version or engine.
         """

@@ -1,7 +1,7 @@
-"""Statements that revoke rights which PostgreSQL grants to everybody by default, and agents must not have.
+"""Statements that revoke rights from agents. PostgreSQL grants these rights to everybody by default.
 
-They run once, as a superuser, in the database that copies are made from: rights belong to a database and are
-copied with it.
+The statements run once, as a superuser, in the database that is copied for episodes. Rights belong to a
+database, and are copied with it.
 """
 
 from __future__ import annotations

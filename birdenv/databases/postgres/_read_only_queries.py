@@ -35,7 +35,12 @@ _LATE: Final = QueryError("timeout", "")
 
 @dataclass(frozen=True, slots=True)
 class ServerVersion:
-    """The server's version, such as `PostgreSQL 15.18`, and whether the role is a superuser there."""
+    """What a server says about itself.
+
+    Attributes:
+        engine: the engine and its version, such as `PostgreSQL 15.18`.
+        superuser: whether the role that connects is a superuser there.
+    """
 
     engine: str
     superuser: bool
@@ -67,9 +72,9 @@ class PostgresQueries:
     def query(self, sql: str, limits: Limits = _DEFAULT_LIMITS) -> Result:
         """Run one plain query (SELECT, WITH, VALUES, TABLE) under limits.
 
-        Statements of other kinds are refused, either as `denied` or as a `syntax` error. Error messages end
-        with the SQLSTATE. After a lost connection, the query is tried once more. An error that is not the
-        query's fault, such as a second lost connection, is a `NoAnswerError`.
+        Other statements are refused, with a `denied` or a `syntax` error. Error messages end with the
+        SQLSTATE. After a lost connection, the query is tried once more. If the query fails through no fault
+        of its own, as after a second lost connection, the result is a `NoAnswerError`.
         """
         fault = text_fault(sql)
         if fault is not None:

@@ -1,4 +1,4 @@
-"""Sessions in which agents' statements run, under limits and with fixed settings. Results are values."""
+"""Sessions that run the statements of agents, under limits and with fixed settings. Results are values."""
 
 from __future__ import annotations
 
@@ -59,15 +59,15 @@ _WITH_ROWS: Final = frozenset({ExecStatus.TUPLES_OK, ExecStatus.TUPLES_CHUNK})
 
 
 class SessionRefusedError(ServerError):
-    """The server is up, but refuses a session to a role in a database. The message is the server's."""
+    """The server is up, but a role gets no session in a database. The message comes from the server."""
 
 
 class Session:
     """A connection that returns results as values. Only one thread may use it at a time.
 
     Args:
-        connection: the connection.
-        shown: replacements for names that differ from run to run, such as names of clones.
+        connection: the connection of the session.
+        shown: the stable replacement for each name that differs from run to run, such as the name of a clone.
     """
 
     def __init__(self, connection: psycopg.Connection[Any], shown: Mapping[str, str]) -> None:
@@ -90,17 +90,17 @@ class Session:
 
     @property
     def is_lost(self) -> bool:
-        """Return whether the connection was lost, and with it everything that was not committed."""
+        """Return whether the connection was lost. Uncommitted changes are then lost, too."""
         return self._connection.is_lost
 
     @property
     def is_well(self) -> bool:
-        """Return whether the connection is alive and the server has sent no message, such as a shutdown."""
+        """Return whether the connection is alive, and the server has announced no shutdown."""
         return self._connection.is_quiet
 
     @property
     def in_transaction(self) -> bool:
-        """Return whether a transaction is open, even a failed one."""
+        """Return whether a transaction is open. A failed transaction stays open until it is rolled back."""
         return self._libpq.transaction_status in (TransactionStatus.INTRANS, TransactionStatus.INERROR)
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class Session:
         return QueryError("engine", LOST) if self.is_lost else failure
 
     def reset(self) -> None:
-        """Reset the session to its initial state."""
+        """Return the session to the state in which it was opened."""
         if self.in_transaction:
             self.command("ROLLBACK")
         if self.command("DISCARD ALL") is not None:
@@ -124,13 +124,14 @@ class Session:
     def run(
         self, sql: str, allowance: Allowance, sink: RowSink | None = None, *, to_its_end: bool = False
     ) -> Result:
-        """Run one statement. If there is a sink, the rows go to the sink.
+        """Run one statement. If there is a sink, the rows go to the sink, and the result has none.
 
         Args:
             sql: the statement.
-            allowance: its limits.
-            sink: the receiver of the rows.
-            to_its_end: do not stop the statement after too many rows, because it has other effects.
+            allowance: the limits on the statement.
+            sink: the receiver of the rows, if any.
+            to_its_end: do not stop the statement when it has returned enough rows, because it has other
+                effects.
         """
         began = time.monotonic()
         rows = Rows(self._values, allowance, sink)
@@ -218,8 +219,8 @@ def open_session(
         server: the server.
         database: the name of the database.
         role: the role.
-        password: its password, if it needs one.
-        shown: replacements for names, as for `Session`.
+        password: the password of the role, if it needs one.
+        shown: the replacements for names, as in `Session`.
         reading: make all transactions read-only.
 
     Raises:
@@ -266,7 +267,7 @@ def _connect(conninfo: str) -> psycopg.Connection[Any]:
 
 
 def late(allowance: Allowance) -> QueryError:
-    """Return the error of a statement that was stopped at its deadline."""
+    """Return the error for a statement that was stopped at its deadline."""
     if allowance.in_all:
         together = f"{allowance.in_all:g} s of wall time for everything together"
         return QueryError("timeout", f"stopped after {together}")

@@ -1,6 +1,6 @@
 """Sources of databases on a PostgreSQL server.
 
-`PostgresSource` opens episodes on the templates that are loaded there. `PostgresFolderSource` also loads the
+`PostgresSource` opens episodes on the templates that the server holds. `PostgresFolderSource` also loads the
 databases of a benchmark folder when they are first needed.
 """
 
@@ -91,15 +91,18 @@ class PostgresSource:
         return self._template(db_id).stamp.digest
 
     def version(self, db_id: str) -> str:
-        """Return the digest, which identifies the contents."""
+        """Return the same value as `digest`, which identifies the contents."""
         return self.digest(db_id)
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results on a fresh database depend on. Raises the same errors as `digest`."""
+        """Return everything that results on an unchanged database depend on.
+
+        Raises the same errors as `digest`.
+        """
         return Scope(self.engine, self.digest(db_id), limits)
 
     def config(self) -> dict[str, Any]:
-        """Return the description of the source for a run's configuration."""
+        """Return a description of the source, which becomes part of a run's configuration."""
         return {
             "dialect": self.dialect,
             "server": self._server.shown,
@@ -162,9 +165,9 @@ class PostgresFolderSource(PostgresSource):
     """The databases of a benchmark folder, loaded on demand, and all databases loaded on the server.
 
     A database that the server holds as `<db>_template` is used unchanged. Otherwise it is loaded from the
-    folder's dump (`<db>_template/<table>.sql`, in the folder or one of `dump_places`), or else from its
-    `<db>/<db>.sqlite`. A database with neither must have been loaded before. Before the first use of a
-    database, the rows of its tables are counted.
+    folder's dump (`<db>_template/<table>.sql`, in the folder or one of `dump_places`), or else from the
+    folder's `<db>/<db>.sqlite`. A database without either file must have been loaded before. Before the first
+    use of a database, the rows of its tables are counted.
 
     Args:
         server: the server, which the source closes.

@@ -1,4 +1,4 @@
-"""SQLite databases: sources, and episode databases with images, guards, limits and worker processes."""
+"""SQLite databases: sources, and episode databases isolated by images, guards, limits and processes."""
 
 from birdenv.databases.sqlite._database import SqliteDatabase
 from birdenv.databases.sqlite._deadline import watchdog

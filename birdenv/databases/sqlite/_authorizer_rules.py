@@ -1,8 +1,8 @@
-"""Rules for SQL, by the actions that SQLite passes to its authorizer.
+"""Rules that allow or refuse SQL, action by action. SQLite passes each action to an authorizer.
 
-There are two sets of rules: under *reading*, a statement can leave nothing behind on the connection. Under
-*private*, for an episode's own copy, everything is allowed that stays inside the copy. Anything that is not
-known to be harmless is refused.
+There are two sets of rules. The rules for *reading* allow only what leaves nothing behind on the connection.
+The rules for a *private copy*, which belongs to one episode, allow everything that stays inside the copy.
+Both refuse anything that is not known to be harmless.
 """
 
 from __future__ import annotations
@@ -88,11 +88,11 @@ _LONGEST_REMEMBERED: Final = 200  # characters of names, which may be as long as
 
 
 class Rule(NamedTuple):
-    """The rule of an action.
+    """Whether an action is allowed, for reading and on a private copy.
 
     Attributes:
         on_a_copy: why the action is refused even on a private copy; empty if it is allowed there.
-        reading: why the action is refused if only reading is allowed; empty if it is allowed.
+        reading: why the action is refused where only reading is allowed; empty if it is allowed there.
         is_repeatable: whether a statement with this action returns the same rows whenever it runs on the same
             contents.
     """
@@ -107,7 +107,7 @@ HARMLESS: Final = Rule("", "", True)
 
 
 def rule_of(action: int, first: str | None, second: str | None) -> Rule:
-    """Return the rule of an action that SQLite passes to its authorizer, with two names.
+    """Return the rule for an action and the two names that SQLite passes to its authorizer.
 
     Rules are cached, because the authorizer is called for every column of every statement.
     """

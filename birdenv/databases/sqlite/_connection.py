@@ -71,13 +71,13 @@ NOT_UTF8: Final = "a name or text in this statement, or in what it reads, is not
 
 
 def is_from_callback(error: BaseException) -> bool:
-    """Return whether a Python callback stopped the statement, by its return value or by failing."""
+    """Return whether the error says that a Python callback stopped the statement or failed."""
     code = getattr(error, "sqlite_errorcode", None)
     return code in _OF_A_CALLBACK or str(error) == _FUNCTION_FAILED
 
 
 def kind_and_message(error: BaseException) -> tuple[ErrorKind, str]:
-    """Return the kind of a driver's exception, and a message that reveals nothing about the host."""
+    """Return the error kind of a driver exception, and a message that reveals nothing about the host."""
     if isinstance(error, MemoryError):
         return "too_large", OUT_OF_MEMORY
     message = str(error)
@@ -107,7 +107,7 @@ _T = TypeVar("_T")
 
 
 class GuardedConnection:
-    """A connection with a guard, on which SQL of any origin can be run. It closes the connection.
+    """A connection with a guard, on which SQL of any origin can be run. `close` also closes `connection`.
 
     Args:
         connection: the connection.
@@ -154,8 +154,8 @@ class GuardedConnection:
         """Run one statement.
 
         Args:
-            sql: a text without a `text_fault`.
-            allowance: its limits.
+            sql: the statement, for which `text_fault` has returned None.
+            allowance: the limits on the statement.
             reading: refuse the statement if it could change anything.
             sink: receives the rows. The result then has no rows, and is truncated if the sink or the
                 allowance stopped the statement early.
@@ -232,7 +232,7 @@ class GuardedConnection:
     def within(self, work: Callable[[sqlite3.Connection], _T], allowance: Allowance) -> _T | QueryError:
         """Call `work` under time limits and the rules for a private copy. Return its value, or an error.
 
-        Use it for work that may run SQL that was written by somebody else, such as the code of a view.
+        Use this for work that may run SQL from the database, such as the definition of a view.
         """
         deadline = Deadline(allowance.seconds, allowance.wall_seconds)
         failure: QueryError | None = None
@@ -266,7 +266,7 @@ class GuardedConnection:
 
 
 def text_fault(sql: str) -> QueryError | None:
-    """Return an error if a text must not reach the engine at all (too long, not UTF-8, blank), or None."""
+    """Return an error if a text must not reach the engine (too long, not UTF-8, or blank), or else None."""
     if len(sql) > LONGEST_SQL:
         return QueryError(
             "too_large",

@@ -57,12 +57,12 @@ class SqliteDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has its own image, because it has written something."""
+        """Return whether the episode has written something, and therefore has its own image."""
         return self._private is not None
 
     @property
     def scope(self) -> Scope | None:
-        """Return what results depend on, or None if the episode has written something."""
+        """Return everything that results depend on, or None if the episode has written something."""
         return None if self.is_private else self._file.scope(self._limits)
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
@@ -82,7 +82,7 @@ class SqliteDatabase:
         return self._query(sql, self._allowance(rows), None)
 
     def scan(self, sql: str, sink: RowSink) -> Result:
-        """Run a query as `query` does, passing on its rows as they arrive, until the sink wants no more.
+        """Run a query as `query` does. Pass rows to the sink as they arrive, until the sink needs no more.
 
         The result has no rows. It is truncated if the sink, or `limits.rows`, stopped the query early. The
         time that the sink takes counts towards the limits.
@@ -92,8 +92,8 @@ class SqliteDatabase:
     def run(self, statements: Iterable[str]) -> Result:
         """Split scripts into statements and run them as `execute` does, within `limits.seconds_in_all`.
 
-        Stops at the first error and returns it, without undoing earlier statements. Otherwise returns the
-        last result, which is empty if there was no statement.
+        Stops at the first error and returns this error, without undoing earlier statements. Otherwise
+        returns the result of the last statement, or an empty result if there was none.
         """
         deadline = self._deadline_in_all()
         result: Result = QueryResult((), ())
@@ -107,7 +107,7 @@ class SqliteDatabase:
         return result
 
     def state(self, like: DatabaseState | None = None) -> DatabaseState | QueryError:
-        """Roll back any open transaction, and return the schema and contents, or an error.
+        """Roll back any open transaction. Return the committed schema and contents, or an error.
 
         They are read on a separate connection, without the episode's temporary objects and settings. If
         `like` is given and has another schema, the contents are not read. Each table is read under `limits`,
@@ -137,9 +137,9 @@ class SqliteDatabase:
     def checkpoint(self) -> Checkpoint | QueryError:
         """Roll back any open transaction, and return the committed contents as a value.
 
-        `restore` accepts the value here, or in another episode on the same file. It does not include
-        temporary tables and pragmas: the episode continues in a new session without them. If the pages that
-        the episode has changed exceed `limits.bytes`, the result is an error.
+        `restore` accepts the checkpoint here, or in another episode on the same file. Temporary tables and
+        pragmas are not part of a checkpoint: the episode continues in a new session without them. If the
+        pages that the episode has changed exceed `limits.bytes`, the result is an error.
         """
         self._check_open()
         if self._image is None or self._private is None:
@@ -158,7 +158,7 @@ class SqliteDatabase:
         return self._make_private(made) or made
 
     def restore(self, checkpoint: Checkpoint) -> QueryError | None:
-        """Continue from a checkpoint, and discard all other changes.
+        """Go back to the contents of a checkpoint, and discard all other changes.
 
         Raises `ValueError` if the checkpoint belongs to another file, or to another version of this file.
         """

@@ -1,10 +1,10 @@
 """Deadlines of statements in processor time, and a watchdog that stops late statements.
 
 SQLite calls the progress handler only after a number of virtual-machine instructions, and one instruction may
-be a long function call. It checks for interrupts at every row. Therefore a thread checks the clocks of the
-running statement, and interrupts it when it is late. If that does not help, the kernel ends this process, by
-SIGPROF for processor time or by SIGALRM for the wall clock. The thread also sets these alarms, so that fast
-statements do not pay for them.
+be a long function call. But SQLite checks for interrupts at every row. Therefore a thread checks the clocks
+of the running statement, and interrupts the statement when it is late. If that does not help, the kernel ends
+this process, by SIGPROF for processor time or by SIGALRM for the wall clock. The thread also sets these
+alarms, so that fast statements do not pay for them.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ class Deadline:
 
     Attributes:
         began: the time of the start, as returned by `time.monotonic`.
-        soonest: the earliest time at which the deadline can have passed. Before that, the processor time,
-            which is slow to read, need not be checked.
+        soonest: the earliest value of `time.monotonic` at which the deadline can have passed. Until then,
+            there is no need to read the processor time, which is slow.
     """
 
     __slots__ = ("_processor", "_wall", "began", "soonest")
@@ -75,7 +75,7 @@ class Deadline:
         return self._wall - time.monotonic()
 
     def expiry(self) -> Expiry | None:
-        """Return the clock that has expired, or None."""
+        """Return the clock whose limit is exceeded, or None if the statement is in time."""
         if time.monotonic() <= self.soonest:
             return None
         if self.seconds_left < 0:
@@ -84,7 +84,7 @@ class Deadline:
 
 
 def timeout_message(allowance: Allowance, expiry: Expiry | None) -> str:
-    """Return the message for a statement that was stopped, or had no time left to start (None)."""
+    """Return the message for a late statement. `expiry` is None if no time was left to start it."""
     seconds = allowance.in_all or allowance.seconds
     together = " for everything together" if allowance.in_all else ""
     if expiry == "wall":
@@ -99,11 +99,11 @@ _LONGEST_ALARM: Final = 1e6  # seconds
 
 
 class HasDeadline(Protocol):
-    """A statement runner that the watchdog can watch."""
+    """Something that runs statements with deadlines, and can be watched by the watchdog."""
 
     @property
     def deadline(self) -> Deadline | None:
-        """Return the deadline of the running statement, or None if it has none."""
+        """Return the deadline of the running statement, or None if there is none."""
 
     def interrupt_if_late(self, now: float) -> None:
         """Interrupt the running statement if it is late at `now` (`time.monotonic`)."""
@@ -139,9 +139,9 @@ class Watchdog:
             self._set_between()
 
     def limit_between(self, seconds: float) -> None:
-        """From now on, end this process if it uses more processor time than this between two statements.
+        """Limit the processor time that this process may use between two statements.
 
-        0 means no limit.
+        Beyond the limit, the kernel ends the process. 0 seconds mean that there is no limit.
         """
         self._clear_alarms()
         self._between = seconds

@@ -1,4 +1,4 @@
-"""Database files that were checked, and their versions.
+"""Database files that have passed a check, and the versions of these files.
 
 A `FileId` identifies a version of a file by its metadata, without reading the file.
 """
@@ -32,13 +32,13 @@ class FileId(ContentId):
 
     Attributes:
         path: the absolute path.
-        device: the device number.
-        inode: the inode number.
+        device: the number of the device that holds the file.
+        inode: the inode number of the file.
         size: the size in bytes.
-        modified_ns: the time of the last modification.
-        changed_ns: the time of the last change of the inode, which no program can set.
-        journals: the suffix, size, and times of modification and change of each journal: a `-wal`, even an
-            empty one, and a hot `-journal`.
+        modified_ns: the time of the last modification, in nanoseconds.
+        changed_ns: the time of the last change of the inode, in nanoseconds. No program can set it.
+        journals: for each journal, its suffix, its size, and its times of modification and change. A `-wal`
+            file is a journal even if it is empty; a `-journal` file only if it is hot.
     """
 
     path: str
@@ -56,7 +56,7 @@ class FileId(ContentId):
 
 
 def look_at(path: Path) -> FileId:
-    """Return the current version of a file without journals.
+    """Return the current version of a file, ignoring its journals.
 
     Raises `InputError` if the path is not a file, and `OSError` if it cannot be examined.
     """
@@ -74,7 +74,7 @@ def look_at(path: Path) -> FileId:
 
 
 def with_journals(path: Path, version: FileId) -> FileId:
-    """Return the version of a file, including its journals."""
+    """Return a version of a file to which the current journals of the file are added."""
     journals = []
     for suffix in ("-wal", "-journal"):
         journal = path.with_name(path.name + suffix)
@@ -91,7 +91,7 @@ def _is_hot(journal: Path) -> bool:
 
 @cache
 def engine_build() -> str:
-    """Return this process's build of SQLite: version, source id, and a digest of its compile options."""
+    """Describe this process's SQLite: the version, the source id, and a digest of the compile options."""
     connection = sqlite3.connect(":memory:")
     try:
         (source,) = connection.execute("SELECT sqlite_source_id()").fetchone()
@@ -110,11 +110,11 @@ _ATTEMPTS: Final = 3  # at copying a file with its journal while nobody writes t
 
 
 class SqliteFile:
-    """A version of a file that is known to be a database.
+    """A version of a file that was checked and is a database.
 
     Args:
         version: the version of the file.
-        image_path: the file with all the contents: `version.path`, or a private copy if the file has a
+        image_path: the file that holds all the contents: `version.path`, or a private copy if there is a
             journal.
         in_wal_mode: whether the database may change through a `-wal` file, without a change of the file.
     """
@@ -137,7 +137,7 @@ class SqliteFile:
         return digest
 
     def scope(self, limits: Limits) -> Scope:
-        """Return what results on this version of the file depend on."""
+        """Return everything that results on this version of the file depend on."""
         return Scope(engine_build(), self.version, limits)
 
     def is_current(self) -> bool:
@@ -162,7 +162,7 @@ _lock = threading.Lock()
 
 
 def sqlite_file(path: Path) -> SqliteFile:
-    """Return the current version of the database at an absolute path, as one object for each version.
+    """Return the current version of the database at an absolute path. All callers share one object.
 
     Raises `InputError` if the file is missing, unreadable, empty, a Git LFS pointer, not SQLite, damaged, or
     being written to.
@@ -184,7 +184,7 @@ def sqlite_file(path: Path) -> SqliteFile:
 
 
 def open_reader(file: SqliteFile) -> sqlite3.Connection:
-    """Open a read-only connection without a guard, and read the schema without running any of it.
+    """Open a read-only connection without a guard, and read the schema without running any SQL in the schema.
 
     Raises:
         InputError: SQLite cannot open the file.

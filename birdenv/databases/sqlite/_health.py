@@ -1,4 +1,4 @@
-"""Find out by trial how this machine can isolate episodes."""
+"""Find out by experiment which ways of isolating episodes work on this machine."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ class Health:
     Attributes:
         sqlite_version: the version of SQLite.
         reaches_library: whether the functions of the SQLite library can be called.
-        images: for each kind of image, why it does not work here; empty if it works.
+        images: the reason why a kind of image does not work here, keyed by the kind; empty if it works.
         chosen: the kind of image that `auto` chooses; None if no kind works.
-        worker: why worker processes do not work; empty if they work.
-        scratch: the scratch folder.
-        swept: the folders of killed processes that were removed.
+        worker: the reason why worker processes do not work here; empty if they work.
+        scratch: the folder for private files of episodes, which may not exist yet.
+        swept: the names of the folders of killed processes, which `examine` has removed.
     """
 
     sqlite_version: str

@@ -37,7 +37,7 @@ _TABLE_FUNCTIONS: Final = ("json_each", "json_tree", *sorted(f"pragma_{name}" fo
 
 
 def set_limits(connection: sqlite3.Connection) -> None:
-    """Set the limits of a connection, and of the process's memory unless that is already limited."""
+    """Set the limits of a connection. Also limit the memory of SQLite in this process, once."""
     for limit, value in _ENGINE_LIMITS.items():
         connection.setlimit(limit, value)
     if connection.execute("PRAGMA hard_heap_limit").fetchone() == (0,):
@@ -57,15 +57,16 @@ def virtual_tables(connection: sqlite3.Connection) -> list[str]:
 def connect_virtual_tables(connection: sqlite3.Connection) -> None:
     """Connect all virtual tables, so that reading them later creates nothing that a guard refuses.
 
-    A module then reads its own tables. The author of the database may have replaced such a table by a view
-    that never ends. Therefore call this only under a time limit.
+    The module of each virtual table then reads the tables that it stores its data in. The author of the
+    database may have replaced such a table by a view that never ends. Therefore call this only under a time
+    limit.
     """
     for name in virtual_tables(connection):
         _use(connection, name)
 
 
 def bound_temporary(connection: sqlite3.Connection) -> None:
-    """Limit the space for temporary tables."""
+    """Limit the space that temporary tables may take."""
     connection.execute(f"PRAGMA temp.max_page_count = {_TEMPORARY_PAGES}").close()
 
 
@@ -78,7 +79,7 @@ def bound_attached(connection: sqlite3.Connection) -> None:
 
 
 def modules_of(connection: sqlite3.Connection) -> list[str]:
-    """Return the modules of all virtual tables."""
+    """Return the name of the module of each virtual table."""
     declared = connection.execute(
         "SELECT sql FROM sqlite_schema WHERE sql LIKE 'CREATE VIRTUAL TABLE%'"
     ).fetchall()
@@ -89,7 +90,7 @@ def modules_of(connection: sqlite3.Connection) -> list[str]:
 def use_table_functions(connection: sqlite3.Connection) -> None:
     """Call every table-valued function once.
 
-    SQLite registers them on first use, and the guard would refuse that registration.
+    SQLite registers such a function on first use, which the guard would refuse.
     """
     for name in _TABLE_FUNCTIONS:
         _use(connection, name)

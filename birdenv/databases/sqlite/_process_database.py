@@ -1,4 +1,4 @@
-"""An episode's database whose statements run in worker processes.
+"""An episode's database. Its statements run in worker processes.
 
 As long as the episode has written nothing, any worker may run its next statement. The first writing statement
 moves the episode to an image in the worker that runs it, and the episode keeps that worker until it is closed
@@ -44,9 +44,9 @@ _SPARE_BYTES: Final = 256 * 2**20  # of free memory that must remain
 class ProcessDatabase:
     """One episode's database: private to the episode and fully writable, with limits on every statement.
 
-    SQL raises no exception: it returns a `QueryResult` or a `QueryError`. A statement that cannot be
-    interrupted costs its worker: the result is a `timeout` error that says so, and the episode continues from
-    its last checkpoint (`checkpoint`, `restore`), or from the file.
+    SQL raises no exception: it returns a `QueryResult` or a `QueryError`. If a statement cannot be
+    interrupted, its worker is ended. The result is then a `timeout` error that says so, and the episode
+    continues from the last call of `checkpoint` or `restore`, or else from the file.
 
     Only one thread may use the database at a time, but any thread may close it, which ends the running
     statement. Using a closed database raises `ValueError`. All methods raise `InfrastructureError` if no
@@ -68,12 +68,12 @@ class ProcessDatabase:
 
     @property
     def is_private(self) -> bool:
-        """Return whether the episode has its own image, because it has written something."""
+        """Return whether the episode has written something, and therefore has its own image."""
         return self._worker is not None or self._start is not None
 
     @property
     def scope(self) -> Scope | None:
-        """Return what results depend on, or None if the episode has written something."""
+        """Return everything that results depend on, or None if the episode has written something."""
         return None if self.is_private else self._scope
 
     def execute(self, sql: str, rows: int | None = None) -> Result:
@@ -113,7 +113,7 @@ class ProcessDatabase:
     def close(self) -> None:
         """Discard the episode's changes. Closing again does nothing.
 
-        Any thread may close the database. A running statement is ended.
+        Any thread may call this. A running statement is ended.
         """
         self._is_closed = True
         self._look_for_fork()
@@ -221,7 +221,7 @@ def _read(values: Any) -> tuple[bool, Answer]:
 
 
 def crash_error(death: Death, limits: Limits, lost: str = "") -> QueryError:
-    """Return the error of a statement whose worker has died. `lost` is added to its message."""
+    """Return the error for a statement whose worker has died. `lost` is added to the message."""
     if death.was_late:
         by_processor = death.exit_code == -signal.SIGPROF
         seconds = limits.seconds if by_processor else limits.wall_seconds

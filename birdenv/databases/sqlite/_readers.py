@@ -1,7 +1,7 @@
 """The read-only connections of a worker process.
 
-Statements leave nothing behind on a read-only connection. Therefore any number of episodes share a few
-connections, one statement at a time, and the pages of the file are in memory only once.
+Statements leave nothing behind on a read-only connection. Therefore any number of episodes can take turns on
+a few connections, and the pages of the file are in memory only once.
 
 Files are mapped into memory, which makes large scans 20 to 33 % faster. If a file is truncated while it is
 mapped, the reading process ends (SIGBUS).
@@ -39,7 +39,7 @@ class FileReaders:
 
     @property
     def mapped_bytes(self) -> int:
-        """Return the address space of the memory map in bytes."""
+        """Return the size of the memory map in bytes, or 0 if there is none."""
         return self._file.version.size if self._mapped else 0
 
     def borrow(self) -> GuardedConnection:
@@ -80,7 +80,7 @@ _by_file: OrderedDict[tuple[FileId, Path], FileReaders] = OrderedDict()  # least
 
 
 def readers_of(file: SqliteFile) -> FileReaders:
-    """Return this process's read-only connections to a file."""
+    """Return the read-only connections of this process to a version of a file."""
     key = (file.version, file.image_path)
     found = _by_file.pop(key, None)
     if found is None:

@@ -23,14 +23,14 @@ _CONFLICT_CONSTRAINTS = frozenset(["primary", "unique", "null"])  # a CHECK's ON
 
 @dataclass
 class TableText:
-    """Properties of a table that no pragma reports, with folded names and normalised expressions.
+    """The properties of a table that no pragma reports. Names are folded, and expressions normalised.
 
     Attributes:
         checks: the expressions of CHECK constraints.
         collations: the collation of each column that has one other than `binary`.
         generated: the expression of each generated column.
         conflicts: each ON CONFLICT clause other than `abort`, such as `unique (a , b): ignore`.
-        deferred: the columns and the parent of each foreign key that is INITIALLY DEFERRED.
+        deferred: the columns and the referenced table of each foreign key that is INITIALLY DEFERRED.
         autoincrement: whether the table has an AUTOINCREMENT column.
     """
 
@@ -44,14 +44,14 @@ class TableText:
 
 @dataclass(frozen=True)
 class IndexText:
-    """The terms of an index without ASC, DESC and COLLATE, and its WHERE clause, which may be empty."""
+    """The columns and expressions of an index without ASC, DESC and COLLATE, and the WHERE clause, if any."""
 
     terms: tuple[str, ...] = ()
     where: str = ""
 
 
 def read_table_text(sql: str) -> TableText:
-    """Read a stored CREATE TABLE statement. Other forms (CREATE TABLE AS) have no properties."""
+    """Return the properties in a stored CREATE TABLE statement. Other forms (CREATE TABLE AS) have none."""
     body, _ = _parentheses(list(tokens(sql)))
     text = TableText(autoincrement="autoincrement" in map(_word, body))
     for definition in _split(body):
@@ -64,7 +64,7 @@ def read_table_text(sql: str) -> TableText:
 
 
 def index_text(sql: str) -> IndexText:
-    """Read a stored CREATE INDEX statement. The text of an automatic index is empty."""
+    """Return the terms of a stored CREATE INDEX statement. The text of an automatic index is empty."""
     body, rest = _parentheses(list(tokens(sql)))
     terms = tuple(_join(_without_order(term)) for term in _split(body))
     is_partial = bool(rest) and _word(rest[0]) == "where"
@@ -177,7 +177,7 @@ _TO_UPPER = str.maketrans(string.ascii_lowercase, string.ascii_uppercase)
 
 
 def content_queries(fetch: Fetch) -> dict[str, str]:
-    """Return a query for each table and view, keyed as in `DatabaseState.contents`."""
+    """Return a query for the rows of each table and view, keyed as in `DatabaseState.contents`."""
     queries: dict[str, str] = {}
     for name in table_names(fetch):
         queries[_free(folded(name), queries)] = f"SELECT * FROM main.{quoted(name)}"
@@ -202,7 +202,7 @@ def _free(key: str, taken: Container[str]) -> str:
 
 
 def table_names(fetch: Fetch) -> list[str]:
-    """Return the sorted names of tables and views, except internal tables of SQLite and its modules."""
+    """Return the sorted names of tables and views, except the internal tables of SQLite and of modules."""
     shadows = {name for name, kind, *_ in _table_list(fetch) if kind == "shadow"}
     rows = fetch(
         "SELECT name FROM main.sqlite_schema WHERE type IN ('table', 'view')"

@@ -37,7 +37,7 @@ _TABLES: Final = (
 
 
 class SqliteSource:
-    """The databases of a directory. Its files are only read, and no files are created beside them.
+    """The databases of a directory. The source only reads the directory, and creates no files there.
 
     Args:
         root: the directory.
@@ -77,7 +77,7 @@ class SqliteSource:
         return sorted(name for name in named if os.path.lexists(self._path(name)))
 
     def path(self, db_id: str) -> Path:
-        """Return the checked file of a database.
+        """Check the file of a database, and return its path.
 
         Raises `InputError` if `db_id` is unknown or not a plain name, or if its file is missing, unreadable,
         empty, a Git LFS pointer, not SQLite, damaged, or being written to.
@@ -85,22 +85,22 @@ class SqliteSource:
         return self._file(db_id).path
 
     def contents_path(self, db_id: str) -> Path:
-        """Return a file with all the contents of a database, which can be opened as immutable.
+        """Return the path of a file that holds all contents of a database, and can be opened as immutable.
 
-        It is the database's own file, or a private copy if a journal belongs to that, and exists as long as
-        the source. Raises the same errors as `path`.
+        This is the database's own file, or a private copy if the file has a journal. The copy exists as long
+        as the source. Raises the same errors as `path`.
         """
         return self._file(db_id).image_path
 
     def check(self, db_id: str) -> None:
         """Raise `InputError` if the database cannot be opened, or its schema cannot be read.
 
-        The other pages of the file are not checked.
+        Pages of the file that do not belong to the schema are not checked.
         """
         self._file(db_id)
 
     def digest(self, db_id: str) -> str:
-        """Return the SHA-256 of the contents in hexadecimal, recomputed when the file changes.
+        """Return the SHA-256 of the contents in hexadecimal. If the file changes, it is computed again.
 
         Raises the same errors as `path`.
         """
@@ -114,7 +114,10 @@ class SqliteSource:
         return self._file(db_id).version
 
     def scope(self, db_id: str, limits: Limits) -> Scope:
-        """Return what results on a fresh database depend on. Raises the same errors as `path`."""
+        """Return everything that results on an unchanged database depend on.
+
+        Raises the same errors as `path`.
+        """
         return self._file(db_id).scope(limits)
 
     def open(self, db_id: str, limits: Limits = _DEFAULT_LIMITS) -> EpisodeDatabase:
@@ -145,7 +148,7 @@ class SqliteSource:
         """Do nothing: the source holds no resources for episodes."""
 
     def config(self) -> dict[str, Any]:
-        """Return the description of the source for a run's configuration."""
+        """Return a description of the source, which becomes part of a run's configuration."""
         return {
             "db_dir": str(self.root),
             "engine": self.engine,
@@ -203,10 +206,9 @@ def _known(setting: str, value: str, known: tuple[str, ...]) -> Any:
 
 
 class LocalSource(SqliteSource):
-    """A source whose statements run in the calling process, which must be a worker that may be killed.
+    """A source that runs statements in the calling process. This must be a worker that may be killed.
 
-    A statement that nothing can interrupt ends the process with SIGPROF or SIGALRM, one second after its
-    deadline.
+    If nothing can interrupt a statement, SIGPROF or SIGALRM ends the process one second after the deadline.
 
     Args:
         root: the directory.
@@ -228,7 +230,7 @@ class LocalSource(SqliteSource):
 
 
 class SqliteFileSource(SqliteSource):
-    """A source in which all database ids refer to the same file; otherwise like `SqliteSource`.
+    """A source of one file, to which every database id refers. Otherwise it is like `SqliteSource`.
 
     Raises `InputError` if the file cannot be used.
     """
@@ -239,7 +241,7 @@ class SqliteFileSource(SqliteSource):
         super().__init__(self.file.parent)
 
     def names(self) -> list[str]:
-        """Return the file's name without its suffix, as the only id."""
+        """Return a list of one id: the name of the file without its suffix."""
         return [self.file.stem]
 
     def _look_up(self, db_id: str) -> SqliteFile:

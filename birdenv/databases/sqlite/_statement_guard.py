@@ -38,7 +38,7 @@ class Refusal:
     """The reason why the guard refused a statement.
 
     Attributes:
-        sentence: the message for the agent.
+        sentence: the explanation for the agent.
         on_a_copy: whether the statement would be allowed on a private copy.
         kind: the kind of error.
     """
@@ -60,20 +60,21 @@ class StatementGuard:
 
     Args:
         connection: the connection.
-        private: whether it belongs to an episode, which may write; otherwise only reading is allowed.
+        private: whether the connection belongs to an episode, which may write. If not, only reading is
+            allowed.
         lists_files: whether SQL may read the paths of open files.
-        virtual_tables: names of virtual tables in lower case, if the schema cannot change.
-        modules: modules of the virtual tables of a private copy.
+        virtual_tables: the names of all virtual tables in lower case; empty for a private copy.
+        modules: the modules of the virtual tables of a private copy.
         file_bytes: how many bytes a statement may write to the database's own file.
 
     Attributes:
         deadline: the deadline of the running statement.
-        refusal: the first refusal of the latest statement.
+        refusal: the reason why the latest statement was first refused; None if it was not refused.
         expired: the clock that ran out during the latest statement, even if nothing could stop the
-            statement; None if it was in time.
+            statement; None if the statement was in time.
         attaches: whether the latest statement may have attached a database.
         wants_temporary: whether the space for temporary tables must be limited before the statement can run.
-        has_temporary: whether that space is limited.
+        has_temporary: whether the space for temporary tables is limited now.
     """
 
     def __init__(
@@ -115,12 +116,12 @@ class StatementGuard:
 
         SQLite calls the authorizer only when it compiles a statement, so the connection must not cache
         statements. Statements that read a virtual table never count as repeatable, because the module may
-        compile its own statements once for many of them.
+        compile a statement of its own once, and run it for many statements.
         """
         return not (self._private or self._may_vary)
 
     def start(self, deadline: Deadline, *, reading: bool) -> None:
-        """Start the clock for a statement. `reading` allows only reading, even on a private copy."""
+        """Start the clock for a statement. `reading` forbids it to write, even on a private copy."""
         self._reading = reading or not self._private
         self.refusal = None
         self.expired = None
@@ -168,7 +169,7 @@ class StatementGuard:
 
     @contextmanager
     def trusted(self) -> Iterator[None]:
-        """Suspend rules and time limits, for birdenv's own statements that run nobody else's SQL."""
+        """Suspend all rules and time limits, for birdenv's own statements. They must run no SQL of others."""
         self._trusted = True
         try:
             self.start(Deadline(NEVER, NEVER), reading=False)
@@ -179,7 +180,7 @@ class StatementGuard:
 
     @contextmanager
     def within(self, deadline: Deadline) -> Iterator[None]:
-        """Apply time limits and the rules for a private copy to birdenv's own work that may run foreign SQL.
+        """Apply time limits and the rules for a private copy to work of birdenv that may run SQL of others.
 
         An example is connecting a virtual table: the module reads its own tables, which may be views, and
         prepares to write to them, which is not allowed under the rules for reading.

@@ -1,4 +1,4 @@
-"""The worker process that runs the statements of one episode at a time, under limits of the kernel.
+"""The worker process that runs the statements of one episode at a time, under kernel limits.
 
 The process has access only to the files of databases, and may be killed at any time. If a function call that
 nothing can interrupt takes too long, the kernel ends the process one second after the statement's deadline.
@@ -94,7 +94,14 @@ def limit_process(image_bytes: int, images: int = 1) -> None:
 
 @dataclass(frozen=True, slots=True)
 class OpenedEpisode:
-    """Everything that a worker needs to open an episode's database."""
+    """What the owner sends to a worker so that the worker can open an episode's database.
+
+    Attributes:
+        version: the version of the file.
+        image_path: the file that holds all the contents (see `SqliteFile`).
+        limits: the limits on each statement.
+        image_kind: how to make the private image once the episode writes.
+    """
 
     version: FileId
     image_path: Path

@@ -1,1 +1,1 @@
-"""The databases of episodes: a shared copy while an episode only reads, a private clone once it writes."""
+"""The databases of episodes. Episodes share one while they only read; an episode that writes gets a clone."""

@@ -1,9 +1,9 @@
-"""The superuser's connection that creates and drops databases, and the lock that marks them.
+"""The connection of the superuser that creates and drops databases, and the lock that marks the databases.
 
 The connection holds a lock, and the lock's number is part of the name of every database and role that is made
-for an episode. If nobody holds the lock, they were left by a killed process, or by this process before the
-server was lost, and the next process drops them. Their names begin with `birdenv-`, and those of templates
-with `birdenv_`.
+for an episode. If nobody holds the lock, these databases and roles were left by a killed process, or by this
+process before the server was lost, and the next process drops them. Their names begin with `birdenv-`. The
+names of templates begin with `birdenv_`.
 """
 
 from __future__ import annotations
@@ -39,7 +39,10 @@ _T = TypeVar("_T")
 
 
 class AdminConnection:
-    """Connects when first needed, and again after the server was lost. Only one thread may use it."""
+    """A connection that opens when first needed, and again after the server was lost.
+
+    Only one thread may use it.
+    """
 
     def __init__(self, server: PostgresServer, when_connected: Callable[[], None]) -> None:
         self.server = server
@@ -51,9 +54,10 @@ class AdminConnection:
         self._dropped = 0
 
     def attempt(self, work: Callable[[], _T]) -> _T:
-        """Call `work` with an open connection, and call it again if the server was lost and is back.
+        """Connect if necessary, and call `work`. If the server was lost meanwhile, do both again.
 
-        Raises `ServerError` if that fails, and `InputError` if the role is not a superuser.
+        Raises `ServerError` if `work` or the connection fails, and `InputError` if the role is not a
+        superuser.
         """
         is_old = self._connect()
         try:
@@ -96,9 +100,9 @@ class AdminConnection:
         return f"birdenv-episode-{self.token}-{self._count}"
 
     def create(self, origin: str, *, for_an_episode: bool = True) -> str:
-        """Create a copy of a database to which nobody is connected, and return its name.
+        """Copy the database `origin`, to which nobody may be connected. Return the name of the copy.
 
-        A copy for an episode is in memory if there is room.
+        The files of a copy for an episode are in memory if there is room.
         """
         name = self.new_name()
         statement = sql.SQL("CREATE DATABASE {} TEMPLATE {} {}").format(
@@ -124,7 +128,7 @@ class AdminConnection:
         return f"{strategy} TABLESPACE {MEMORY if in_memory else 'pg_default'}"
 
     def rename(self, name: str, final: str) -> None:
-        """Rename a complete database, or drop it if another process has completed the same one."""
+        """Give a complete database its final name. Drop it if another process has just taken that name."""
         self._wait_until_empty(name)
         try:
             self.run(
@@ -136,7 +140,7 @@ class AdminConnection:
     def drop_database(self, name: str) -> None:
         """Drop a database if it exists, and end its sessions.
 
-        A drop that takes seconds fails, and is left to a later sweep.
+        Dropping fails if it takes seconds, and is then left to a later sweep.
         """
         self._wait_until_empty(name)
         assert self._connection is not None
@@ -155,7 +159,7 @@ class AdminConnection:
             time.sleep(0.001)
 
     def make_role(self, role: str, password: str | None, group: str | None = None) -> None:
-        """Create a role that can log in and do nothing else."""
+        """Create a role that can log in, and has no other rights than those of `group`."""
         name = sql.Identifier(role)
         self.run(
             sql.SQL("CREATE ROLE {} {}").format(
@@ -165,7 +169,7 @@ class AdminConnection:
         self.reset_role(role, password)
 
     def reset_role(self, role: str, password: str | None) -> None:
-        """Reset all settings of a role, in every database, to those of a new role."""
+        """Give a role the settings of a new role, in every database."""
         name = sql.Identifier(role)
         places = self.run(
             "SELECT d.datname FROM pg_db_role_setting AS s JOIN pg_database AS d ON d.oid = s.setdatabase"

@@ -1,4 +1,4 @@
-"""Creates the databases that reading episodes share, and a clone for each writing episode.
+"""Create the databases that reading episodes share, and a clone for each writing episode.
 
 A clone is a database with its own role, which owns everything in the database and nothing else on the server.
 """
@@ -34,7 +34,12 @@ _SHOWN_ROLE: Final = "birdenv_agent"
 
 @dataclass(frozen=True, slots=True)
 class Login:
-    """A role, and its password if the server asks for one."""
+    """What is needed to log in.
+
+    Attributes:
+        role: the name of the role.
+        password: the password; None if the server asks for none.
+    """
 
     role: str
     password: str | None
@@ -46,9 +51,9 @@ class Clone:
 
     Attributes:
         db_id: the benchmark's id of the database.
-        token: identifies the lock under which the clone was made.
-        name: the name of the database on the server.
-        owner: the login of its owner.
+        token: the part of the name that identifies the lock of the process that made the clone.
+        name: the name of the clone on the server.
+        owner: the login of the clone's owner.
         size: the size of the template in bytes.
         session: the episode's session; None while the clone is idle.
     """
@@ -64,8 +69,8 @@ class Clone:
 class CloneFactory:
     """Creates and drops clones. Only one thread may use it.
 
-    `attempt` runs the other methods, except `let_in`, `is_living` and `close`, with an open connection; see
-    `AdminConnection.attempt`.
+    Call the methods through `attempt`, which connects first (see `AdminConnection.attempt`). Only `let_in`,
+    `is_living` and `close` are called directly.
     """
 
     def __init__(self, server: PostgresServer) -> None:
@@ -77,7 +82,7 @@ class CloneFactory:
         self._reader = Login(_READERS, None)
 
     def reader(self, copies: TemplateCopies) -> Login:
-        """Return the login for the shared databases, which are created if necessary."""
+        """Create the shared databases of a template if necessary, and return the login for them."""
         self._share(copies)
         return self._reader
 
@@ -96,7 +101,7 @@ class CloneFactory:
         return clone
 
     def clone_of(self, frozen: Clone) -> Clone:
-        """Return a new clone of an idle clone, with a session."""
+        """Return a new clone with a session. It is a copy of the idle clone `frozen`."""
         name = self._maker.create(frozen.name)
         clone = self._given(Clone(frozen.db_id, self._maker.token, name, frozen.owner, frozen.size))
         self._let_in(clone)
@@ -119,7 +124,7 @@ class CloneFactory:
         self._maker.run("SELECT pg_terminate_backend(%s)", process)
 
     def growth(self, clone: Clone) -> int:
-        """Return the number of bytes by which a clone has outgrown its template, including its locks."""
+        """Return by how many bytes a clone is larger than its template. Each lock adds to that."""
         return self._maker.size(clone.name) + LOCK_BYTES * self._maker.locks(clone.name) - clone.size
 
     def let_in(self, clone: Clone) -> bool:

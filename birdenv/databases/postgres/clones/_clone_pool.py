@@ -1,4 +1,4 @@
-"""A pool of clones that a thread makes ahead of time, so that a writing episode need not wait for its clone.
+"""A pool of clones. A thread makes them ahead of time, so that writing episodes need not wait.
 
 The thread first makes the clones that somebody waits for, then drops those that are no longer needed, and
 then makes clones of all templates used so far, until `warm` clones of each are ready.
@@ -30,7 +30,8 @@ class ClonePool:
 
     Args:
         server: the server.
-        warm: number of clones of each template to keep ready, after its first use; 0 to make them on demand.
+        warm: how many clones of each template are kept ready after the first use of the template; 0 to make
+            clones only on demand.
     """
 
     def __init__(self, server: PostgresServer, warm: int) -> None:
@@ -40,11 +41,11 @@ class ClonePool:
         self._begin()
 
     def reader(self, copies: TemplateCopies) -> Login:
-        """Return the login for the shared databases, which are created if necessary."""
+        """Create the shared databases of a template if necessary, and return the login for them."""
         return self._attempt(lambda: self._workshop.reader(copies)).result()
 
     def take(self, copies: TemplateCopies) -> Clone:
-        """Return an unused clone of a template."""
+        """Take an unused clone of a template from the pool, or make one."""
         self._check_process()
         with self._changed:
             ready = self._ready.setdefault(copies, deque())
@@ -57,11 +58,11 @@ class ClonePool:
         return self._attempt(lambda: self._workshop.clone(copies)).result()
 
     def copy(self, frozen: Clone) -> Clone:
-        """Return a clone of an idle clone."""
+        """Return a new clone, which is a copy of the idle clone `frozen`."""
         return self._attempt(lambda: self._workshop.clone_of(frozen)).result()
 
     def leave(self, clone: Clone) -> None:
-        """Schedule a clone to be dropped soon."""
+        """Give up a clone. The thread drops it soon."""
         if self._process == os.getpid():
             with self._changed:
                 self._left.append(clone)
@@ -81,7 +82,7 @@ class ClonePool:
         return self._have_done(lambda: self._workshop.is_living(clone)).result()
 
     def growth(self, clone: Clone) -> Future[int]:
-        """Request, with priority, the number of bytes by which a clone has outgrown its template."""
+        """Ask, with priority, by how many bytes a clone is larger than its template."""
         return self._attempt(lambda: self._workshop.growth(clone), at_once=True)
 
     def close(self) -> None:

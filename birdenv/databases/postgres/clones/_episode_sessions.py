@@ -1,4 +1,4 @@
-"""The sessions of an episode: in a shared database while it only reads, in a clone once it writes.
+"""The sessions of an episode: in a shared database while the episode only reads, and then in a clone.
 
 Sessions in shared databases are kept between statements, which can leave nothing behind there. A `Snapshot`
 keeps the contents of a clone at one moment, as an idle database.
@@ -41,7 +41,7 @@ class Readers:
         self._idle: list[tuple[TemplateCopies, Session]] = []  # the most recently used last
 
     def use(self, copies: TemplateCopies, work: Callable[[Session], _T]) -> _T:
-        """Call `work` with a session in its initial state, and call it again if the server is lost.
+        """Call `work` with a session in its initial state. If the server is lost, call `work` once more.
 
         Raises `ServerError` if the server cannot be reached, or is lost a second time.
         """
@@ -98,12 +98,12 @@ class Readers:
 class Snapshot(Checkpoint):
     """A checkpoint on PostgreSQL, which any episode of this process on the same template can restore.
 
-    The snapshot's database is dropped when the object is garbage-collected, so it cannot be pickled.
+    The database is dropped when the snapshot is garbage-collected. Therefore a snapshot cannot be pickled.
 
     Attributes:
         version: the template and its copies.
-        clone: the idle clone; None if the episode has written nothing.
-        size: the size of the clone on the server's disk in bytes, or 0.
+        clone: the idle clone that holds the contents; None if the episode has written nothing.
+        size: the size of the clone on the server's disk in bytes; 0 if there is no clone.
         pages: always empty.
     """
 
@@ -115,7 +115,7 @@ class Snapshot(Checkpoint):
 
 
 def snapshot(copies: TemplateCopies, clone: Clone | None, size: int, pool: ClonePool) -> Snapshot:
-    """Return a checkpoint of an idle clone, or of the template if there is no clone."""
+    """Return a checkpoint that keeps an idle clone, or stands for the template if `clone` is None."""
     made = Snapshot(copies, size, {}, clone)
     if clone is not None:
         weakref.finalize(made, pool.leave, clone).atexit = False  # the pool drops all clones when it closes
@@ -167,7 +167,7 @@ class PrivateClone:
         return self._on_session(lambda session: self._execute(session, sql, allowance, to_its_end))
 
     def query(self, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-        """Run one plain query in the episode's session, without changing anything."""
+        """Run one plain query in the session of the episode. The query cannot change anything."""
         return self._on_session(lambda session: run_query(session, sql, allowance, sink))
 
     def roll_back(self) -> None:
@@ -260,7 +260,7 @@ class PrivateClone:
 
 
 def run_query(session: Session, sql: str, allowance: Allowance, sink: RowSink | None) -> Result:
-    """Run one plain query in a read-only transaction, or inside the session's open transaction."""
+    """Run one plain query in a read-only transaction, or in the transaction that is already open."""
     inside = session.in_transaction
     failure = session.command(_BEGIN_INSIDE if inside else _BEGIN)
     if failure is not None:

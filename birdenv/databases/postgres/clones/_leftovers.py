@@ -1,7 +1,7 @@
-"""Databases, roles and the tablespace that birdenv has made on a server besides the templates.
+"""Find and remove what birdenv has made on a server besides templates: databases, roles, a tablespace.
 
-`sweep` runs whenever an `AdminConnection` connects or closes: it drops databases and roles of killed
-processes, and of older templates. The command `db clean` uses `leftovers` and `remove_leftovers`.
+`sweep` runs whenever an `AdminConnection` connects or closes. It drops the databases and roles of killed
+processes, and the copies of older templates. The command `db clean` uses `leftovers` and `remove_leftovers`.
 
 A database consists of some 300 files, which many file systems are slow to create. If the machine has a file
 system in memory with plenty of room, clones are therefore made there, in a tablespace of the embedded server;
@@ -33,7 +33,7 @@ _LOOK_UP: Final = "SELECT pg_tablespace_location(oid) FROM pg_tablespace WHERE s
 
 
 def has_room(size: int) -> bool:
-    """Return whether memory has room for a clone of a database of this size, and for its growth."""
+    """Return whether memory has room for a clone of a database of `size` bytes, including later growth."""
     try:
         return shutil.disk_usage(_PLACE).free >= _LEAST_FREE + _TIMES * size
     except OSError:
@@ -41,7 +41,7 @@ def has_room(size: int) -> bool:
 
 
 def make_memory(connection: psycopg.Connection[Any]) -> bool:
-    """Create the tablespace if necessary. Return whether it exists."""
+    """Create the tablespace in memory if necessary. Return False if that is impossible."""
     found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
     if found is not None and Path(found[0]).is_dir():
         return True
@@ -59,7 +59,7 @@ def make_memory(connection: psycopg.Connection[Any]) -> bool:
 
 
 def drop_memory(connection: psycopg.Connection[Any]) -> None:
-    """Drop the tablespace, unless it contains databases."""
+    """Drop the tablespace in memory, unless it contains databases."""
     found = connection.execute(_LOOK_UP, [MEMORY]).fetchone()
     if found is not None:
         with suppress(psycopg.Error):
@@ -89,8 +89,8 @@ class Leftover:
 
     Attributes:
         kind: `database`, `role` or `tablespace`.
-        name: its name.
-        size: the size of a database in bytes, or 0.
+        name: the name on the server.
+        size: the size of a database in bytes; 0 for the other kinds.
     """
 
     kind: str
@@ -99,17 +99,17 @@ class Leftover:
 
 
 def leftovers(server: PostgresServer) -> list[Leftover]:
-    """Return everything that birdenv has made on the server except templates, sorted.
+    """Return a sorted list of everything that birdenv has made on the server, except templates.
 
     The copies that episodes share (`birdenv-master-...`, `birdenv-reading-...`) are kept for the next run.
-    All others belong to running or killed processes.
+    All other databases and roles belong to running or killed processes.
     """
     with server.connect() as connection:
         return _found(connection)
 
 
 def remove_leftovers(server: PostgresServer) -> list[Leftover]:
-    """Remove everything that no running process uses, including shared copies, and return it.
+    """Remove everything that no running process uses, including shared copies. Return what was removed.
 
     Raises `ServerError` if the server cannot be reached.
     """
@@ -134,7 +134,7 @@ _SHARED: Final = "^birdenv-(master|reading)-[0-9a-f]{16}$"
 
 
 def number_of_lock(token: str) -> int:
-    """Return the number of the advisory lock for 16 hexadecimal digits."""
+    """Return the number of the advisory lock that a token (16 hexadecimal digits) names."""
     number = int(token, 16)
     return number - 2**64 if number >= 2**63 else number
 
@@ -171,7 +171,7 @@ def _drop(connection: psycopg.Connection[Any], kind: str, name: str, force: str 
 
 @contextmanager
 def impatient(connection: psycopg.Connection[Any]) -> Iterator[None]:
-    """Limit the time of the statements inside to `_DROPPING_SECONDS`.
+    """Limit each statement in the `with` block to `_DROPPING_SECONDS`.
 
     Dropping a database waits for every session on the server, and one stuck session must not stop all others.
     """

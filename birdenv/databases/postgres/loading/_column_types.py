@@ -1,4 +1,4 @@
-"""Choose the PostgreSQL type of a SQLite column: the declared type if every value fits, or else a wider one.
+"""Choose the PostgreSQL type of a SQLite column: the declared type if all values fit, or else a wider type.
 
 There are two kinds of databases. Those written for SQLite declare `INTEGER`, `REAL`, `TEXT`, `DATE`. Those
 exported from PostgreSQL declare a type family and precision as its catalog does (`information_schema`):
@@ -49,7 +49,12 @@ _MOST_NUMERIC: Final = 1000  # maximum precision of a numeric
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """The PostgreSQL type of a column, and a note for the user if it is not the declared type."""
+    """The type that was chosen for a column.
+
+    Attributes:
+        type: the PostgreSQL type.
+        note: the reason for the user if this is not the declared type; otherwise empty.
+    """
 
     type: str
     note: str = ""
@@ -64,8 +69,8 @@ def column_type(declared: str, values: Sequence[Any], from_postgres: bool) -> Co
     """Return the PostgreSQL type for a column.
 
     Args:
-        declared: its declared type.
-        values: its values without NULLs: int, float, str or bytes.
+        declared: the type with which SQLite declares the column.
+        values: the values of the column without NULLs: int, float, str or bytes.
         from_postgres: whether the database was exported from PostgreSQL.
     """
     shown = declared or "(no type)"

@@ -38,7 +38,7 @@ class DumpPiece:
 
     Attributes:
         text: the statement, or the command, which starts with a backslash.
-        line: the number of its first line, from 1.
+        line: the number of the first line, counted from 1.
         data: the lines of a COPY, each ending with a line feed; None for other statements.
     """
 
@@ -156,7 +156,14 @@ _UNKNOWN_SETTING: Final = "42704"
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """The error because of which a file was not loaded."""
+    """The error that kept a file from being loaded.
+
+    Attributes:
+        path: the file.
+        line: the number of the line, counted from 1.
+        state: the SQLSTATE.
+        text: the message of the server.
+    """
 
     path: Path
     line: int
@@ -170,9 +177,9 @@ class Fault:
 def run_file(
     connection: psycopg.Connection[Any], path: Path, later: Callable[[tuple[Path, DumpPiece]], None]
 ) -> Fault | None:
-    """Run a file in one transaction. Return the error, or None.
+    """Run a file of a dump in one transaction. Return the error, or None.
 
-    Foreign keys are not added, but passed to `later`.
+    Statements that add foreign keys are not run, but passed to `later`.
     """
     reset(connection)
     fault = None
@@ -242,7 +249,7 @@ def _is_passed_over(statement: str, path: Path, line: int) -> bool:
 
 
 def run_piece(connection: psycopg.Connection[Any], path: Path, piece: DumpPiece) -> Fault | None:
-    """Run one statement. Return an error that the dump causes, or None. Errors of the server are raised."""
+    """Run one statement. Return the error if the dump is to blame, or None. Raise errors of the server."""
     try:
         with connection.cursor() as cursor:
             if piece.data is None:

@@ -32,7 +32,7 @@ class Dump:
 
     Attributes:
         db_id: the id of the database.
-        files: the files.
+        files: the paths of the files of the dump.
         one_table_each: whether each file is named after the table that it holds.
     """
 
@@ -70,7 +70,7 @@ def find_dumps(path: Path) -> list[Dump]:
 def load_dump(
     server: PostgresServer, dump: Dump, *, again: bool = False, expected: dict[str, int] | None = None
 ) -> Loaded:
-    """Load the template of one dump. See `load` for the arguments and errors."""
+    """Load one dump as a template. See `load` for other arguments and for errors."""
     named = "".join(f"{path.name} {file_digest(path)}\n" for path in dump.files)
     digest = hashlib.sha256(f"{_RULES}\n{named}".encode()).hexdigest()
     return load(

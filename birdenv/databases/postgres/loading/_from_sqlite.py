@@ -42,7 +42,7 @@ def load_from_sqlite(
     again: bool = False,
     expected: dict[str, int] | None = None,
 ) -> Loaded:
-    """Load the template of a SQLite database from a source. See `load` for the arguments and errors."""
+    """Load a database of a SQLite source as a template. See `load` for other arguments and for errors."""
     path = source.contents_path(db_id)
     digest = hashlib.sha256(f"{_RULES} {source.digest(db_id)}".encode()).hexdigest()
     return load(

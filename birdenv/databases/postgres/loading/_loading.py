@@ -62,10 +62,10 @@ class Loaded:
     """The result of loading a database.
 
     Attributes:
-        db_id: its id.
+        db_id: the id of the database.
         tables: the number of rows of each table.
         notes: what was left out, or loaded differently from its declaration.
-        skipped: whether the database was already loaded, with the same digest.
+        skipped: True if nothing was done, because the database was already loaded with the same digest.
     """
 
     db_id: str
@@ -87,16 +87,16 @@ def load(
     again: bool = False,
     expected: dict[str, int] | None = None,
 ) -> Loaded:
-    """Load the template of a database, unless it is already loaded with the same digest.
+    """Load a database as a template, unless that was already done with the same digest.
 
     Args:
         server: the server.
         db_id: the id of the database.
-        digest: the digest of the loaded files and the rules of loading.
+        digest: a digest of the files to load, and of the rules for loading them.
         source: `sqlite` or `dump`.
         fill: fills an empty database through the given connection. Raises `InputError` for bad contents.
         again: load the database even if it is already loaded.
-        expected: the number of rows that each table must have.
+        expected: the number of rows that each table must have; None for no such check.
 
     Raises:
         InputError: the database cannot be loaded completely.
@@ -267,7 +267,10 @@ class OfficialSet:
     mean_rows: float
 
     def differences(self, present: Mapping[str, Mapping[str, int]]) -> list[str]:
-        """Return a line for each published figure that differs; `present` has the rows of each table."""
+        """Compare the published figures with `present`: the number of rows by database and table.
+
+        Return a line for each difference.
+        """
         missing = [name for name in self.databases if name not in present]
         if missing:
             return [f"of {len(self.databases)} databases, {len(missing)} are missing: {', '.join(missing)}"]
@@ -307,7 +310,7 @@ OFFICIAL_SETS: Final[Mapping[str, OfficialSet]] = {
 def read_expectations(path: Path) -> dict[str, dict[str, int]]:
     """Read an expectation file: the number of rows of each table, by database.
 
-    Raises `InputError` if the file has another form.
+    Raises `InputError` if the file has a different format.
     """
     value = read_json(path)
     if not isinstance(value, dict) or not value:

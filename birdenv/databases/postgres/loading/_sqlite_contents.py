@@ -19,11 +19,11 @@ class ColumnPlan:
     """A column to create.
 
     Attributes:
-        source: its name in SQLite.
-        name: its name in PostgreSQL.
-        type: its type in PostgreSQL.
-        not_null: whether it is declared NOT NULL.
-        default: the text of its default in SQLite, if any.
+        source: the name in SQLite.
+        name: the name in PostgreSQL.
+        type: the type in PostgreSQL.
+        not_null: whether the column is declared NOT NULL.
+        default: the text of the default value in SQLite; None if there is none.
     """
 
     source: str
@@ -35,7 +35,14 @@ class ColumnPlan:
 
 @dataclass
 class ForeignKey:
-    """A foreign key to create, with names as in PostgreSQL. `actions` is such as `ON DELETE CASCADE`."""
+    """A foreign key to create. All names are those in PostgreSQL.
+
+    Attributes:
+        columns: the names of the columns.
+        parent: the name of the referenced table.
+        parent_columns: the names of the referenced columns.
+        actions: text such as `ON DELETE CASCADE`.
+    """
 
     columns: list[str]
     parent: str
@@ -45,7 +52,7 @@ class ForeignKey:
 
 @dataclass
 class IndexPlan:
-    """An index to create. It has no name if it belongs to a UNIQUE constraint."""
+    """An index to create. The name is empty if the index belongs to a UNIQUE constraint."""
 
     name: str
     columns: list[str]
@@ -57,15 +64,15 @@ class TablePlan:
     """A table to create.
 
     Attributes:
-        source: its name in SQLite.
-        name: its name in PostgreSQL.
-        sql: SQLite's CREATE TABLE statement.
-        rows: the number of its rows.
-        columns: its columns.
-        primary_key: the names of the key's columns.
+        source: the name in SQLite.
+        name: the name in PostgreSQL.
+        sql: the CREATE TABLE statement of SQLite.
+        rows: the number of rows.
+        columns: the columns.
+        primary_key: the names of the columns of the primary key.
         counts_up: whether the primary key is SQLite's row number, which is assigned automatically.
-        foreign_keys: its foreign keys.
-        indexes: its indexes.
+        foreign_keys: the foreign keys.
+        indexes: the indexes.
     """
 
     source: str
@@ -80,7 +87,7 @@ class TablePlan:
 
 
 class SqliteContents:
-    """Reads one database. `notes` lists what is left out, or loaded differently from its declaration."""
+    """Reads one SQLite database. `notes` lists what is left out, or differs from its declaration."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection

@@ -1,4 +1,4 @@
-"""Template databases on a server: finding and verifying them, their names, and the names of their copies.
+"""Find and verify the template databases on a server, and name templates and their copies.
 
 The comment of a template describes its contents, so that a run can verify it. The comment is JSON:
 `{"birdenv": 1, "db_id": ..., "digest": ..., "source": ..., "tables": {name: rows}}`.
@@ -40,12 +40,12 @@ def database_name(db_id: str) -> str:
 
 
 def loading_name(db_id: str) -> str:
-    """Return the name of the database while it is being loaded."""
+    """Return the temporary name of a template while it is being loaded."""
     return f"{LOADING}{_digest(db_id)}"
 
 
 def shortened(name: str, longest: int = LONGEST_NAME) -> str:
-    """Return a name unchanged if it is short enough, or else its beginning and a digest of all of it.
+    """Return a short name unchanged. Of a longer name, return the beginning and a digest of the whole name.
 
     A short name that looks like a shortened one also gets a digest, so that different names stay different.
     """
@@ -94,9 +94,9 @@ class Template:
     """A template database on a server.
 
     Attributes:
-        name: its name on the server.
-        stamp: the description of its contents.
-        size: its size on the server's disk in bytes.
+        name: the name on the server.
+        stamp: the description of the contents.
+        size: the size on the server's disk in bytes; 0 if the role may not connect to the database.
     """
 
     name: str
@@ -105,12 +105,12 @@ class Template:
 
     @property
     def rows(self) -> int:
-        """Return the number of rows of all tables."""
+        """Return the number of rows of all tables together."""
         return sum(self.stamp.tables.values())
 
 
 def templates(server: PostgresServer) -> dict[str, Template]:
-    """Return all templates that birdenv loaded, by database id, sorted."""
+    """Return all templates that birdenv loaded, keyed by database id, and sorted."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname, shobj_description(oid, 'pg_database'),"
@@ -128,9 +128,9 @@ def templates(server: PostgresServer) -> dict[str, Template]:
 
 
 def find_template(server: PostgresServer, db_id: str) -> Template:
-    """Return the template of a database: the one that birdenv loaded, or else a published `<db>_template`.
+    """Return the template that birdenv loaded for a database, or else the published `<db>_template`.
 
-    Raises `InputError` if there is neither.
+    Raises `InputError` if the server holds neither of these.
     """
     found = templates(server).get(db_id) or published_template(server, db_id)
     if found is None:
@@ -142,7 +142,7 @@ def find_template(server: PostgresServer, db_id: str) -> Template:
 
 
 def published_names(server: PostgresServer) -> list[str]:
-    """Return the ids of all databases that the server holds as templates named `<db>_template`, sorted."""
+    """Return the ids of all databases for which the server holds a template named `<db>_template`, sorted."""
     with server.connect() as connection:
         found = connection.execute(
             "SELECT datname FROM pg_database WHERE datistemplate AND datname ~ %s"
@@ -153,9 +153,9 @@ def published_names(server: PostgresServer) -> list[str]:
 
 
 def published_template(server: PostgresServer, db_id: str) -> Template | None:
-    """Return the database `<db>_template` of a server, or None. All its rows are read for the digest.
+    """Return the published template `<db>_template`, or None. Computing its digest reads all rows.
 
-    Raises `InputError` if all its tables are empty, as after a failed import.
+    Raises `InputError` if all tables are empty, as after a failed import.
     """
     if db_id not in published_names(server):
         return None
@@ -187,7 +187,10 @@ def stamped(connection: psycopg.Connection[Any], name: str, stamp: Stamp) -> Non
 
 
 def verify_template(server: PostgresServer, template: Template) -> list[str]:
-    """Return the `differences` between a template as it was loaded and as it is now."""
+    """Count the rows of a template, and return the `differences` from what was loaded.
+
+    Raises `ServerError` if the rows cannot be counted.
+    """
     try:
         with server.connect(template.name) as connection:
             present = row_counts(connection)
@@ -197,7 +200,7 @@ def verify_template(server: PostgresServer, template: Template) -> list[str]:
 
 
 def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
-    """Return a line for each table that is missing, unexpected, or has another number of rows; sorted."""
+    """Return a sorted list of the tables that are missing, unexpected, or have another number of rows."""
     lines = [f"table {name!r} is missing" for name in expected if name not in present]
     lines += [f"table {name!r} is not expected" for name in present if name not in expected]
     lines += [
@@ -209,7 +212,7 @@ def differences(expected: dict[str, int], present: dict[str, int]) -> list[str]:
 
 
 def row_counts(connection: psycopg.Connection[Any]) -> dict[str, int]:
-    """Count the rows of every ordinary table. Return the numbers by table, sorted."""
+    """Count the rows of every ordinary table. Return the numbers keyed by table, and sorted."""
     counts = {}
     for schema, table in _tables(connection):
         count = sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(schema, table))

@@ -1,8 +1,8 @@
 """The embedded server: created once, started on demand, and shared by all processes of this user.
 
-Its data can be made again (loaded templates, and copies of them), so it never forces data to disk. PostgreSQL
-recovers the data after its server is killed. After a crash of the machine the data may be damaged, so they
-are deleted.
+The server holds only data that can be made again (loaded templates, and copies of them). Therefore it never
+forces data to disk. If the server is killed, PostgreSQL recovers the data. If the machine crashes, the data
+may be damaged, and are deleted.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _KEEPER: Final = Path(__file__).with_name("_supervisor.py")
 
 
 class Cluster:
-    """The embedded server. It runs at least from `use` to `release`, or to the end of the process.
+    """The embedded server. Between `use` and `release` (or the end of this process), it keeps running.
 
     Raises `InputError` if this machine cannot run it.
     """
@@ -91,7 +91,7 @@ class Cluster:
 
     @property
     def conninfo(self) -> str:
-        """Return the superuser's connection string, without the name of a database."""
+        """Return the connection string of the superuser. It names no database."""
         return f"host='{_quoted(self.place.sockets)}' port=5432 user={ADMIN}"
 
     def use(self) -> list[str]:
@@ -117,7 +117,7 @@ class Cluster:
             raise
 
     def release(self) -> None:
-        """Stop using the server. It stops one second after its last user has released it or ended."""
+        """Stop using the server. The server stops one second after its last user has done so or ended."""
         if self._held is not None:
             os.close(self._held)
             self._held = None

@@ -1,4 +1,4 @@
-"""The files of the embedded server: their paths, creating the data folder, and removing stale files.
+"""The files of the embedded server: get their paths, create the data folder, and remove stale files.
 
 The user's cache holds one folder for each major version of PostgreSQL.
 """
@@ -55,7 +55,7 @@ class ServerPaths:
 
     @property
     def users(self) -> Path:
-        """Return the file on which every user of the server holds a shared lock; see `_supervisor`."""
+        """Return the file on which every process that uses the server holds a shared lock (`_supervisor`)."""
         return self.root / "users.lock"
 
     @property
@@ -65,17 +65,17 @@ class ServerPaths:
 
     @property
     def starting(self) -> Path:
-        """Return the file that is locked by a process that starts or wipes the server."""
+        """Return the file that a process locks while it starts the server or deletes its data."""
         return self.root / "starting.lock"
 
     @property
     def stay(self) -> Path:
-        """Return the file that keeps the server running without users as long as it exists."""
+        """Return the file that keeps the server running. While it exists, the server needs no users."""
         return self.root / "stay"
 
     @property
     def session(self) -> Path:
-        """Return the file that exists while the server runs. It contains `machine_session()` at its start."""
+        """Return the file that exists while the server runs. It holds `machine_session()` as of the start."""
         return self.root / "session"
 
     @property
@@ -105,10 +105,11 @@ class ServerPaths:
 
 
 def server_place(binaries: Binaries) -> ServerPaths:
-    """Return the paths of this user's server for a major version, and create its folder.
+    """Create the folder of this user's server, and return the paths in it.
 
-    The folder is in `$XDG_CACHE_HOME/birdenv` (`~/.cache/birdenv`). If root's server could not enter that
-    folder, it is in /var/cache/birdenv. Raises `InputError` if neither can be written.
+    The folder is in `$XDG_CACHE_HOME/birdenv` (by default `~/.cache/birdenv`), with a name for each major
+    version of PostgreSQL. Root's server may be unable to enter that place; then the folder is in
+    /var/cache/birdenv. Raises `InputError` if the folder cannot be created or entered.
     """
     try:
         wanted = cache_folder().absolute()
@@ -137,7 +138,7 @@ def server_place(binaries: Binaries) -> ServerPaths:
 
 
 def with_reachable_programs(binaries: Binaries, place: ServerPaths) -> Binaries:
-    """Return the programs, or a copy that the server's account can run (root's venv may be inaccessible).
+    """Return programs that the server's account can run. They are copied if root's venv is inaccessible.
 
     The caller must hold the lock `place.starting`. Raises `InputError` if the programs cannot be copied.
     """
@@ -241,7 +242,7 @@ def make_data(binaries: Binaries, place: ServerPaths) -> None:
 
 
 def pid_file(data: Path) -> dict[str, str]:
-    """Return the fields of a running server's `postmaster.pid`; empty if there is no complete file."""
+    """Return the fields of the `postmaster.pid` of a running server, or {} if there is no complete file."""
     names = ("pid", "data", "started", "port", "sockets", "address", "memory", "status")
     try:
         lines = (data / "postmaster.pid").read_text().splitlines()
@@ -251,7 +252,7 @@ def pid_file(data: Path) -> dict[str, str]:
 
 
 def remove_stale_locks(place: ServerPaths) -> None:
-    """Remove lock files of a dead server.
+    """Remove the lock files that a dead server has left.
 
     PostgreSQL itself cannot tell that the process id in such a file now belongs to another program.
     """
@@ -271,7 +272,7 @@ def _is_postgres(process: int) -> bool:
 
 
 def machine_session() -> str:
-    """Return a text that changes when the machine restarts, or an empty text if unknown (on macOS)."""
+    """Return a string that changes when the machine restarts. It is empty if unknown (on macOS)."""
     with suppress(OSError):
         return Path("/proc/sys/kernel/random/boot_id").read_text().strip()
     return ""

@@ -33,9 +33,9 @@ class Binaries:
     """The programs `postgres` and `initdb`.
 
     Attributes:
-        folder: the folder that holds them.
-        version: their version, such as `18.4`.
-        package: the folder of the Python package that contains them.
+        folder: the folder that holds the programs.
+        version: the version of PostgreSQL, such as `18.4`.
+        package: the folder of the Python package that contains the programs.
     """
 
     folder: Path
@@ -85,7 +85,7 @@ _WITH_A_NAME: Final = "nobody"
 
 @dataclass(frozen=True, slots=True)
 class ServerAccount:
-    """The account that the server runs as; `uid` is None for the caller's own account."""
+    """The account that runs the server. `uid` is None for the account of this process."""
 
     uid: int | None = None
 

@@ -55,7 +55,7 @@ class Dsn:
     connect_seconds: str
 
     def without_secrets(self, message: str) -> str:
-        """Return a message with every secret replaced by stars."""
+        """Return a message in which stars replace every secret."""
         for secret in self.secrets:
             message = message.replace(secret, "***")
         return message
@@ -99,7 +99,7 @@ _NO_DATABASE: Final = re.compile(r'database ".*" does not exist', re.DOTALL)
 
 
 class ServerError(InfrastructureError):
-    """The server is unreachable, lost, or full. No SQL is to blame, and trying again may help."""
+    """The server is unreachable, lost or full. The SQL is not to blame, and trying again may help."""
 
 
 class _OutOfReachError(ServerError):
@@ -110,12 +110,13 @@ class PostgresServer:
     """A PostgreSQL server that has answered, and has a supported version.
 
     Args:
-        conninfo: the connection string. If it names a database, that is used for work on the whole server.
+        conninfo: the connection string. Work on the whole server uses the database that the string names, if
+            any.
         shown: a description of the server without secrets.
         cluster: the embedded server that this object represents; None for an external server.
 
     Attributes:
-        is_ours: whether it is the embedded server, on which birdenv has all rights.
+        is_ours: whether this is the embedded server, on which birdenv has all rights.
     """
 
     def __init__(self, conninfo: str, shown: str, cluster: Cluster | None = None) -> None:
@@ -221,7 +222,7 @@ class PostgresServer:
 
 
 def find_server(dsn: str | None = None) -> PostgresServer:
-    """Return the server that `dsn` names, or else BIRDENV_DSN names, or else the embedded server.
+    """Return the server that `dsn` names, or else the one that BIRDENV_DSN names, or else the embedded one.
 
     The embedded server is started if necessary. Raises `InputError` if the DSN is not valid, the server is
     too old, or the embedded server cannot be started; and `ServerError` if the server does not answer.
@@ -234,7 +235,7 @@ def find_server(dsn: str | None = None) -> PostgresServer:
 
 
 def one_line(error: BaseException) -> str:
-    """Return the server's message about an error on one line, without the statement."""
+    """Return the message of the server about an error, on one line and without the statement."""
     diagnosis = getattr(error, "diag", None)
     text = (diagnosis and diagnosis.message_primary) or f"{error}" or type(error).__name__
     return " ".join(text.split())

@@ -1,9 +1,9 @@
-"""The program that runs the embedded server while somebody uses it. Its argument is JSON.
+"""The program that runs the embedded server while any process uses it. The argument is JSON.
 
-Every user of the server holds a shared lock on one file, which the system releases when the user's process
-ends for any reason. This process, the keeper, regularly tries to lock the file exclusively. When that has
-succeeded for `_LINGER_SECONDS`, nobody uses the server, and the keeper stops it. A file named `stay` keeps
-the server running without users.
+Every process that uses the server holds a shared lock on one file. The system releases the lock when the
+process ends for any reason. The keeper, which is the process that runs this program, regularly tries to lock
+the file exclusively. When that has succeeded for `_LINGER_SECONDS`, nobody uses the server, and the keeper
+stops it. While a file named `stay` exists, the server runs even if nobody uses it.
 
 The program imports only the standard library, and nothing of birdenv.
 """
@@ -36,7 +36,7 @@ _UNTIL_KILLED = 10.0
 
 
 def main(setting: dict[str, Any]) -> int:
-    """Run the server until nobody uses it. Return the exit code of the server.
+    """Run the server until no process uses it. Return the exit code of the server.
 
     Args:
         setting: `command` and `account` (how to start the server), and the paths of the files `keeper`,

@@ -1,14 +1,14 @@
 """The kinds of private images of a database file.
 
-There are two kinds. Both start with the same contents, and neither writes to the file:
+There are two kinds. Images of both kinds start with the contents of the file, and never write to it:
 
 * `memory-map`: SQLite works on a private memory map of the file, whose pages are copied when they are
   written. Unwritten pages are shared with other maps of the file and with the system's file cache. Space to
   grow costs nothing until it is used.
 * `copy`: a plain copy of the file in the scratch folder.
 
-`auto` chooses the first kind that works here. The changes of an image can be saved as a `Checkpoint`, and
-applied to another image of the same file, of either kind.
+`auto` chooses `memory-map` if that works here, and otherwise `copy`. The changes of an image can be saved as
+a `Checkpoint`, and applied to another image of the same file, whatever the kinds of the two images.
 """
 
 from __future__ import annotations
@@ -76,8 +76,8 @@ def _libc() -> ctypes.CDLL:
 class PrivateMemory:
     """A writable, private memory map of a file, with room to grow.
 
-    The file never changes, and must not be truncated while it is mapped. Raises `OSError` if it cannot be
-    mapped.
+    Writing to the memory never changes the file. The file must not be truncated while it is mapped. Raises
+    `OSError` if the file cannot be mapped.
 
     Attributes:
         address: the address of the first byte; 0 after `free`.
@@ -109,7 +109,7 @@ class PrivateMemory:
         ctypes.memmove(self.address + offset, data, len(data))
 
     def written(self, size: int) -> Iterator[tuple[int, bytes]]:
-        """Yield offset and bytes of each page within the first `size` bytes that may differ from the file.
+        """Yield the pages in the first `size` bytes that may differ from the file: offset and bytes of each.
 
         On Linux, the system's page tables show which pages were written. Elsewhere, all pages are compared
         with the file. Raises `OSError` if the file cannot be read for that.
@@ -163,7 +163,7 @@ def _map(address: int | None, size: int, flags: int, descriptor: int) -> int:
 
 
 class CopiedImage:
-    """A private copy of a file in the scratch folder."""
+    """An image that is a private copy of the file in the scratch folder."""
 
     kind: ImageKind = "copy"
 
@@ -219,7 +219,7 @@ class CopiedImage:
 
 
 class MappedImage:
-    """A private memory map of a file."""
+    """An image that is a private memory map of the file."""
 
     kind: ImageKind = "memory-map"
     file: Path | None = None
@@ -296,7 +296,7 @@ def open_image(path: Path, kind: ImageKind = "auto", start: Checkpoint | None = 
 
 
 def trial(path: Path, kind: ImageKind) -> str:
-    """Return why this kind of image cannot be made of `path`, or an empty text if it can."""
+    """Return the reason why no image of this kind can be made of `path`, or an empty string if it can."""
     try:
         image = open_image(path, kind)
     except (OSError, sqlite3.Error, InputError) as error:

@@ -29,12 +29,12 @@ _PAGE_SIZE = slice(16, 18)  # position of the page size in the header; 1 means t
 
 
 class Image(Protocol):
-    """A private, writable database.
+    """A private, writable image of a database file.
 
     Attributes:
-        kind: how it was made.
-        connection: a connection to it, without a guard.
-        file: the file that the connection has open, or None.
+        kind: how the image was made.
+        connection: the connection to the image. It has no guard.
+        file: the private file that holds the image; None if the image is in memory.
     """
 
     kind: ImageKind
@@ -42,7 +42,7 @@ class Image(Protocol):
     file: Path | None
 
     def changes(self, most_bytes: float) -> tuple[int, dict[int, bytes]]:
-        """Return the committed size and the changed pages by offset. No transaction may be open.
+        """Return the committed size in bytes, and the changed pages by offset. No transaction may be open.
 
         Raises `OverflowError` if the pages exceed `most_bytes`.
         """
@@ -59,14 +59,14 @@ class Image(Protocol):
 
 
 def bound_growth(connection: sqlite3.Connection, header: bytes, size: int) -> None:
-    """Limit the size of a database to `GROWTH_BYTES` more than its file."""
+    """Let a database grow by at most `GROWTH_BYTES`. `header` and `size` are those of its file."""
     page = int.from_bytes(header[_PAGE_SIZE])
     page = LARGEST_PAGE if page == 1 else max(page, 1)
     connection.execute(f"PRAGMA max_page_count = {(size + GROWTH_BYTES) // page}").close()
 
 
 def within(most_bytes: float, pages: Iterator[tuple[int, bytes]]) -> dict[int, bytes]:
-    """Collect pages by offset. Raises `OverflowError` if they exceed `most_bytes`."""
+    """Collect pages into a dict by offset. Raises `OverflowError` if they exceed `most_bytes` in total."""
     taken: dict[int, bytes] = {}
     total = 0
     for offset, page in pages:

@@ -45,7 +45,7 @@ def new_folder() -> Path:
 
 
 def remove_folder(folder: Path) -> None:
-    """Remove a folder that `new_folder` created in this process, and not in the parent before a fork."""
+    """Remove a folder that `new_folder` created in this process. A folder of the parent is kept."""
     if _mine is not None and _mine[0] == os.getpid() and folder.parent == _mine[1]:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -72,7 +72,7 @@ def _declare(found: ctypes.CDLL) -> None:
 def connect_with_handle(
     library: ctypes.CDLL, database: str = ":memory:", **options: Any
 ) -> tuple[sqlite3.Connection, int]:
-    """Connect to a database, by default a new one in memory. Return the connection and its `sqlite3*`.
+    """Connect to a database. Return the connection, and the address of its `sqlite3` object (the handle).
 
     The handle comes from an automatic extension, the documented hook into opening a connection. Such hooks
     apply to the whole process, so connections of other threads may call it, too.
@@ -107,9 +107,10 @@ def defend(library: ctypes.CDLL, handle: int) -> None:
 def deserialize(
     library: ctypes.CDLL, handle: int, address: int, size: int, capacity: int, flags: int = 0
 ) -> None:
-    """Make the `size` bytes at `address` the main database, which may grow to `capacity` bytes.
+    """Use the `size` bytes at `address` as the main database, which may grow to `capacity` bytes.
 
-    The memory stays the caller's and must outlive the connection. Raises `sqlite3.OperationalError`.
+    The memory still belongs to the caller, and must outlive the connection. Raises
+    `sqlite3.OperationalError`.
     """
     code = library.sqlite3_deserialize(handle, b"main", address, size, capacity, flags)
     if code != sqlite3.SQLITE_OK:
