@@ -287,7 +287,7 @@ def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
 
 
 def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, RowsComparison]:
-    """Return the index of the first gold that the prediction matches, or else 0, and the comparison."""
+    """Return the index of the first gold that the prediction matches (0 if none), and the comparison."""
     if isinstance(pred, QueryError):
         return 0, RowsComparison(False, "")
     comparison = agree_as_multisets(usable[0], pred)

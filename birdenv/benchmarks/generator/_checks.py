@@ -101,7 +101,7 @@ class Checker:
         return dialogue.rewards[SYSTEM]
 
     def _fault_of_answers(self, tasks: Sequence[CInteractTask]) -> str:
-        """Return what is wrong with the user's answers in the tasks of a family, or an empty text.
+        """Return what is wrong with the user's answers in the tasks of a family, or an empty string.
 
         The term of each open point must be in the request. In every task, the user must tell the meaning if
         asked about the term, or about at least one phrase of the request that shares a word with it.

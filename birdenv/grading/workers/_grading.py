@@ -85,7 +85,7 @@ class Grading:
 
     Args:
         settings: how to grade.
-        uncompared: returns the result for a job whose worker died or took too long while it was comparing.
+        uncompared: returns the result for a job whose worker died or took too long while no statement ran.
         source: the databases, if a server runs the SQL.
         answer: answers the worker's questions, if there is no `source`.
     """
