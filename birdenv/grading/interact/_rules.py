@@ -2,7 +2,7 @@
 
 By strict rules (BIRD-Interact §4, and the strict column of §7.4), the gold runs on its own pristine copy, a
 Query prediction may only read, and the model is not blamed if the benchmark's own SQL does not run. By the
-rules of the published evaluators, everything runs on one disposable copy.
+rules of the published evaluators, a submission runs on a disposable copy.
 """
 
 from __future__ import annotations
