@@ -1,4 +1,4 @@
-"""The command line, as `python -m birdenv`."""
+"""Run the command line with `python -m birdenv`."""
 
 from birdenv.cli import main
 

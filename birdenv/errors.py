@@ -1,4 +1,4 @@
-"""The errors of birdenv, by who is at fault.
+"""The errors of birdenv, grouped by who is at fault.
 
 * Errors of the agent (bad SQL, malformed actions) are values (`databases.QueryError`, the status of a
   verdict), never exceptions. They cost what the protocol says, and the episode continues.
@@ -42,11 +42,13 @@ class InputError(BirdenvError):
 
 
 class SettingError(InputError):
-    """A setting cannot be used. The message begins with its name, which commands replace by their option.
+    """A setting cannot be used.
+
+    The message begins with the name of the setting. Commands replace the name by that of their option.
 
     Args:
-        name: the setting.
-        why: the rest of the message.
+        name: the name of the setting.
+        why: the rest of the message, which directly follows the name.
     """
 
     def __init__(self, name: str, why: str) -> None:
@@ -57,7 +59,7 @@ class SettingError(InputError):
         return self.under(self.name)
 
     def under(self, name: str) -> str:
-        """Return the message with another name for the setting."""
+        """Return the message, which begins with the given name instead of the setting's own name."""
         return f"{name}{self.args[1]}"
 
 
@@ -66,7 +68,7 @@ class BenchmarkError(BirdenvError):
 
 
 class InfrastructureError(BirdenvError):
-    """Something that an episode needs is lost or unreachable, and trying again may help.
+    """Something that an episode needs is lost or unreachable. Trying again may help.
 
     Attributes:
         retried: True if several attempts were already made, so that callers need not try again.
@@ -76,17 +78,20 @@ class InfrastructureError(BirdenvError):
 
 
 class RunEndedError(InfrastructureError):
-    """Every further episode would fail in this way: a key is refused, a budget is spent, a disk is full."""
+    """The run has to end, because every further episode would fail for the same reason.
+
+    For example, an API key is refused, a budget is spent, or the disk is full.
+    """
 
     retried = True
 
 
 def first_fault(error: ValidationError, known: Iterable[str]) -> str:
-    """Return a description of the first invalid field of a record.
+    """Describe the first invalid field of a record.
 
     Args:
-        error: the validation error.
-        known: the names of the record's fields.
+        error: the error that Pydantic raised for the record.
+        known: the names of all valid fields, which the message lists if a field is unknown.
     """
     first = error.errors()[0]
     where = ".".join(str(part) for part in first["loc"] if part != "[key]")
@@ -101,7 +106,7 @@ _MOST_TEXT: Final = 2000  # characters; the text may quote long answers of a mod
 
 
 def describe_error(error: BaseException) -> str:
-    """Describe a foreign exception in one line: its type, the beginning of its text, and its origin."""
+    """Describe any exception in one line: its type, the beginning of its message, and where it was raised."""
     text = " ".join(f"{type(error).__name__}: {error}"[:_MOST_TEXT].split())
     frames = traceback.extract_tb(error.__traceback__)
     if not frames or isinstance(error, SyntaxError):

@@ -1,4 +1,7 @@
-"""Find what packages add to birdenv through entry points. Optional parts of birdenv use them, too."""
+"""Find what other packages add to birdenv through entry points.
+
+Some optional parts of birdenv are entry points, too.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +19,7 @@ class PluginError(InputError):
 
     Args:
         entry: the entry point.
-        why: the reason, without the entry point's name.
+        why: the reason; the message adds the entry point's name.
     """
 
     def __init__(self, entry: EntryPoint, why: str) -> None:
@@ -25,7 +28,7 @@ class PluginError(InputError):
 
 
 def plugins(group: str) -> Mapping[str, EntryPoint]:
-    """Return the entry points of a group by name. Entry points that ship with birdenv take precedence."""
+    """Return a group's entry points by name. If names clash, the entry point that ships with birdenv wins."""
     return _installed(group, tuple(sys.path))
 
 

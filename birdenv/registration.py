@@ -1,7 +1,7 @@
 """Register the environments with Gymnasium as soon as Gymnasium is imported.
 
-`import birdenv` does not import Gymnasium itself: that takes as long as the rest of a command's start, and
-neither commands nor the processes of players need it.
+`import birdenv` does not import Gymnasium itself: that would double the time that a command takes to start,
+and neither commands nor the processes of players need Gymnasium.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _NAME: Final = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 def register_environments() -> None:
-    """Register the environments as soon as Gymnasium is imported, or now if it already is."""
+    """Register the environments now if Gymnasium is already imported, and otherwise when it is imported."""
     if "gymnasium" in sys.modules:
         _register()
     else:

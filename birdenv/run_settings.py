@@ -1,4 +1,4 @@
-"""The settings of a run, declared once for `run_episodes`, the command line, workers and `config.json`."""
+"""The settings of a run, defined once for `run_episodes`, the command line, workers and `config.json`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ MAY_DIFFER: Final = frozenset({"parallel", "move_timeout", "run_engine", "worker
 
 
 class RunSettings(BaseModel):
-    """All settings of a run other than its game and its players.
+    """All settings of a run, except for the game and the players.
 
     Commands have an option for each field that has a description. Workers receive all settings.
     """
@@ -85,7 +85,9 @@ class RunSettings(BaseModel):
         }
 
     def to_travel(self) -> RunSettings:
-        """Return the settings for workers, valid in any folder and environment. API keys are left out.
+        """Return a copy of the settings for workers, which may run in another folder, environment or machine.
+
+        The copy contains no API keys.
 
         Raises:
             InputError: the base URL cannot be used.
@@ -94,7 +96,9 @@ class RunSettings(BaseModel):
 
 
 def in_shard(index: int, shard: str | None) -> bool:
-    """Return True if the shard includes the episode with this index in the whole run; None includes all.
+    """Return True if the shard includes the episode with this index in the whole run.
+
+    The shard None includes all episodes.
 
     Raises:
         ValueError: the shard is not of the form I/N.

@@ -1,3 +1,3 @@
-"""The version, in a module of its own so that all modules can import it."""
+"""The version of birdenv. It has its own module so that every other module can import it."""
 
 __version__ = "0.1.0"

@@ -1,8 +1,8 @@
 """Download the public benchmarks from the places where their authors publish them.
 
-`sources.json` beside this file lists these places, and when somebody last checked them. Downloads are not
-trusted: nothing is written outside of the folder, no links are created, and an archive is unpacked completely
-or not at all, within limits.
+`sources.json` beside this file lists these places, and the day on which somebody last checked each place.
+Downloads are not trusted: nothing is written outside of the folder, no links are created, and an archive is
+unpacked completely or not at all, within limits.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _INSTALL = "birdenv data fetch needs {}: pip install 'birdenv[fetch]' (in a clon
 
 
 def told(checked: str) -> str:
-    """Return "address checked on" with the day, or "address not checked"."""
+    """Return `address checked on DAY`, or `address not checked` if nobody has checked the address."""
     return "address not checked" if checked == "not checked" else f"address checked on {checked}"
 
 
@@ -49,10 +49,10 @@ class Place(_Record):
     Attributes:
         kind: `archive` (a zip file) or `hub` (a data set of the Hugging Face Hub).
         address: the address of the archive, or the name of the data set.
-        has: a description of what can be downloaded there.
+        has: a description of what the place offers.
         checked: the day on which somebody last downloaded it, or `not checked`.
-        at_most_gb: the maximum size of the download, in GB; a larger one is refused.
-        sha256: the digest of the archive, if it is known.
+        at_most_gb: the maximum size of the download in GB. A larger download is refused.
+        sha256: the SHA-256 digest of the archive; None if it is not known.
     """
 
     kind: Literal["archive", "hub"]
@@ -77,15 +77,16 @@ class Published(_Record):
     """A public benchmark.
 
     Attributes:
-        title: the name for people.
+        title: the name that is shown to people.
         licence: the licence.
-        home: the home page.
-        places: the places to download it from.
-        task_files: the possible names of its task file.
-        next: the command that plays it.
-        dumps: the place of its PostgreSQL dumps, if it has any.
-        ground_truth: the subject of the e-mail that asks the authors for the ground truth.
-        seen: digests of some of its files, in the edition that birdenv was tested with.
+        home: the address of the home page.
+        places: the places from which to download the benchmark.
+        task_files: the possible names of the task file.
+        next: the command that plays the benchmark.
+        dumps: the place of the PostgreSQL dumps; None if there are none.
+        ground_truth: the subject of the e-mail that asks the authors for the ground truth; None if the ground
+            truth is public.
+        seen: digests of some files in the edition with which birdenv was tested, by file name.
     """
 
     title: str
@@ -101,16 +102,16 @@ class Published(_Record):
 
 @cache
 def published() -> dict[str, Published]:
-    """Return the public benchmarks that can be fetched, by name."""
+    """Return all public benchmarks that birdenv can fetch, by name."""
     text = (Path(__file__).parent / "sources.json").read_text(encoding="utf-8")
     return {name: Published(**fields) for name, fields in json.loads(text).items()}
 
 
 def fetch_hub(place: Place, folder: Path) -> None:
-    """Download a data set of the Hugging Face Hub into a folder, except for files that are already there.
+    """Download a data set from the Hugging Face Hub into a folder, except for files that are already there.
 
-    The environment variables of `huggingface_hub` apply: `HF_ENDPOINT` names a mirror, `HF_TOKEN` is a key,
-    and so on.
+    The environment variables of `huggingface_hub` apply. For example, `HF_ENDPOINT` names a mirror, and
+    `HF_TOKEN` contains a key.
 
     Raises:
         InfrastructureError: the Hub cannot be reached, or the download is damaged.
@@ -142,8 +143,8 @@ def fetch_archive(place: Place, folder: Path, progress: Any = None) -> None:
     Args:
         place: the place of the archive.
         folder: the folder.
-        progress: a progress bar for the download: an object with `total`, `update`, `reset` and `close`, like
-            those of `tqdm`.
+        progress: a progress bar for the download: an object that has `total`, `update`, `reset` and `close`,
+            as a `tqdm` has.
 
     Raises:
         InfrastructureError: the address cannot be reached, or the download is damaged.
@@ -172,7 +173,7 @@ def unpack(archive: Path, folder: Path, *, called: str = "") -> None:
     Args:
         archive: the archive.
         folder: the folder.
-        called: the name of the archive in errors; by default, its path.
+        called: the name of the archive in error messages; by default, its path.
 
     Raises:
         InputError: the archive is damaged, has links, encrypted files or names that lead outside of the
@@ -309,7 +310,7 @@ def _made(folder: Path) -> Path:
 
 
 def describe_fetched(benchmark: Published, folder: Path) -> list[str]:
-    """Return lines about a downloaded benchmark: which of its files are known, and what to do next."""
+    """Describe a downloaded benchmark in lines: which of its files are known, and what to do next."""
     lines = []
     for name, digest in benchmark.seen.items():
         for path in sorted(folder.rglob(name)):

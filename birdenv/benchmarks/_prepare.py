@@ -3,9 +3,9 @@
 Unlike the authors' own script (BIRD-Interact `combine_public_with_gt.py`), merging is strict: ids must match,
 and nothing is dropped silently.
 
-The keys of published prediction files for BIRD mini-dev follow the order of its 2024 edition. This edition
-(500 rows) contains the questions 137 and 138 twice, and lacks 119 and 120. The 2025 edition contains each of
-its 500 questions once. Both have the same order up to row 483.
+The keys in published prediction files for BIRD mini-dev follow the order of the 2024 edition. The 2024
+edition (500 rows) contains the questions 137 and 138 twice, and lacks 119 and 120. The 2025 edition contains
+each of its 500 questions once. The order of the two editions is the same up to row 483.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ _ORDER = """
 
 
 def keys_of_2024() -> list[tuple[str, int]]:
-    """Return `(question_id, occurrence)` for each row of the 2024 edition; occurrences count from 1."""
+    """Return `(question_id, occurrence)` for each row of the 2024 edition. Occurrences count from 1."""
     seen: Counter[str] = Counter()
     keys = []
     for question_id in _ORDER.split():
@@ -58,7 +58,7 @@ def keys_of_2024() -> list[tuple[str, int]]:
 
 
 def has_2024_signature(question_ids: Sequence[str]) -> bool:
-    """Return True if a task file is the 2024 edition, that is, has its 500 rows in its order."""
+    """Return True if the question ids are those of the 2024 edition: the same 500 rows in the same order."""
     return list(question_ids) == _ORDER.split()
 
 
@@ -71,7 +71,7 @@ WHERE_TO_ASK = (
 
 
 def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
-    """Return the fields that lack ground truth, each with the number of tasks, or "" if there are none.
+    """List the fields that lack ground truth, each with the number of tasks concerned; "" if none does.
 
     Test cases are needed only for Management tasks and follow-ups.
     """
@@ -90,12 +90,12 @@ def missing_ground_truth(tasks: Sequence[CInteractTask]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One problem of a task.
+    """A problem in a task or in a whole file.
 
     Attributes:
         instance_id: the id of the task, or "" if the problem concerns the whole file.
         message: what is wrong.
-        truth_missing: True if only ground truth is missing, which `--partial` allows.
+        truth_missing: True if the problem is only that ground truth is missing, which `--partial` allows.
     """
 
     instance_id: str
@@ -112,9 +112,9 @@ class PreparationReport:
 
     Attributes:
         problems: problems that have to be fixed.
-        warnings: problems that somebody should look at.
-        figures: counts by name.
-        defects: the reasons why the gold of tasks is defective, by id. They do not quote the gold.
+        warnings: possible problems that somebody should look at.
+        figures: named counts, such as the number of records.
+        defects: for each task with defective gold, by id, the reasons. The reasons do not quote the gold.
     """
 
     problems: tuple[Problem, ...]
@@ -172,7 +172,7 @@ _KEYS = ("sol_sql", "external_knowledge", "test_cases")
 
 @dataclass(frozen=True, slots=True)
 class Merged:
-    """The result of merging.
+    """The result of merging a public task file with its ground truth.
 
     Attributes:
         records: the merged records, in the order of the public file.
@@ -188,8 +188,9 @@ class Merged:
 def merge_files(public_file: Path, truth_file: Path, *, partial: bool = False) -> Merged:
     """Merge a public task file with its ground truth by `instance_id`.
 
-    The three solution fields take the values of the ground truth, or [] if it has none. The same applies to
-    the follow-up. If the public record has no follow-up, that of the ground truth is copied.
+    Each of the three solution fields takes its value from the ground truth, or becomes [] if the ground truth
+    has none. The same applies to the follow-up. If the public record has no follow-up, the follow-up of the
+    ground truth is copied.
 
     Args:
         public_file: the public task file.

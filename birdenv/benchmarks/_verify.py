@@ -1,4 +1,4 @@
-"""Verify a c-Interact task file: its records, its folder, and whether its gold SQL passes grading."""
+"""Verify a c-Interact task file: check its records and its folder, and let the gold SQL be graded."""
 
 from __future__ import annotations
 
@@ -57,11 +57,11 @@ def verify_records(
         folder: the folder with the databases and their notes; without it, only the records are checked.
         source: the databases on which the oracle plays; by default, the SQLite files of the folder.
         dialect: the dialect of the records' SQL, if there is no source.
-        oracle: the tasks that the oracle plays: `all` (a missing database is a problem), those whose database
-            is `present`, or `none`.
+        oracle: which tasks the oracle plays: `all` (a missing database is then a problem), `present` (tasks
+            whose database exists), or `none`.
         partial: whether missing gold is allowed. Tasks without gold are then only counted.
-        today: the date that SQL gets instead of the current date, such as 2025-02-19.
-        progress: is called with the id of each task when the task is done.
+        today: the date that SQL gets as the current date, such as 2025-02-19; None uses the real date.
+        progress: is called after each task, with the id of the task.
 
     Returns:
         The report. Its `defects` name the tasks whose gold reads the clock, does not run, or fails its own

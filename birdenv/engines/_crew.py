@@ -1,4 +1,4 @@
-"""Workers that play episodes in other processes. An episode that kills its worker affects no others."""
+"""Workers that play episodes in other processes. An episode that kills its worker harms no other episode."""
 
 from __future__ import annotations
 
@@ -15,29 +15,29 @@ TRIALS: Final = 3
 
 
 class WorkerLostError(BirdenvError):
-    """A worker has died or can no longer be reached; the message says how."""
+    """A worker has died or can no longer be reached. The message says what happened."""
 
 
 class Worker(Protocol):
-    """A process, here or on another machine, that has opened the work and plays jobs from several threads."""
+    """A process that has opened the work, on this or another machine. Several threads may give it jobs."""
 
     def play(self, job: Job) -> JobResult:
         """Play a job. Raises `WorkerLostError` if the worker is lost."""
 
     def end(self) -> None:
-        """End the process and its children at once. Jobs that it is playing are lost."""
+        """End the worker's process and its children at once. Jobs in progress are lost."""
 
 
 class Crew:
     """Workers that share the episodes in flight.
 
-    When a worker dies, another worker takes its place, and each of its episodes is played again in a separate
-    worker. So an episode that always kills its worker does not affect other episodes.
+    When a worker dies, another worker takes its place, and each episode that was in progress is played again
+    in a worker of its own. So an episode that always kills its worker does not affect other episodes.
 
     Args:
         work: the work of the run.
-        start: starts a worker that has opened the work. It raises a `WorkerLostError` if the worker dies
-            first, and an `InputError` if the worker cannot open the work.
+        start: starts a worker, and returns it when it has opened the work. Raises `WorkerLostError` if the
+            worker dies first, and `InputError` if the worker cannot open the work.
         count: the number of workers.
     """
 
@@ -50,7 +50,7 @@ class Crew:
         self._is_over = False
 
     def play_all(self, jobs: Iterator[Job], parallel: int) -> Iterator[JobResult]:
-        """Play jobs, `parallel` at a time, and end the workers at the end, even after an error."""
+        """Play jobs, `parallel` at a time, and yield their results. Finally, end all workers."""
         try:
             yield from in_flight(self._play, jobs, parallel)
         finally:

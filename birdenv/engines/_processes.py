@@ -1,4 +1,6 @@
-"""The engine `processes`: play episodes in several processes, if one process cannot use all processors.
+"""The engine `processes`, which plays episodes in several processes of this machine.
+
+It helps if a single process cannot use all processors.
 
 This module runs on both sides: `Processes` in the run's process, `main` in each worker.
 """
@@ -76,7 +78,7 @@ class _Process:
 
 
 def main(owner: Owner) -> None:
-    """Open the work that the owner sends, then play jobs in a thread for each connection until it closes."""
+    """Open the work that the owner sends, then play jobs. Each connection has a thread until it closes."""
     worker = _Opened()
     if not owner.serve_once(worker.open):
         return

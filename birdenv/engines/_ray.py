@@ -1,6 +1,7 @@
 """The engine `ray`: play episodes in actors of a Ray cluster, several at a time in threads of each actor.
 
-It needs Ray's core only. Without an address, Ray is started on this machine for the run, and ended with it.
+This engine needs only the core of Ray. Without an address, the run starts Ray on this machine, and stops it
+at the end.
 """
 
 from __future__ import annotations
@@ -36,8 +37,8 @@ class RayCluster:
 
     Args:
         parallel: number of episodes played at the same time, over all actors.
-        address: the address of a running cluster. Without it, `RAY_ADDRESS` is used, or else Ray is started
-            on this machine.
+        address: the address of a running cluster. If it is None, `RAY_ADDRESS` names the cluster. If that is
+            not set either, Ray is started on this machine.
 
     Raises:
         InputError: Ray is not installed, or the cluster cannot be used.

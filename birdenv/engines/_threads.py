@@ -12,10 +12,10 @@ from birdenv.runs.jobs import Job, JobResult, Work
 
 
 def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int) -> Iterator[JobResult]:
-    """Play jobs in `count` threads, and yield each result as soon as it is known.
+    """Play jobs in `count` threads, and yield the result of each job as soon as the job is done.
 
     Jobs are taken from the iterator in the caller's thread, after the caller has handled the previous result.
-    The threads are daemons, so Ctrl-C never waits for the slowest statement.
+    The threads are daemons, so Ctrl-C ends the program without waiting for running statements.
     """
     if count <= 1:
         yield from map(play, jobs)
@@ -53,7 +53,7 @@ def in_flight(play: Callable[[Job], JobResult], jobs: Iterator[Job], count: int)
 
 
 class Threads:
-    """Plays episodes in threads of the run's process, so that players may be Python objects, not only specs.
+    """Plays episodes in threads of the run's process, so players may be Python objects, not only specs.
 
     Args:
         parallel: number of episodes played at the same time.

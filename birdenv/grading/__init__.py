@@ -3,8 +3,8 @@
     grader = ExGrader(SqliteSource("dev_databases"))
     verdict = grader.grade("superhero", ["SELECT count(*) FROM superhero"], "SELECT 750")
 
-The SQL runs in worker processes, where its rows are also compared, under limits. Grading knows nothing about
-dialogues and tasks. Every verdict includes a reason, which may quote gold rows: show it in reports, but never
+Worker processes run the SQL and compare the rows, under limits. Grading knows nothing about dialogues and
+tasks. Every verdict includes a reason, which may quote gold rows: show it in reports, but never
 to an agent. Any change that can affect a score increases `GRADER_VERSION`.
 """
 

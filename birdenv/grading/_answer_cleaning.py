@@ -17,12 +17,12 @@ from birdenv.sql import LONGEST_SQL, Stretch, stretches
 
 @dataclass(frozen=True, slots=True)
 class Cleaned:
-    """The cleaned SQL.
+    """The result of cleaning an answer.
 
     Attributes:
-        sql: the SQL.
+        sql: the cleaned SQL.
         steps: what was removed: `bom`, `whitespace`, `code_fence`, `chat_tag`, `semicolon` or `comment`, each
-            at most once, in the order of the first removal.
+            at most once, in the order in which they were first removed.
     """
 
     sql: str
@@ -59,8 +59,8 @@ _Change: TypeAlias = tuple[str, tuple[str, ...]]
 def clean_sql(text: str) -> Cleaned:
     """Remove everything around the SQL in an answer (see the module's docstring).
 
-    SQL without surroundings is returned unchanged, and so is text longer than `LONGEST_SQL`, which no
-    database runs.
+    If nothing surrounds the SQL, it is returned unchanged. Text longer than `LONGEST_SQL` is also returned
+    unchanged, because no database runs it.
     """
     if len(text) > LONGEST_SQL:
         return Cleaned(text, ())

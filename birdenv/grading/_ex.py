@@ -30,26 +30,30 @@ ExStatus: TypeAlias = Literal[
 
 @dataclass(frozen=True, slots=True)
 class ExVerdict:
-    """The result of grading one prediction. Do not show `reason`, results and gold counts to agents.
+    """The result of grading one prediction.
+
+    Never show `reason`, `expected`, the results or the number of gold rows to an agent.
 
     Attributes:
-        ex: whether the rows agree by the default rule (multisets), for the cleaned SQL if the grader cleans.
-        ex_bird: whether the rows agree by BIRD's official set rule, always for the SQL as submitted.
+        ex: whether the rows agree by the default rule (multisets). A grader that cleans uses the cleaned SQL.
+        ex_bird: whether the rows agree by BIRD's official set rule. This always uses the SQL as submitted.
         reason: why the rows do not agree, in one line; empty if `ex` is true.
         status: how the grading ended.
-        error: the error of the prediction, or of the gold if the status is `gold_error`.
+        error: the error of the prediction, or that of the gold if the status is `gold_error`; None if there
+            was no error.
         gold_empty: whether the gold returned no rows, or only NULLs.
         flags: further findings, such as `dup_only`.
-        rows_gold: number of rows of the gold.
+        rows_gold: number of rows of the gold; None if no gold ran.
         rows_pred: number of rows of the prediction; None if it is unknown because fetching stopped early.
-        matched_gold: index of the gold that matched. `gold_result`, `rows_gold`, `gold_empty`, `flags` and
-            `expected` refer to that gold, or to the first gold that ran if none matched.
+        matched_gold: index of the gold that matched; None if none did. `gold_result`, `rows_gold`,
+            `gold_empty`, `flags` and `expected` refer to that gold, or to the first gold that ran if none
+            matched.
         expected: the first row of the gold that the prediction lacks, as text.
         returned: the first row of the prediction that the gold lacks, as text.
-        metrics: the requested metrics, from 0 to 1, for the cleaned SQL if the grader cleans.
-        clean_steps: what cleaning removed.
-        gold_seconds: duration of the gold, as the database measured it when the statement ran.
-        pred_seconds: duration of the prediction.
+        metrics: the requested metrics, from 0 to 1. A grader that cleans uses the cleaned SQL.
+        clean_steps: what cleaning removed (`Cleaned.steps`).
+        gold_seconds: seconds that the gold took, measured by the database when the statement last ran.
+        pred_seconds: seconds that the prediction took, measured in the same way.
         was_late: whether a time limit ended one of the statements.
         gold_result: up to 1,001 rows of the gold, truncated if there are more. Values of types that SQLite
             does not have are replaced by `ShownCell`.
@@ -79,7 +83,10 @@ class ExVerdict:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class ShownCell:
-    """The `repr` of a value of a type that SQLite does not have. Results in verdicts are only displayed."""
+    """The `repr` of a value whose type SQLite does not have.
+
+    It replaces the value in the results of a verdict, which are only meant to be displayed.
+    """
 
     text: str
 
@@ -88,14 +95,15 @@ class ShownCell:
 
 
 def without_results(verdict: ExVerdict) -> ExVerdict:
-    """Return the verdict without its results, which would fill the memory for thousands of pairs."""
+    """Return the verdict without `gold_result` and `pred_result`, to save memory."""
     return replace(verdict, gold_result=None, pred_result=None)
 
 
 def is_same(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return True if both have the same rows in the same order by `==`, and `==` is known to be reliable.
+    """Return True if gold and prediction certainly have the same rows in the same order.
 
-    `==` is reliable for plain rows: their canonical forms would compare in the same way (`are_plain`).
+    This is a fast check with `==`, for plain rows only (`are_plain`): comparing canonical forms would give
+    the same answer. False means that the rows may differ.
     """
     return (
         pred.total == len(gold.rows)
@@ -115,7 +123,7 @@ def agree_as_multisets(gold: GoldRows, pred: FetchedRows) -> RowsComparison:
 
 
 def agree_as_sets(gold: GoldRows, pred: FetchedRows) -> bool:
-    """Return whether gold and prediction are equal by the rule of `compare_bird`."""
+    """Return whether gold and prediction are equal as sets of rows, by the rule of `compare_bird`."""
     if pred.total == len(gold.rows) and pred.rows == gold.rows:
         return True
     if pred.total is None or not gold.has_all(pred.rows):
@@ -135,9 +143,10 @@ _Fetched = FetchedRows | QueryError
 class LocalExGrader:
     """Grades predictions against golds in the calling process, which must be a worker.
 
-    A prediction runs once. Only the rows that the verdict needs are fetched: one more than the gold has, but
-    at least 1,001, so that the displayed rows do not reveal how many rows the gold has; and further rows up
-    to the first row that no gold contains. A prediction with the same SQL as a gold is not run at all.
+    A prediction runs once, and only the rows that the verdict needs are fetched. First, these are one more
+    than the gold has, but at least 1,001, so that the displayed rows do not reveal how many rows the gold
+    has. Then further rows are fetched up to the first row that no gold contains. A prediction with the same
+    SQL as a gold is not run at all.
 
     Args:
         source: the databases.
@@ -278,7 +287,7 @@ def _agrees_as_set(golds: Sequence[GoldRows], submitted: _Fetched) -> bool:
 
 
 def _best(usable: Sequence[GoldRows], pred: _Fetched) -> tuple[int, RowsComparison]:
-    """Return the index of the first gold that the prediction matches, or else 0, and the comparison."""
+    """Return the index of the first gold that the prediction matches (0 if none), and the comparison."""
     if isinstance(pred, QueryError):
         return 0, RowsComparison(False, "")
     comparison = agree_as_multisets(usable[0], pred)

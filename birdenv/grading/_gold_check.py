@@ -1,4 +1,4 @@
-"""Check whether a gold query passes its own grading. If it does not, no system can pass its task.
+"""Check whether a gold query would pass if it were submitted. If it would not, no system can pass the task.
 
 If the LIMIT of a gold cuts through a tie, several results are right, and the engine picks one of them.
 """
@@ -21,10 +21,10 @@ _LOOKED_BEYOND: Final = 50  # rows after the cut
 
 
 def cut_tie(sql: str, dialect: str, gold: QueryResult, run: Callable[[str], Result]) -> str:
-    """Return a description if the outermost LIMIT separates rows with equal sort keys, or an empty text.
+    """Describe how the outermost LIMIT separates rows with equal sort keys; empty if it does not.
 
-    Without ORDER BY, all rows have equal sort keys. The text is also empty if the query cannot be analysed.
-    LIMITs of sub-queries are not checked.
+    Without ORDER BY, all rows have equal sort keys. The description is also empty if the query cannot be
+    analysed. LIMITs of sub-queries are not checked.
 
     Args:
         sql: the query.
@@ -108,14 +108,14 @@ class GoldCheck:
     """The result of running a gold twice. It must not be shown to agents.
 
     Attributes:
-        failures: why the gold does not pass, by comparison mode (or `soft_f1`), or by `gold` if it does not
-            run.
-        seconds: duration of the slower run.
-        rows: number of rows.
+        failures: why the gold does not pass. The keys are comparison modes, `soft_f1`, or `gold` if the gold
+            does not run.
+        seconds: duration of the slower run, in seconds.
+        rows: number of rows; None if the gold does not run.
         is_empty: whether the gold returned no rows, or only NULLs.
-        reads_clock: whether its text reads the clock.
+        reads_clock: whether the SQL of the gold reads the current date or time.
         has_changed: whether the two runs returned different rows.
-        tie: a description if its LIMIT cuts through rows with equal sort keys; otherwise empty.
+        tie: a description of the rows with equal sort keys that the LIMIT separates; otherwise empty.
     """
 
     failures: dict[str, str]
@@ -128,12 +128,12 @@ class GoldCheck:
 
     @property
     def passed(self) -> bool:
-        """Return whether the gold agrees with itself in every mode."""
+        """Return whether the two runs of the gold agree in every mode."""
         return not self.failures
 
 
 def check_gold_here(source: DatabaseSource, db_id: str, sql: str, limits: Limits) -> GoldCheck:
-    """Check a gold as `check_gold` does, in the calling process (a worker), without a second attempt."""
+    """Check a gold as `check_gold` does, in the calling process (a worker), with no retry after a timeout."""
     first, second = (whole(_run(source, db_id, limits, sql)) for _ in range(2))
     seconds, clock = max(first.elapsed, second.elapsed), reads_clock(sql)
     for result in (first, second):

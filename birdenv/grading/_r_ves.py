@@ -25,12 +25,13 @@ _DEFAULT_LIMITS: Final = Limits()
 
 @dataclass(frozen=True, slots=True)
 class SpeedMeasurement:
-    """The durations of gold and prediction in seconds, in the order of the runs.
+    """The durations of a gold and a prediction, in the order of the runs.
 
     Attributes:
-        gold_seconds: one number for each run of the gold.
-        pred_seconds: one number for each run of the prediction.
-        error: why runs are missing (a query failed, or the time was used up); the score is then 0.
+        gold_seconds: the seconds that each run of the gold took.
+        pred_seconds: the seconds that each run of the prediction took.
+        error: why runs are missing (a query failed, or the time was used up); otherwise empty. If runs are
+            missing, the score is 0.
     """
 
     gold_seconds: tuple[float, ...]
@@ -48,7 +49,7 @@ def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float
 
     The score is the square root of a reward that depends on `time_ratio`: 1.25 for a ratio of at least 2, 1
     for at least 1, 0.75 for at least 0.5, 0.5 for at least 0.25, and 0.25 below that. So the score is 1.118,
-    1, 0.866, 0.707 or 0.5, or 0 without a ratio. The metric is the mean over all pairs, times 100.
+    1, 0.866, 0.707 or 0.5; it is 0 if the ratio is 0. The metric is the mean over all pairs, times 100.
     """
     ratio = time_ratio(gold_seconds, pred_seconds)
     if ratio <= 0:
@@ -59,8 +60,8 @@ def r_ves(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float
 def time_ratio(gold_seconds: Sequence[float], pred_seconds: Sequence[float]) -> float:
     """Return the mean ratio of the gold's time to the prediction's time.
 
-    As in the official script, ratios that do not lie strictly within three standard deviations of their mean
-    are ignored. If no ratio remains, the result is 0; that happens if all ratios are equal, as with a single
+    As in the official script, only ratios that lie strictly within three standard deviations of the mean
+    ratio count. If no ratio remains, the result is 0. This happens if all ratios are equal, as with a single
     run. The result is also 0 if one of the prediction's times is 0.
 
     Raises:
@@ -87,7 +88,7 @@ def measure_speed(
     """Run prediction and gold alternately, each time on a freshly opened database.
 
     The database measures each time from the start of the statement to its last row, without the time to open
-    the database. All runs together may take `runs` times the wall-clock limit of a statement.
+    the database. The wall-clock limit on all runs together is `runs` times the limit on one statement.
 
     Raises:
         InputError: the database cannot be opened.

@@ -1,9 +1,9 @@
 """Find out from the text of a query whether it reads a table, the clock, or random numbers.
 
-A query that reads no table contains its rows as literals. If the engine does not mark a gold statement as
-repeatable, its text decides whether it reads the clock or random numbers: SQLite marks only queries without
-date functions on an unchanged file, and PostgreSQL marks no statement. The text of a prediction is never
-trusted, because SQL can hide what it reads.
+A query that reads no table contains its rows as literals. Some engines mark a statement as repeatable: SQLite
+marks only queries without date functions on an unchanged file, and PostgreSQL marks no statement. For other
+gold statements, the text decides whether they read the clock or random numbers. The text of a prediction is
+never trusted, because SQL can hide what it reads.
 """
 
 from __future__ import annotations
@@ -35,12 +35,12 @@ _FROM_NAME: Final = re.compile(r"(?i)\bfrom\s++[a-z_`][\w`]*+(?![\w.]|\s*+[().])
 
 
 def spells_out(sql: str, gold: str, dialect: str) -> bool:
-    """Return whether a query reads no table, although the gold reads one."""
+    """Return whether `sql` reads no table, although the gold reads a table."""
     return reads_no_table(sql, dialect) and not reads_no_table(gold, dialect)
 
 
 def reads_no_table(sql: str, dialect: str = "postgres") -> bool:
-    """Return whether a query reads only values that it spells out itself; False if that is unclear.
+    """Return whether a query reads only values that it contains as literals; False if that is unclear.
 
     >>> reads_no_table("WITH x AS (VALUES (1), (2)) SELECT * FROM x"), reads_no_table("SELECT 1 FROM t")
     (True, False)

@@ -1,8 +1,8 @@
 """Run a graded statement a second time after a timeout.
 
-Limits count a statement's own processor time, but even that grows (up to twofold was observed) if other
-processes share the core and its caches. Therefore a graded statement counts as a timeout only after a second
-run, alone and with twice the limit. Statements that an agent tries in an episode have no second run.
+Limits count a statement's own processor time. Even that time grows (it was observed to double) if other
+processes share the processor core and its caches. Therefore a graded statement counts as a timeout only after
+a second run, alone and with twice the limit. Statements that an agent tries in an episode have no second run.
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ from birdenv.databases import DatabaseState, Limits, QueryError
 
 @contextlib.contextmanager
 def alone() -> Iterator[None]:
-    """Wait until no other process or thread of this user on this machine runs such a block, then run it.
+    """Run the `with` block only while no other `alone` block of this user runs on this machine.
 
-    If the lock file cannot be opened, run the block without waiting.
+    The context manager waits for blocks in all processes and threads. If the lock file cannot be opened, the
+    block runs without waiting.
     """
     try:
         lock = _open_lock(Path(tempfile.gettempdir()) / f"birdenv-{os.getuid()}.alone")
@@ -53,19 +54,22 @@ _T = TypeVar("_T")
 
 
 def second_limits(limits: Limits) -> Limits:
-    """Return the limits of the second run."""
+    """Return the limits for the second run: twice the time, and otherwise the same limits."""
     return replace(limits, seconds=SECOND_TIME * limits.seconds)
 
 
 def is_late(result: object) -> bool:
-    """Return whether a result is a timeout, or a state contains one."""
+    """Return whether a query result is a timeout, or a database state contains a timeout."""
     if isinstance(result, DatabaseState):
         return any(map(is_late, result.contents.values()))
     return isinstance(result, QueryError) and result.kind == "timeout"
 
 
 def with_second_run(run: Callable[[Limits], _T], limits: Limits, was_late: Callable[[_T], bool]) -> _T:
-    """Call `run(limits)`, and call it again with `second_limits` if its value was late."""
+    """Return the result of `run(limits)`, or that of a second run if the first result was late.
+
+    The second run has `second_limits`, and waits until it is alone.
+    """
     found = run(limits)
     if not was_late(found):
         return found

@@ -2,8 +2,8 @@
 
 A statement does not run if its result is cached. The rows of a prediction are fetched in one pass, until the
 verdict is clear. A prediction with more rows than the gold may still agree by the set rule, or differ only in
-repeated rows, as long as the gold contains all of its rows. Beyond the rows of the gold, fetching therefore
-stops at the first row that no gold contains.
+repeated rows, as long as the gold contains all rows of the prediction. Therefore, once as many rows as the
+gold has were fetched, fetching stops at the first row that no gold contains.
 
 `GoldRows` holds the rows of a gold, and caches the values that comparisons need.
 """
@@ -62,7 +62,7 @@ class GoldRows:
         return frozenset(canonical_rows(self.rows))
 
     def has_all(self, rows: Collection[Row]) -> bool:
-        """Return whether the gold contains each row by the set rule."""
+        """Return whether the gold contains each of the given rows, by the set rule."""
         try:
             return self.row_set.issuperset(rows)
         except TypeError:
@@ -71,7 +71,8 @@ class GoldRows:
     def holds(self, width: int, rows: Sequence[Row]) -> bool:
         """Return whether the gold has `width` columns, and contains each row by the set or multiset rule.
 
-        Otherwise the results cannot agree by any rule, and differ in more than repeated rows.
+        If not, a result with these rows cannot agree with the gold by any rule, and differs from the gold in
+        more than repeated rows.
         """
         if width != len(self.result.columns):
             return False
@@ -91,9 +92,9 @@ class FetchedRows:
 
     Attributes:
         columns: the column names.
-        rows: all rows in order, or the first ones if fetching stopped before the last row.
-        total: the number of all rows; None if fetching stopped before the last row.
-        elapsed: duration in seconds.
+        rows: the fetched rows in order: all rows, or only the beginning if fetching stopped early.
+        total: the number of all rows of the query; None if fetching stopped early.
+        elapsed: duration of the query in seconds.
         repeatable: True if the query is known to return these rows whenever it runs on the same contents.
     """
 
@@ -117,7 +118,7 @@ def fetched_rows(result: QueryResult) -> FetchedRows:
 
 
 def whole(result: Result) -> Result:
-    """Return a complete result with its rows as a tuple, or a `too_large` error if it is truncated.
+    """Return the result with its rows as a tuple, or a `too_large` error if the result is truncated.
 
     A truncated gold result cannot be used for grading.
     """
@@ -135,7 +136,7 @@ def whole(result: Result) -> Result:
 
 
 def rows_needed(golds: Sequence[GoldRows]) -> int:
-    """Return how many rows of a prediction to fetch before checking whether a gold contains them all."""
+    """Return the number of rows to fetch from a prediction before checking whether a gold contains them."""
     return max(LEAST_FETCHED, *[len(gold.rows) for gold in golds]) + 1
 
 
@@ -154,13 +155,13 @@ class RowCollector:
         self.begin(())
 
     def begin(self, columns: tuple[str, ...]) -> None:
-        """Begin a statement. If the statement is run again, forget its earlier rows."""
+        """Begin a statement with these columns, and forget all rows of an earlier run."""
         self._columns = columns
         self._rows: list[Row] = []
         self._open: list[GoldRows] | None = None  # golds that contain all rows so far
 
     def see(self, rows: list[Row]) -> bool:
-        """Receive the next rows. Return False to stop, because no gold contains all the rows seen."""
+        """Receive the next rows. Return False to stop fetching, because no gold contains all rows so far."""
         self._rows += rows
         if self._most is None or len(self._rows) <= self._most:
             return True
@@ -176,7 +177,7 @@ class RowCollector:
         return FetchedRows(columns, rows, len(rows) if is_whole else None, elapsed, repeatable)
 
     def replay(self, whole: FetchedRows) -> FetchedRows:
-        """Return the part of a known, complete result that would have been fetched if its query had run."""
+        """Return the part of a complete, cached result that running the query would have fetched."""
         self.begin(whole.columns)
         is_whole = self.see(list(whole.rows))
         return self.fetched(
@@ -191,8 +192,8 @@ _Fetched: TypeAlias = FetchedRows | QueryError
 class Statements:
     """Runs golds and predictions through a cache of results. Thread-safe.
 
-    The results of the latest golds are kept, whatever their size, with the values that comparisons have
-    computed.
+    The results of the latest golds are kept, whatever their size, together with the values that comparisons
+    have computed from them.
 
     Args:
         source: the databases.
@@ -207,11 +208,15 @@ class Statements:
         self._question: tuple[tuple[tuple[str, ...], Scope], list[_Gold]] | None = None
 
     def scope(self, db_id: str) -> Scope:
-        """Return the `Scope` of results on a database. Raises `InputError` if it cannot be opened."""
+        """Return the `Scope` that identifies results on a database in the cache.
+
+        Raises:
+            InputError: the database cannot be opened.
+        """
         return self._source.scope(db_id, self._limits)
 
     def golds(self, scope: Scope, db_id: str, sqls: Sequence[str]) -> list[_Gold]:
-        """Return all rows of each gold, or an error if the gold fails or is truncated."""
+        """Return, for each gold, all its rows, or an error if the gold fails or its result is truncated."""
         question, known = (tuple(sqls), scope), self._question
         if known is not None and known[0] == question:
             return known[1]

@@ -5,13 +5,13 @@
     completion = chat.complete([{"role": "user", "content": "Hello"}])
 
 * `ModelSettings`: endpoints, limits, budgets and files, from options and the environment
-* `Models`: the models of a run, for all threads: clients, recordings and costs
-* `FunctionModels`: models that a function of another framework calls
+* `Models`: the models of a run, shared by all threads: clients, recorded calls and costs
+* `FunctionModels`: models that are called through a function of another framework
 * `Chat`: the calls of one seat in one episode
 * `Completion`: a checked answer
 * `Prompt`: a Jinja2 template
 
-This package does not depend on games. It imports `openai` when the first call is made.
+This package does not depend on games. `openai` is imported when the first call is made.
 """
 
 from birdenv.llm._completion import Completion

@@ -1,4 +1,4 @@
-"""Read and check the answers of endpoints, which differ in ways that typed clients do not notice."""
+"""Read and check the answers of endpoints. Answers differ in ways that typed clients do not notice."""
 
 from __future__ import annotations
 
@@ -26,14 +26,15 @@ class Completion:
 
     Attributes:
         message: the assistant's message as the endpoint sent it.
-        content: the text of the message, or an empty text.
+        content: the text of the message; empty if there is none.
         tool_calls: the tool calls as the endpoint sent them.
-        reasoning: the reasoning of the model, if the endpoint returns it.
-        refusal: the text of a refusal, or an empty text.
-        finish_reason: `stop`, `tool_calls`, `length`, `content_filter` or another reason.
+        reasoning: the reasoning of the model; empty if the endpoint does not return it.
+        refusal: the text with which the model refused to answer; otherwise empty.
+        finish_reason: why the answer ended: `stop`, `tool_calls`, `length`, `content_filter` or another
+            reason.
         prompt_tokens: the number of prompt tokens; None if the endpoint does not report it.
         completion_tokens: the number of completion tokens; None if the endpoint does not report it.
-        cached_tokens: the number of cached prompt tokens, which are cheaper.
+        cached_tokens: the number of prompt tokens that the endpoint had cached, and that cost less.
         cost_usd: the cost in US dollars; None if the price is not known.
     """
 
@@ -54,10 +55,10 @@ class Completion:
         return _words(self.message.get("content"))
 
     def history(self) -> dict[str, Any]:
-        """Return the message for the next request: its text and tool calls, without the reasoning.
+        """Return the message in the form that the next request contains: text and tool calls, no reasoning.
 
-        Every tool call has an id, and its arguments are a JSON object as text. Arguments that are not an
-        object are wrapped in one.
+        Every tool call has an id. The arguments of a tool call are a JSON object as text; other arguments are
+        wrapped in an object.
         """
         sent: dict[str, Any] = {"role": "assistant", "content": self.content or self.refusal or None}
         if self.tool_calls:
@@ -91,16 +92,16 @@ def _is_object(text: str) -> bool:
 
 
 def call_id(call: Mapping[str, Any], number: int) -> str:
-    """Return the id of a tool call, or a made-up id if it has none."""
+    """Return the id of a tool call, or an id made from `number` if the call has none."""
     found = call.get("id")
     return found if isinstance(found, str) and found else f"call_{number}"
 
 
 def read_completion(text: str) -> Completion:
-    """Read the body of an answer.
+    """Read the body of an endpoint's answer, which should be a chat completion.
 
     Raises:
-        TransientError: the body is not a completion; the message says what it is instead.
+        TransientError: the body is not a chat completion. The message says what it is instead.
     """
     try:
         body = json.loads(text)
@@ -126,10 +127,10 @@ def read_completion(text: str) -> Completion:
 
 
 def check_message(message: Any, where: str) -> None:
-    """Check that a value is a message, so that a server's fault does not count as an empty answer.
+    """Check that a value is a message, so that a server's fault does not pass as an empty answer.
 
     Raises:
-        InputError: the value is not a message; the text begins with `where`.
+        InputError: the value is not a message. The text of the error begins with `where`.
     """
     if not isinstance(message, dict):
         raise InputError(f"{where} is not an object")
@@ -160,7 +161,7 @@ UNPAID: Final = {"prompt_tokens": 0, "completion_tokens": 0}
 
 
 def completion_of(message: Mapping[str, Any], finish_reason: Any, usage: Any) -> Completion:
-    """Return the completion of a message. Fields of an unexpected type are ignored."""
+    """Return a `Completion` for a message. Fields of an unexpected type are ignored."""
     usage = usage if isinstance(usage, Mapping) else {}
     details = usage.get("prompt_tokens_details")
     details = details if isinstance(details, Mapping) else {}
@@ -208,7 +209,7 @@ def _count(value: Any) -> int | None:
 
 
 def error_text(body: Any) -> str:
-    """Return the message in the body of an error, or an empty text."""
+    """Return the error message in the body of a failed request, or an empty string if there is none."""
     error = body.get("error", body) if isinstance(body, Mapping) else body
     found = error.get("message") if isinstance(error, Mapping) else error
     return shortened(found) if isinstance(found, str) else ""
@@ -218,6 +219,6 @@ _SHOWN = 200
 
 
 def shortened(text: str) -> str:
-    """Return the beginning of a text on one line."""
+    """Return the beginning of a text as a single line."""
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 4 * _SHOWN]).split())
     return repr(line[:_SHOWN] + (" …" if len(line) > _SHOWN else "")) if line else "nothing"

@@ -1,7 +1,7 @@
-"""Count the tokens and costs of a run by role, and check budgets.
+"""Count the tokens and costs of each role in a run, and check budgets.
 
-Prices come from a file of the user's, or else from `genai-prices` if it is installed; otherwise they are not
-known.
+Prices come from a file that the user gives, or otherwise from the package `genai-prices` if it is installed.
+Without either, prices are not known.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class TokenPrices:
         self._own: Mapping[str, Mapping[str, float]] = {} if file is None else _read(file)
 
     def cost(self, model: str, url: str, completion: Completion) -> float | None:
-        """Return the cost of an answer in US dollars, or None if prices or tokens are not known."""
+        """Return the cost of an answer in US dollars, or None if prices or numbers of tokens are unknown."""
         prompt, answer = completion.prompt_tokens, completion.completion_tokens
         if prompt is None or answer is None:
             return None
@@ -98,7 +98,7 @@ _LARGER: Final = "to continue, also give a larger budget"
 
 @dataclass(slots=True)
 class Account:
-    """The usage of one role.
+    """What the calls of one role have used.
 
     Attributes:
         calls: number of answers from endpoints.
@@ -106,8 +106,8 @@ class Account:
         completion_tokens: number of completion tokens, as far as endpoints report them.
         cost_usd: cost in US dollars, as far as prices are known.
         unpriced: number of calls whose cost is not known.
-        unmetered: number of calls whose usage is not known.
-        troubles: number of failed requests by kind.
+        unmetered: number of calls whose number of tokens is not known.
+        troubles: number of failed requests, by kind of failure.
     """
 
     calls: int = 0
@@ -120,7 +120,7 @@ class Account:
 
 
 class Ledger:
-    """The accounts of a run by role. All methods may be called from any thread."""
+    """The accounts of all roles in a run. All methods may be called from any thread."""
 
     def __init__(self, settings: ModelSettings) -> None:
         self._max_cost, self._run_tokens = settings.max_cost, settings.run_tokens
@@ -130,13 +130,16 @@ class Ledger:
         self._lock = threading.Lock()
 
     def begin_with(self, calls: int, cost: float, tokens: int, unpriced: int) -> None:
-        """Add the usage of an earlier part of the run. `unpriced` of its calls have no known cost."""
+        """Start from the usage of an earlier part of the run.
+
+        `unpriced` is the number of earlier calls whose cost is not known.
+        """
         with self._lock:
             self._before = (cost, tokens)
             self._calls_before, self._unpriced_before = calls, unpriced
 
     def add(self, role: Role, completion: Completion, *, reused: bool) -> None:
-        """Count an answer. A reused answer costs nothing."""
+        """Count an answer for a role. A reused answer adds nothing."""
         with self._lock:
             account = self._accounts.setdefault(role, Account())
             if reused:
@@ -149,15 +152,15 @@ class Ledger:
             account.unmetered += completion.prompt_tokens is None or completion.completion_tokens is None
 
     def trouble(self, role: Role, kind: str) -> None:
-        """Count a request that failed."""
+        """Count a failed request of a role, by the kind of failure."""
         with self._lock:
             self._accounts.setdefault(role, Account()).troubles[kind] += 1
 
     def check(self) -> None:
-        """Raise a `BudgetSpentError` if no further call may be made.
+        """Raise a `BudgetSpentError` if a budget allows no further call.
 
-        Calls in flight are not counted. If most answers do not report their usage, a budget cannot be
-        enforced, and the error is raised, too.
+        Calls in flight are not counted. The error is also raised if most answers do not report their usage,
+        because a budget cannot be enforced then.
         """
         cost, tokens = self.totals()
         budget = "--max-cost" if self._max_cost is not None else "--max-tokens"
@@ -175,19 +178,19 @@ class Ledger:
             )
 
     def totals(self) -> tuple[float, int]:
-        """Return the US dollars and the tokens of the whole run so far."""
+        """Return the cost in US dollars and the number of tokens of the whole run so far."""
         with self._lock:
             accounts = self._accounts.values()
             tokens = sum(a.prompt_tokens + a.completion_tokens for a in accounts)
             return self._before[0] + sum(a.cost_usd for a in accounts), self._before[1] + tokens
 
     def accounts(self) -> dict[Role, Account]:
-        """Return the accounts by role."""
+        """Return the account of each role, without earlier parts of the run."""
         with self._lock:
             return dict(sorted(self._accounts.items()))
 
     def line(self) -> str:
-        """Return a short summary of the run so far, or an empty text without calls."""
+        """Return a one-line summary of the run so far, or an empty string if there were no calls."""
         accounts = self.accounts().values()
         if not accounts and not self._calls_before:
             return ""

@@ -1,6 +1,6 @@
-"""Errors of endpoints, by the reaction that they need; and the removal of keys from texts.
+"""Errors of endpoints, with a class for each reaction that they need, and the removal of API keys from texts.
 
-A key is found in every spelling that a server may use: plain, or escaped as in JSON, HTML or a URL.
+A key is recognised in every spelling that a server may use: plain, or escaped as in JSON, HTML or a URL.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ class ContextOverflowError(BirdenvError):
 
 
 class TransientError(Exception):
-    """A request failed, and another try may succeed.
+    """A request failed, but a retry may succeed.
 
     Attributes:
         kind: the kind of failure: `rate limit`, `server error`, `unavailable`, `connection`, `timeout` or
             `bad reply`.
-        after: the seconds that the server asks to wait, or None.
+        after: the seconds to wait before a retry, if the server says so; otherwise None.
     """
 
     def __init__(self, message: str, kind: str, after: float | None = None) -> None:
@@ -51,15 +51,15 @@ class TransientError(Exception):
 
 
 class RefusedParameterError(Exception):
-    """The endpoint does not know an optional parameter; the argument is the parameter's name."""
+    """The endpoint refuses an optional parameter. The error's argument is the name of the parameter."""
 
 
 class ReasoningMissingError(Exception):
-    """The endpoint requires the reasoning of earlier answers; the argument is its message."""
+    """The endpoint requires the reasoning of earlier answers. The error's argument is the endpoint's text."""
 
 
 class FilteredError(Exception):
-    """The endpoint's content filter stopped a request; the argument is its message."""
+    """The endpoint's content filter stopped a request. The error's argument is the endpoint's message."""
 
 
 _HIDDEN: Final = "[key]"
@@ -67,12 +67,12 @@ _KEY_LIKE: Final = re.compile(r"(?i)(?<![a-z0-9])(?:(?:sk|gsk|hf|xai|nvapi|pplx)
 
 
 def has_key(text: str, key: str) -> bool:
-    """Return True if a text contains the key."""
+    """Return True if a text contains the key in any spelling."""
     return _spelled(key).search(text) is not None
 
 
 def without_key(text: str, key: str) -> str:
-    r"""Return a text with a placeholder instead of the key.
+    r"""Return a text in which a placeholder replaces every spelling of the key.
 
     >>> without_key(r'{"error": "bad sk-a\u002B1, sk-a%2b1"}', "sk-a+1")
     '{"error": "bad [key], [key]"}'
@@ -81,7 +81,7 @@ def without_key(text: str, key: str) -> str:
 
 
 def looks_like_a_key(text: str) -> bool:
-    """Return True if a text contains a word with the prefix of a well-known kind of key.
+    """Return True if a word of a text begins like a well-known kind of API key.
 
     >>> looks_like_a_key("http://127.0.0.1/sk-a1b2c3/v1"), looks_like_a_key("http://desk-1/task_list/v1")
     (True, False)

@@ -27,11 +27,11 @@ _OVERFLOW: Final = "context overflow"
 
 
 class Models:
-    """The models of a run, for all its threads.
+    """The models of a run, shared by all threads.
 
     Attributes:
         settings: the settings of the models.
-        ledger: the usage and the costs.
+        ledger: counts the tokens and costs of the run, and checks its budgets.
     """
 
     def __init__(self, settings: ModelSettings | None = None) -> None:
@@ -56,13 +56,14 @@ class Models:
         """Return a chat for one seat in one episode.
 
         Args:
-            role: the role whose settings apply.
-            model: the model that a player's spec names; empty to use the model that the settings name.
+            role: the role of the seat, which decides which settings apply.
+            model: the model that the player's spec names; if empty, the settings name the model.
             scope: identifies the task, the attempt and the seat, such as `library_1/0/system`.
             seed: sent with every request.
 
         Raises:
-            InputError: model, key, URL or the price for `max_cost` is missing; or a file of calls is damaged.
+            InputError: the model, the key, the URL or the price that `max_cost` needs is missing, or a file
+                of calls is damaged.
         """
         name = self.settings.model_of(role, model)
         endpoint = self._endpoint(role)
@@ -74,7 +75,7 @@ class Models:
         return Chat(self.settings, partial(self.answer, role), name, scope, seed)
 
     def record_in(self, folder: Path) -> None:
-        """Record the calls in a run folder. Calls that it already contains are not made again.
+        """Record all calls in a run folder. Calls that the folder already contains are not made again.
 
         Raises:
             InputError: the folder's file of calls is damaged.
@@ -84,7 +85,7 @@ class Models:
         self.ledger.begin_with(own.calls, own.cost, own.tokens, own.unpriced)
 
     def collect(self) -> CollectedCalls:
-        """Keep the calls in memory, because this process is a worker, and the run itself records them."""
+        """Keep the calls in memory, for a worker whose calls the run's own process records."""
         collected = self._own = CollectedCalls()
         return collected
 
@@ -95,12 +96,12 @@ class Models:
         return tuple(call for key in keys if own is not None and (call := own.find(key)) is not None)
 
     def take_over(self, calls: Iterable[Call], agent: str) -> None:
-        """Record and count the calls of a worker.
+        """Record and count calls that a worker made.
 
         Args:
             calls: the calls.
-            agent: the name of the evaluated seat. Calls of all other seats are counted as the simulated
-                user's.
+            agent: the name of the evaluated seat. The calls of all other seats count as those of the
+                simulated user.
         """
         for call in calls:
             entry = {name: value for name, value in call.items() if name != "key"}
@@ -122,13 +123,13 @@ class Models:
 
         Args:
             role: the role whose endpoint is used.
-            key: the key of the call.
-            body: the request.
-            entry: the request as it is recorded.
-            thoughts: the reasoning of the seat's answers so far.
+            key: the key under which the call is recorded.
+            body: the body of the request.
+            entry: the request in the form in which it is recorded.
+            thoughts: the reasoning in each of the seat's answers so far.
 
         Raises:
-            ReplayMissError: the run is replayed and the call was not recorded.
+            ReplayMissError: the run is a replay, and the call was not recorded.
             ContextOverflowError: the messages are too long.
             InfrastructureError: the endpoint does not answer, or a budget is spent.
         """
@@ -234,7 +235,9 @@ class Models:
 
 
 class FunctionModels(Models):
-    """Models that are called by a function of another framework, which counts and logs the calls itself.
+    """Models that are called through a function of another framework.
+
+    The framework counts and logs the calls itself.
 
     Args:
         call: takes the body of a chat completion request, and returns the assistant's message.
@@ -253,10 +256,10 @@ class FunctionModels(Models):
 
 
 def models_of(given: Models | ModelSettings | None) -> Models:
-    """Return the models for a player: the given models, or models with the given settings.
+    """Return the given models, or models with the given settings, for a player.
 
-    Without settings, environment variables and `.env` name the endpoint. Equal settings share their models in
-    this process. Calls of these models are not recorded.
+    If None is given, environment variables and `.env` name the endpoint. In one process, equal settings share
+    the same models. The calls of models made here are not recorded.
     """
     if isinstance(given, Models):
         return given

@@ -1,4 +1,4 @@
-"""Prompts as Jinja2 templates, from a package or from a file of the user's."""
+"""Prompts as Jinja2 templates, which come from a package or from a file that the user gives."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from birdenv.files import read_text
 
 
 class Prompt:
-    """A prompt template. Undefined names are errors, and templates run in a sandbox without Python."""
+    """A prompt template. Undefined names are errors. Jinja2's sandbox keeps templates from running Python."""
 
     def __init__(self, text: str, where: str) -> None:
         """Compile a template.
@@ -60,7 +60,7 @@ class Prompt:
 
 @cache
 def package_prompt(package: str, name: str, form: str = "") -> Prompt:
-    """Return the template `prompts/NAME-FORM.j2` of a package, or else `prompts/NAME.j2`."""
+    """Return the template `prompts/NAME-FORM.j2` of a package, or `prompts/NAME.j2` if that is missing."""
     folder = resources.files(package).joinpath("prompts")
     file = folder.joinpath(f"{name}-{form}.j2")
     if not form or not file.is_file():

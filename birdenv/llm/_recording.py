@@ -1,8 +1,9 @@
-"""Record calls in an append-only file with a line for each call, which is written before the answer is used.
+"""Record calls in an append-only file. The line of a call is written before the answer is used.
 
-The key of a call is a digest of the scope (task, attempt and seat), of the request without parameters that do
-not change the answer, and of the number of equal requests that the scope has made before. Concurrent episodes
-therefore never share an entry, and an episode that is played again gets the same answers in the same order.
+The key of a call is a digest of three things: the scope (task, attempt and seat); the request, without
+parameters that do not change the answer; and the number of equal requests that the scope has made before.
+Therefore concurrent episodes never share an entry, and an episode that is played again gets the same answers
+in the same order.
 
 The dialogues of a run, as its models saw them, can be restored from the recorded calls.
 """
@@ -29,7 +30,7 @@ _NO_PART: Final = frozenset({"user", "metadata", "service_tier", "prompt_cache_k
 
 
 def call_key(scope: str, request: Mapping[str, Any], again: int) -> str:
-    """Return the key of a call.
+    """Return the key under which a call is recorded.
 
     Args:
         scope: identifies the task, the attempt and the seat, such as `library_1/0/system`.
@@ -51,16 +52,16 @@ class _CallPlace(NamedTuple):
 
 
 class CallFile:
-    """A file of calls for any thread. Other processes may append to it, too.
+    """A file of recorded calls. Any thread may use it, and other processes may append to it.
 
     If two processes have recorded the same call, the first line counts.
 
     Attributes:
         path: the file.
-        cost: US dollars of the paid calls that the file contained when it was opened.
+        calls: number of paid calls that the file contained when it was opened.
+        cost: cost of these calls in US dollars, as far as it is known.
         tokens: number of tokens of these calls.
-        calls: number of these calls.
-        unpriced: number of these calls whose price is not known.
+        unpriced: number of these calls whose cost is not known.
     """
 
     def __init__(self, path: Path, *, append: bool) -> None:
@@ -84,7 +85,7 @@ class CallFile:
             raise InputError(f"{path}: cannot be read: {error.strerror}") from None
 
     def find(self, key: str) -> dict[str, Any] | None:
-        """Return a recorded call, or None.
+        """Return the call that is recorded under a key, or None if there is none.
 
         Raises:
             RunEndedError: the file was changed after it was opened.
@@ -125,14 +126,14 @@ class CallFile:
                 raise RunEndedError(f"{self.path}: cannot be written: {error.strerror}") from None
 
     def by_episode(self) -> dict[str, list[str]]:
-        """Return the keys of the calls by episode (task and repeat)."""
+        """Return, for each episode (task and repeat), the keys of its calls."""
         found: dict[str, list[str]] = {}
         for key, line in self._lines.items():
             found.setdefault(episode_of(line.scope), []).append(key)
         return found
 
     def sort(self) -> None:
-        """Sort the calls by scope and number, so that equal runs have equal files."""
+        """Sort the calls in the file by scope and number, so that identical runs write identical files."""
         if not self._lines:
             return
         ordered = sorted(self._lines.items(), key=lambda each: (each[1].scope, each[1].number, each[0]))
@@ -189,7 +190,7 @@ class CallFile:
 
 
 class CollectedCalls:
-    """The calls of episodes in a worker. The run records them when an episode is finished.
+    """The calls of a worker, kept in memory. When an episode is finished, the run records its calls.
 
     All methods may be called from any thread.
     """
@@ -200,18 +201,18 @@ class CollectedCalls:
         self._lock = threading.Lock()
 
     def begin(self, episode: str, known: Iterable[Call]) -> None:
-        """Begin an episode, and make its previously recorded calls available."""
+        """Begin an episode, whose previously recorded calls `find` can then return."""
         with self._lock:
             self._known[episode] = {call["key"]: call for call in known}
 
     def find(self, key: str) -> Call | None:
-        """Return a call of the current episodes, or None."""
+        """Return the call with this key from the episodes in progress, or None if there is none."""
         with self._lock:
             episodes = [*self._calls.values(), *self._known.values()]
             return next((calls[key] for calls in episodes if key in calls), None)
 
     def add(self, key: str, entry: Mapping[str, Any]) -> None:
-        """Store a call."""
+        """Store a call under its key."""
         with self._lock:
             self._calls.setdefault(episode_of(entry["scope"]), {})[key] = {"key": key, **entry}
 
@@ -222,22 +223,22 @@ class CollectedCalls:
             return tuple(self._calls.pop(episode, {}).values())
 
     def sort(self) -> None:
-        """Do nothing, because the run sorts its file."""
+        """Do nothing, because the run's own process sorts the file of calls."""
 
     def close(self) -> None:
-        """Do nothing, because there is no file."""
+        """Do nothing, because no file is open."""
 
 
 def episode_of(scope: str) -> str:
-    """Return the task and the repeat of a scope, without the seat."""
+    """Return the part of a scope that identifies the episode: the task and the repeat, without the seat."""
     return scope.rpartition("/")[0]
 
 
 def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
-    """Return a line of a file of calls, after checking all fields that are read.
+    """Read the call in a line of a file of calls, and check all fields that birdenv uses.
 
     Raises:
-        InputError: the line is not a call.
+        InputError: the line is not a valid call.
     """
     where = f"{path}: line {number} is not a recorded call"
     try:
@@ -260,17 +261,17 @@ def read_call(line: bytes, path: Path, number: int = 1) -> dict[str, Any]:
 
 
 class RecordedDialogue(NamedTuple):
-    """All messages of one seat in one episode, including the last answer, and the tools offered to it."""
+    """All messages of one seat in one episode, including its last answer, and the tools that were offered."""
 
     messages: list[dict[str, Any]]
     tools: list[dict[str, Any]]
 
 
 def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
-    """Return the dialogues by scope (task, attempt and seat), or nothing if there is no such file.
+    """Return the recorded dialogue of each scope (task, attempt and seat); empty if the file does not exist.
 
     Raises:
-        InputError: a line is damaged, other than an incomplete last line.
+        InputError: a line is damaged. An incomplete last line is ignored instead.
     """
     found: dict[str, RecordedDialogue] = {}
     if not exists(path):
@@ -294,11 +295,11 @@ def recorded_dialogues(path: Path) -> Mapping[str, RecordedDialogue]:
 
 
 def recorded_exchange(calls: CallFile, keys: Sequence[str]) -> tuple[str, str]:
-    """Return the messages of the last of several calls as one text, and the unchanged text of its answer.
+    """Return the text of all messages in the last of some calls, and the unchanged text of its answer.
 
     Args:
-        calls: the file.
-        keys: the keys of the calls, each of which continues the previous one, such as a second try.
+        calls: the file of calls.
+        keys: the keys of the calls in order. Each call continues the previous call, such as a second try.
 
     Raises:
         InputError: a call is not in the file, or is damaged.

@@ -1,4 +1,4 @@
-"""Send a request to an endpoint and classify its failure. No other module uses `openai`."""
+"""Send requests to an endpoint, and classify failures. No other module uses `openai`."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Poster:
 
     The `openai` client provides the URL and the headers, and its transport sends the requests. The client's
     own processing of requests and answers would take twice as long as the transport. Each request in flight
-    has its own connection, because a pool of connections searches all of them for each request.
+    has its own connection, because a shared pool would search all its connections for each request.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -71,12 +71,13 @@ class Poster:
 
         Raises:
             TransientError: the request failed, and may be sent again.
-            RefusedParameterError: the request may be sent again without one parameter.
+            RefusedParameterError: the endpoint refuses one parameter, without which the request may succeed.
             ContextOverflowError: the request is longer than the model's context.
             EndpointError: the endpoint refuses this request.
             EndpointRefusedError: the endpoint refuses every request.
             FilteredError: the endpoint's content filter stopped this request.
-            ReasoningMissingError: the request may be sent again with the reasoning of earlier answers.
+            ReasoningMissingError: the request lacks the reasoning of earlier answers, which the endpoint
+                needs.
         """
         ends = time.monotonic() + seconds
         with self._client() as (line, to):
@@ -105,7 +106,7 @@ class Poster:
         return text
 
     def scrubbed(self, text: str) -> str:
-        """Return a text without the key in any spelling."""
+        """Return a text in which a placeholder replaces every spelling of the key."""
         key = self._endpoint.key
         return text if len(key) <= SHORT_KEY else without_key(text, key)
 
@@ -296,7 +297,7 @@ def _error_of(answer: str) -> dict[str, Any]:
 
 
 def retry_after(headers: Any) -> float | None:
-    """Return the seconds that `Retry-After` requests, as a number or as a date, or None without it."""
+    """Return the seconds to wait by the header `Retry-After` (a number or a date), or None without it."""
     milliseconds, given = headers.get("retry-after-ms"), headers.get("retry-after")
     try:
         if milliseconds is not None:

@@ -36,11 +36,11 @@ Count = Callable[[str], None]
 class Caller:
     """Sends requests to one endpoint, with retries, from any thread.
 
-    The pause before a retry is random, and its maximum doubles with every retry. If the server names a time
-    (`Retry-After`), all threads wait for it. A call that hits a rate limit is retried until its time is up,
-    because the endpoint answers other calls in the meantime. After a failed call, other calls have fewer
-    tries until one succeeds, and after several failed calls in a row the run ends. A dead endpoint thus does
-    not cost every episode all its tries.
+    The pause before a retry is random, and its maximum doubles with every retry. If the server says how long
+    to wait (`Retry-After`), all threads wait that long. A call that hits a rate limit is retried until the
+    time for the call is up, because the endpoint answers other calls in the meantime. After a call has
+    failed, other calls have fewer tries until one of them succeeds. After several failed calls in a row, the
+    run ends. So a dead endpoint does not cost every episode all its tries.
     """
 
     def __init__(self, endpoint: Endpoint, settings: ModelSettings) -> None:
@@ -65,7 +65,7 @@ class Caller:
             body: the request.
             thoughts: the reasoning of each of the assistant's messages in the request. It is sent only to
                 endpoints that require it, because most refuse it.
-            count: called with the kind of each failed request.
+            count: is called after each failed request, with the kind of failure.
 
         Raises:
             EndpointError: no try gave a usable answer.

@@ -17,7 +17,7 @@ Answer: TypeAlias = Callable[[str, dict[str, Any], dict[str, Any], Sequence[str]
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """The tokens and costs of calls. A figure is None if one of the calls does not report it."""
+    """The tokens and costs of several calls. A figure is None if it is not known for one of the calls."""
 
     calls: int = 0
     prompt_tokens: int | None = 0
@@ -30,7 +30,7 @@ class Chat:
 
     Attributes:
         model: the model's name.
-        spent: the usage of the calls, including recorded ones.
+        spent: the tokens and costs of the calls so far, including calls with recorded answers.
         keys: the keys under which the calls so far are recorded, in order.
     """
 
@@ -57,12 +57,12 @@ class Chat:
         *,
         temperature: float | None = None,
     ) -> Completion:
-        """Return the model's answer to messages.
+        """Return the model's answer to a dialogue.
 
         Args:
             messages: the dialogue in OpenAI's format. Lone surrogates are replaced.
-            tools: schemas of the tools that may be called.
-            temperature: replaces the temperature of the settings.
+            tools: schemas of the tools that the model may call.
+            temperature: the temperature for this call; None uses that of the settings.
 
         Raises:
             ContextOverflowError: the messages are longer than the model's context.

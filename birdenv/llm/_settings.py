@@ -1,4 +1,4 @@
-"""Settings of models, from options, the environment, or a file `.env`."""
+"""Settings of models, which come from options, the environment, or a file `.env`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ NO_KEY: Final = "none"
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """The URL of an endpoint, and its key, which `repr` does not show."""
+    """The URL of an endpoint, and the API key for it. `repr` does not show the key."""
 
     url: str
     key: str = field(repr=False)
@@ -139,12 +139,12 @@ class ModelSettings(BaseModel):
 
     @property
     def seconds(self) -> tuple[float, float]:
-        """The seconds for one request, and for all tries of a call."""
+        """The time limits in seconds: for one request, and for all tries of a call together."""
         request = self.request_seconds or (900.0 if self.service_tier == "flex" else 300.0)
         return request, self.call_seconds or 3 * request
 
     def model_of(self, role: Role, named: str = "") -> str:
-        """Return the model of a role: the model that a spec names, or else that of the settings.
+        """Return the model of a role: the model that a spec names, or otherwise the model in the settings.
 
         Raises:
             InputError: no model is named.
@@ -158,8 +158,8 @@ class ModelSettings(BaseModel):
     def endpoint(self, role: Role) -> Endpoint:
         """Return the endpoint for the calls of a role.
 
-        A key is sent only to the endpoint for which it was given: a separate endpoint of the user has the key
-        `BIRDENV_USER_API_KEY` or no key.
+        A key is sent only to the endpoint for which it was given. If the user has a separate endpoint, its
+        key is in `BIRDENV_USER_API_KEY`; without that variable, no key is sent there.
 
         Raises:
             InputError: the key for OpenAI is missing, or the key or the URL cannot be used.
@@ -184,10 +184,10 @@ class ModelSettings(BaseModel):
         return Endpoint(url, _checked_key((key or NO_KEY).strip(), url))
 
     def to_travel(self) -> ModelSettings:
-        """Return settings that are valid in another process, folder and environment.
+        """Return a copy of the settings that is valid in another process, folder and environment.
 
-        They contain the endpoints that the environment names, and absolute paths. They do not contain keys:
-        each machine has its own keys in the variables that the settings name.
+        The copy contains the endpoints that the environment names, and absolute paths. It contains no keys:
+        each machine has its own keys, in the variables that the settings name.
 
         Raises:
             InputError: a base URL cannot be used.
@@ -207,7 +207,7 @@ class ModelSettings(BaseModel):
         return url, _checked_url(user_url) if user_url else url
 
     def config(self) -> dict[str, Any]:
-        """Return the settings on which the records of a run depend, without default values.
+        """Return the settings on which the records of a run depend, except for those with default values.
 
         Raises:
             InputError: a file of prompts cannot be read.
@@ -254,7 +254,7 @@ def _checked_key(key: str, url: str) -> str:
 
 
 def environment() -> Mapping[str, str]:
-    """Return the environment variables, and those of `.env` in the working directory if they are not set."""
+    """Return all environment variables, and variables from `.env` in the working directory if not set."""
     return {**_dotenv(Path.cwd() / ".env"), **{name: value for name, value in os.environ.items() if value}}
 
 

@@ -1,4 +1,4 @@
-"""Statistics for all figures of runs: intervals, tests, and numbers as text, for any game."""
+"""Statistics for the figures of runs of any game: intervals, tests, and numbers as text."""
 
 from birdenv.statistics._intervals import (
     RESAMPLES,

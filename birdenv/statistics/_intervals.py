@@ -4,11 +4,12 @@ Intervals are 95 % intervals, and tests are two-sided. A rate of independent tas
 (`wilson`). The difference of two rates on the same tasks has Newcombe's interval (`paired_difference`) and
 McNemar's test (`mcnemar`). For all other figures, whole clusters are resampled with replacement, because
 tasks on one database (or repeats of one task, or dialogues about one scenario) resemble each other:
-`bootstrap`, `bootstrap_test`, `ratio_figure`, `correlation`; and `resamples` and `percentiles` for others.
+`bootstrap`, `bootstrap_test`, `ratio_figure` and `correlation` do this for common figures, and `resamples`
+with `percentiles` for any other.
 
 All functions are pure. The random numbers are the raw 64-bit words of PCG64 with a fixed seed, a stream that
 numpy promises never to change (NEP 19), unlike the numbers of `Generator`. Only functions that resample
-import numpy, because games are often loaded without measuring anything.
+import numpy, because games are often loaded without computing statistics.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ _DIGITS: Final = 6
 
 
 class Interval(NamedTuple):
-    """An interval, including its ends."""
+    """A closed interval, from `low` to `high`."""
 
     low: float
     high: float
@@ -47,7 +48,7 @@ class Figure(NamedTuple):
     Attributes:
         value: the value, or None if the statistic is not defined.
         interval: the 95 % interval, or None if there is none.
-        why: why there is no value or no interval, without a final full stop.
+        why: the reason why there is no value or no interval, without a full stop; otherwise empty.
     """
 
     value: float | None
@@ -55,7 +56,7 @@ class Figure(NamedTuple):
     why: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the statistic as a JSON object, with `why` only if it is not empty."""
+        """Return the statistic as a JSON object, which contains `why` only if there is a reason."""
         found: dict[str, Any] = {"value": rounded(self.value), "interval_95": rounded(self.interval)}
         return found | ({"why": self.why} if self.why else {})
 
@@ -70,32 +71,32 @@ class Figure(NamedTuple):
 
 
 class BootstrapTest(NamedTuple):
-    """The interval of a mean, and the p value for the hypothesis that the mean is 0."""
+    """The 95 % interval of a mean, and the p value for the hypothesis that the mean is 0."""
 
     interval: Interval
     p: float
 
 
 class Ratio(NamedTuple):
-    """The contribution of a dialogue or seat to a ratio: to its numerator and its denominator."""
+    """What one dialogue or seat adds to the numerator (`above`) and the denominator (`below`) of a ratio."""
 
     above: float
     below: float = 1.0
 
 
 def undefined(why: str) -> Figure:
-    """Return a statistic that is not defined."""
+    """Return a statistic without a value, for the given reason."""
     return Figure(None, None, why)
 
 
 def number(value: Any) -> float | None:
-    """Return a value as a float, or None if it is not a number, or is larger than 1e50."""
+    """Return a value as a float, or None if it is not a number or is too large (more than 1e50)."""
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     return float(value) if is_number and abs(value) < _MOST else None
 
 
 def wilson(passed: int, total: int) -> Interval | None:
-    """Return the score interval of a rate (Wilson 1927), without continuity correction.
+    """Return Wilson's score interval (1927) of the rate `passed / total`, without continuity correction.
 
     Tasks are assumed to be independent. The interval lies within 0 and 1, and has a positive width even for 0
     of n and n of n. It is None if `total` is 0.
@@ -115,9 +116,10 @@ def wilson(passed: int, total: int) -> Interval | None:
 def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Interval | None:
     """Return the interval of rate B minus rate A on the same tasks, or None without tasks.
 
-    This is Newcombe's square-and-add interval (1998, Statistics in Medicine 17:2635, method 10). It combines
-    the two Wilson intervals with the correlation phi of the outcomes, which has a continuity correction if it
-    is positive, and is 0 if a margin is empty.
+    The arguments are numbers of tasks: solved by both, only by A, only by B, and by neither. This is
+    Newcombe's square-and-add interval (1998, Statistics in Medicine 17:2635, method 10). It combines the two
+    Wilson intervals with the correlation phi of the outcomes. A positive phi has a continuity correction; phi
+    is 0 if a margin is empty.
     """
     total = both + only_a + only_b + neither
     passed_a, passed_b = both + only_a, both + only_b
@@ -140,11 +142,10 @@ def paired_difference(both: int, only_a: int, only_b: int, neither: int) -> Inte
 
 
 def mcnemar(only_a: int, only_b: int) -> float:
-    """Return the p value of McNemar's exact test (1947) that two rates on the same tasks are equal.
+    """Return the p value of McNemar's exact test (1947) for two equal rates on the same tasks.
 
-    `only_a` and `only_b` are the numbers of tasks that only one of the two solved. If the rates are equal,
-    each such task falls to either side with probability 1/2, so p is twice the lower binomial tail, at most
-    1.
+    `only_a` and `only_b` are the numbers of tasks that only A or only B solved. If the rates are equal, each
+    such task falls to either side with probability 1/2. So p is twice the lower binomial tail, at most 1.
 
     >>> mcnemar(1, 7)
     0.0703125
@@ -159,14 +160,14 @@ def mcnemar(only_a: int, only_b: int) -> float:
 
 
 def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval | None:
-    """Return the percentile bootstrap interval of a mean, resampling whole clusters with replacement.
+    """Return the percentile bootstrap interval of a mean. Whole clusters are resampled with replacement.
 
     `clusters[i]` is the cluster of `values[i]`. With one cluster for each value, this is the plain bootstrap.
     The mean of a resample is the sum of its values divided by their number, so larger clusters have more
     weight.
 
     The result is None with fewer than two clusters. With fewer than about ten clusters, the interval is too
-    narrow. If all values are equal, it is a point.
+    narrow. If all values are equal, the interval is a point.
 
     Sources: Efron & Tibshirani 1993, §13.3 (percentiles); Field & Welsh 2007 (resampling clusters); Miller
     2024, arXiv:2411.00640 (why evaluations need clusters).
@@ -178,11 +179,12 @@ def bootstrap(values: Sequence[float], clusters: Sequence[Hashable]) -> Interval
 
 
 def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -> BootstrapTest | None:
-    """Return the interval of a mean difference as `bootstrap` does, and the p value that the mean is 0.
+    """Return the `bootstrap` interval of a mean difference, and the p value for a true mean of 0.
 
-    p is twice the smaller share of resampled means that are <= 0 or >= 0, with one added to each count
-    (Davison & Hinkley 1997, §4.4.1, inverted interval), at most 1. It is never below 2 / 2^clusters, the
-    minimum of a test that flips the signs of whole clusters. The result is None with fewer than two clusters.
+    Of the resampled means, the share that is <= 0 and the share that is >= 0 are computed, with one added to
+    each count. p is twice the smaller share, at most 1 (Davison & Hinkley 1997, §4.4.1, inverted interval). p
+    is never below 2 / 2^clusters, the minimum of a test that flips the signs of whole clusters. The result is
+    None with fewer than two clusters.
     """
     means = _resampled([Ratio(difference) for difference in differences], clusters)
     if means is None:
@@ -194,10 +196,10 @@ def bootstrap_test(differences: Sequence[float], clusters: Sequence[Hashable]) -
 
 
 def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_rate: bool = False) -> Figure:
-    """Return a ratio of sums, with a percentile interval from resampled clusters.
+    """Return the sum of all `above` divided by the sum of all `below`, with a percentile interval.
 
-    A rate has Wilson's interval if each cluster has one dialogue, or if the rate is 0 or 1; in that case,
-    each cluster counts as one task.
+    The interval comes from resampled clusters. But a rate has Wilson's interval if each cluster has one
+    dialogue, or if the rate is 0 or 1; each cluster then counts as one task.
     """
     above, below = fsum(each.above for each in ratios), fsum(each.below for each in ratios)
     if not below:
@@ -217,7 +219,7 @@ def ratio_figure(ratios: Sequence[Ratio], clusters: Sequence[Hashable], *, is_ra
 
 
 def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
-    """Return Pearson's r, with a percentile interval from resampled pairs."""
+    """Return Pearson's correlation coefficient r, with a percentile interval from resampled pairs."""
     import numpy as np
 
     found = np.array(list(pairs), dtype=float).reshape(-1, 2)
@@ -244,16 +246,16 @@ def correlation(pairs: Iterable[tuple[float, float]]) -> Figure:
 
 
 def resamples(units: int, number: int = RESAMPLES) -> Iterator[npt.NDArray[np.uint8]]:
-    """Draw resamples of units with replacement. The resamples are the same in every call.
+    """Draw resamples of numbered units with replacement. Every call gives the same resamples.
 
     Yields:
-        Batches of resamples. Each row is one resample, and says how often each unit occurs in it.
+        Batches of resamples. Each row is one resample: entry i is the number of times that unit i was drawn.
     """
     yield from (_kept if units * number <= _KEPT else _drawn)(units, number)
 
 
 def percentiles(resampled: npt.NDArray[np.float64] | Sequence[float]) -> Interval:
-    """Return the 2.5th and 97.5th percentiles of a resampled figure, by linear interpolation."""
+    """Return the 2.5th and 97.5th percentiles of the resampled values, by linear interpolation."""
     import numpy as np
 
     low, high = np.percentile(resampled, [2.5, 97.5])
@@ -324,7 +326,7 @@ def pass_at_k(attempts: int, successes: int, k: int) -> float:
 
 
 def rounded(value: Any) -> Any:
-    """Round all numbers in a value to six decimals for files, so that the last bits of sums do not matter."""
+    """Round all floats in a JSON value to six decimals, so that files do not depend on rounding errors."""
     if isinstance(value, float):
         return round(value, _DIGITS)
     if isinstance(value, Mapping):

@@ -1,4 +1,4 @@
-"""Check families of generated tasks by playing the gold, the wrong candidates and the user."""
+"""Check families of generated tasks: grade the gold and the wrong candidates, and test the user's answers."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _PASSED: Final = 1.0
 
 
 class Checker:
-    """Checks families of tasks on one database.
+    """Checks families of generated tasks on one database.
 
     Attributes:
-        values: the values that the quantities of an entity have in the database, by the entity's table.
+        values: for each table of an entity, the values that the entity's quantities have in the database.
     """
 
     def __init__(self, concepts: Concepts, source: DatabaseSource, notes: DatabaseNotes) -> None:
@@ -39,7 +39,7 @@ class Checker:
         self._database.close()
 
     def are_distinct(self, family: Family) -> bool:
-        """Return True if all candidates of a family return rows, and no two of them the same rows."""
+        """Return True if each candidate of a family returns rows, and no two candidates the same rows."""
         return self._all_differ([self._probe(family, combination) for combination in family.combinations])
 
     def _probe(self, family: Family, combination: Sequence[int]) -> str:
@@ -58,7 +58,7 @@ class Checker:
         return len(seen) == len(sqls)
 
     def fault(self, records: Sequence[Mapping[str, Any]]) -> str:
-        """Return what is wrong with the tasks of a family, or an empty text.
+        """Return what is wrong with the tasks of a family, or an empty string.
 
         The gold must earn the whole reward, wrong candidates must fail in both phases, and the user must
         explain every ambiguous point when the agent asks about it.
@@ -101,7 +101,7 @@ class Checker:
         return dialogue.rewards[SYSTEM]
 
     def _fault_of_answers(self, tasks: Sequence[CInteractTask]) -> str:
-        """Return what is wrong with the user's answers in the tasks of a family, or an empty text.
+        """Return what is wrong with the user's answers in the tasks of a family, or an empty string.
 
         The term of each open point must be in the request. In every task, the user must tell the meaning if
         asked about the term, or about at least one phrase of the request that shares a word with it.

@@ -1,6 +1,7 @@
 """Describe the concepts in a database, and draw families of tasks from them.
 
-A family is one request with its candidates, and the tasks that differ only in what the user means by it.
+A family consists of one request, its candidates, and its tasks. The tasks differ only in what the user means
+by the request.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ class _Concept(BaseModel):
 
 
 class Quantity(_Concept):
-    """A number, date or text of an entity that can be shown and compared.
+    """A property of an entity (a number, date or text) that can be shown and compared.
 
     Attributes:
-        sql: an expression over the alias of the entity.
-        name: the name in words.
+        sql: an SQL expression that uses the alias of the entity.
+        name: the name of the property in words.
     """
 
     sql: str
@@ -37,7 +38,7 @@ class Quantity(_Concept):
 
 
 class ThresholdMeaning(_Concept):
-    """One meaning of a trait: a quantity is above (`>`) or below (`<`) a value."""
+    """One meaning of a vague adjective: a quantity is above (`>`) or below (`<`) some value."""
 
     quantity: str
     operator: str = Field(pattern="^[<>]$")
@@ -57,19 +58,20 @@ def _compared(value: Any) -> Any:
 
 
 class Entity(_Concept):
-    """A table, and the vague words that people use for its rows.
+    """A table, and the words, often vague, that people use for its rows.
 
     Attributes:
         plural: the noun for its rows, in the plural.
         table: the name of the table.
         alias: the alias of the table in all expressions.
-        show: the columns that identify a row, with their names in words.
+        show: the columns that identify a row, each with its name in words.
         quantities: the quantities that can be shown and compared, by key.
         traits: vague adjectives, each with two or three meanings.
-        measures: vague nouns, each with two or three quantities that it may mean.
-        fixed: adjectives with a single meaning: an SQL condition, or null for one that restricts nothing.
-        groups: columns to group by in follow-ups, by their names in words.
-        changes: changes to rows ("mark the ... as worn"), each with the SET clause.
+        measures: vague nouns, each with the keys of two or three quantities that it may mean.
+        fixed: adjectives with a single meaning, each with its SQL condition; null if the adjective restricts
+            nothing.
+        groups: names in words, each with the column by which follow-ups group.
+        changes: changes to rows in words ("mark the ... as worn"), each with its SET clause.
     """
 
     plural: str
@@ -137,7 +139,7 @@ _MIDDLE: Final = (0.3, 0.7)  # thresholds lie between these quantiles of a quant
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """One meaning of a vague part of a request: its SQL, and unambiguous words for it."""
+    """One meaning of a vague part of a request: the SQL, and words that state the meaning unambiguously."""
 
     sql: str
     words: str
@@ -145,7 +147,7 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class VaguePart:
-    """A part of the request with several meanings.
+    """A part of a request that has several meanings.
 
     Attributes:
         word: the vague word.
@@ -197,13 +199,13 @@ class Family:
         return list(product(*(range(len(p.meanings)) if p.said is None else (p.said,) for p in self.points)))
 
     def conditions(self, combination: Sequence[int]) -> str:
-        """Return the WHERE clause of a combination."""
+        """Return the condition that selects the rows of a combination, without the word WHERE."""
         found = [self.fixed[1]] if self.fixed and self.fixed[1] else []
         found += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if p.is_trait]
         return " AND ".join(found)
 
     def sql(self, combination: Sequence[int]) -> str:
-        """Return the statement of a combination."""
+        """Return the SQL statement that is right if the user means this combination."""
         entity = self.entity
         if self.change is not None:
             return (
@@ -213,28 +215,28 @@ class Family:
         return f"SELECT {self.columns(combination)} FROM {self.rows(combination)}"
 
     def columns(self, combination: Sequence[int]) -> str:
-        """Return the columns that the SELECT of a combination shows."""
+        """Return the columns that the SELECT for a combination shows, separated by commas."""
         shown = [f"{self.entity.alias}.{column}" for column in self.entity.show]
         shown += [p.meanings[k].sql for p, k in zip(self.points, combination, strict=True) if not p.is_trait]
         return ", ".join(shown)
 
     def rows(self, combination: Sequence[int]) -> str:
-        """Return the FROM and WHERE clauses of a combination, without the word FROM."""
+        """Return the FROM and WHERE clauses for a combination, without the word FROM."""
         return f"{self.entity.table} {self.entity.alias} WHERE {self.conditions(combination)}"
 
 
 def draw_family(
     database: str, entity: Entity, values: Values, opened: int, management: bool, rng: Random
 ) -> Family | None:
-    """Draw a random family. Return None if the draw failed.
+    """Draw a random family. Return None if the drawn parts do not make a family.
 
     Args:
         database: the database.
         entity: the entity.
         values: the values of the entity's quantities.
         opened: the number of points that the request leaves ambiguous, 0 to 3.
-        management: whether the family changes rows.
-        rng: the random generator.
+        management: whether the request changes rows (a Management task).
+        rng: the generator of random numbers.
     """
     with_measure = not management and (opened == 3 or rng.random() < 0.75)
     traits = 2 if management or opened == 3 or not with_measure else rng.choice((1, 2, 2))
@@ -277,7 +279,7 @@ def draw_family(
 
 
 def literal(value: Any) -> str:
-    """Return a value as an SQL literal."""
+    """Return the SQL literal for a value."""
     return f"'{value}'" if isinstance(value, str) else str(value)
 
 
@@ -305,7 +307,7 @@ def _measure(entity: Entity, word: str) -> VaguePart:
 
 
 def middle_value(known: Sequence[Any], rng: Random) -> Any:
-    """Draw a value that has smaller and larger values around it. Return None if there is no such value."""
+    """Draw one of the known values, neither the smallest nor the largest. Return None if there is none."""
     low, high = (known[int(share * (len(known) - 1))] for share in _MIDDLE) if known else (0, 0)
     middle = (
         sorted({value for value in known if low <= value <= high} - {known[0], known[-1]}) if known else []

@@ -40,9 +40,9 @@ class Generated:
 
     Attributes:
         records: the tasks.
-        new_forms: the same tasks in held-out sentence forms.
+        new_forms: the same tasks, worded in sentence forms that are held out for testing.
         families: the names of the families.
-        dropped: the number of families that were left out, by reason.
+        dropped: for each reason, the number of families that were left out.
     """
 
     records: list[dict[str, Any]] = field(default_factory=list)
@@ -62,14 +62,14 @@ def generate(
 ) -> Generated:
     """Generate a benchmark, and write it to a new folder.
 
-    The families of a database have 0, 1, 2, 3 and 2 ambiguous points in turn. A family is kept only if all of
-    its tasks pass all checks (`Checker.fault`).
+    The numbers of ambiguous points in the families of a database are 0, 1, 2, 3, 2, and then again from 0.
+    A family is kept only if all of its tasks pass all checks (`Checker.fault`).
 
     Args:
         out: the folder to write; it must be empty, or not exist.
-        tasks: the smallest number of tasks.
-        seed: the seed; the same seed gives the same bytes.
-        folder: a benchmark folder with the databases; by default, that of the demo.
+        tasks: the minimum number of tasks.
+        seed: the random seed. The same seed gives identical files.
+        folder: a benchmark folder with the databases; by default, the folder of the demo.
         concepts: the concepts of the databases; by default, those of the demo.
         progress: is called with the number of tasks so far.
 
@@ -172,10 +172,10 @@ def _write(out: Path, folder: Path, described: Sequence[Concepts], made: Generat
 
 
 def splits(records: Sequence[Mapping[str, Any]], seed: int) -> Iterator[tuple[str, dict[str, list[str]]]]:
-    """Yield splits with their names: `families`, and `without_<database>` for each database.
+    """Yield pairs of a name and a split: `families`, and `without_<database>` for each database.
 
-    A split maps `train`, `test` and, in `families`, `dev` to instance ids. All tasks of a family are in the
-    same part.
+    A split maps its parts to instance ids. The parts are `train` and `test`, and in `families` also `dev`.
+    All tasks of a family are in the same part.
     """
     families = sorted({str(record["family"]) for record in records})
     Random(f"{seed} splits").shuffle(families)

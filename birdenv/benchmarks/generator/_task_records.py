@@ -1,6 +1,6 @@
-"""The records of a family for a c-Interact task file, and its follow-up requests.
+"""Write a family of tasks as records for a c-Interact task file, and draw follow-up requests.
 
-Follow-ups are unambiguous, and have four candidates.
+Each follow-up is unambiguous, and has four candidates.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ _AFTER: Final = (
 
 @dataclass(frozen=True, slots=True)
 class GeneratedFollowUp:
-    """A follow-up of one family. Its SQL may depend on what the user meant by the request.
+    """A follow-up request for one family. The right SQL may depend on what the user meant before.
 
     Attributes:
         text: the follow-up in words.
         kind: `constraint_change`, `topic_pivot` or `state_dependent`.
         right: the index of the right candidate.
-        conditions: a condition for each candidate, which narrows the rows of the request; empty with
-            `statements`.
-        statements: a whole statement for each candidate; empty with `conditions`.
+        conditions: for each candidate, a condition that narrows the rows of the first request; empty if there
+            are `statements`.
+        statements: for each candidate, a whole statement; empty if there are `conditions`.
     """
 
     text: str
@@ -48,14 +48,14 @@ class GeneratedFollowUp:
     statements: tuple[str, ...] = ()
 
     def candidates(self, family: Family, combination: Sequence[int]) -> list[str]:
-        """Return the candidates for the combination that the user meant."""
+        """Return the SQL of each candidate, given the combination that the user meant."""
         if self.statements:
             return list(self.statements)
         return [f"{family.sql(combination)} AND {condition}" for condition in self.conditions]
 
 
 def narrowing(family: Family, values: Values, rng: Random) -> GeneratedFollowUp | None:
-    """Draw a follow-up that asks for fewer of the same rows. Return None if the draw failed."""
+    """Draw a follow-up that asks for fewer of the same rows. Return None if none can be drawn."""
     used = {meaning.sql for point in family.points for meaning in point.meanings}
     names = [
         name
@@ -114,17 +114,17 @@ def family_records(
     """Return one record for each combination of meanings that the user may mean.
 
     In addition to the fields of c-Interact, a record has `family` and `open_points`, which birdenv does not
-    read. Neither the ids nor the order of the records reveal what the user means, or how many tasks there
-    are.
+    read. Neither the ids nor the order of the records reveals what the user means, or how many tasks the
+    family has.
 
     Args:
         family: the family.
         name: the name of the family, with which the ids of its tasks begin.
         text: the request.
         follow_up: the follow-up.
-        order: the random generator that shuffles the candidates (alike for all tasks) and draws the numbers
-            of the tasks.
-        suffix: the end of each id.
+        order: the generator of random numbers that shuffles the candidates (in the same way for all tasks)
+            and draws the numbers of the tasks.
+        suffix: the text with which each id ends.
     """
     combinations = family.combinations
     order.shuffle(combinations)

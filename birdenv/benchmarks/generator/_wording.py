@@ -1,7 +1,7 @@
 """The wording of requests, in several forms, some of which are held out for testing.
 
-A request is a sentence in which open points are vague words, and everything else is stated in full. Many
-requests also contain remarks that ask for nothing, so that not every unknown word is an open point.
+A request is a sentence. Vague words stand for the ambiguous points, and everything else is stated in full.
+Many requests also contain remarks that ask for nothing, so that not every unknown word is an ambiguous point.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ _CLEAR: Final = {True: "Mark the {rows} {change}.", False: "Show the {keys}{meas
 
 
 def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
-    """Draw the wording of a family's request.
+    """Draw a random wording for the request of a family.
 
     Args:
         family: the family.
@@ -104,7 +104,7 @@ def request(family: Family, rng: Random, *, held_out: bool = False) -> str:
 
 
 def clear_request(family: Family, combination: tuple[int, ...]) -> str:
-    """Return the request that states a combination of meanings in full."""
+    """Return an unambiguous request, which states each meaning of a combination in full."""
     meant = [p.meanings[k] for p, k in zip(family.points, combination, strict=True)]
     traits = [m.words for m, p in zip(meant, family.points, strict=True) if p.is_trait]
     shown = "".join(
@@ -120,7 +120,10 @@ def clear_request(family: Family, combination: tuple[int, ...]) -> str:
 
 
 def term(family: Family, point: VaguePart, text: str) -> str:
-    """Return the words of an ambiguous point in a request: the adjective, and a noun right after it."""
+    """Return the words in a request that are ambiguous at a point.
+
+    If the noun for the rows directly follows an adjective, the noun is included.
+    """
     together = f"{point.word} {family.entity.plural}"
     return together if point.is_trait and together in text else point.word
 

@@ -1,4 +1,4 @@
-"""Canonical forms of cells: two values count as equal exactly if their canonical forms are equal.
+"""Canonical forms of cells. Two cells count as equal if and only if their canonical forms are equal.
 
 Numbers of all types (bool, int, float, Decimal) are compared by value: whole numbers become `int`, so that
 `-0.0` is 0, and NaN equals NaN. NULL equals only NULL. Text and bytes are exact, and text is never a number.
@@ -39,24 +39,24 @@ _LARGEST_EXPONENT: Final = 400  # larger Decimals stay Decimals, because as an i
 
 
 def cell_types(rows: Iterable[Row]) -> set[type]:
-    """Return the Python types of all cells."""
+    """Return the set of Python types that occur among the cells."""
     return set(map(type, chain.from_iterable(rows)))
 
 
 def projected(rows: Iterable[Row], columns: Sequence[int]) -> Iterator[Row]:
-    """Yield each row's cells in these columns, in this order."""
+    """Yield each row with only the given columns, in the given order."""
     if len(columns) == 1:
         return zip(map(itemgetter(*columns), rows))
     return map(itemgetter(*columns), rows) if columns else (() for _ in rows)
 
 
 def canonical_row(row: Sequence[Any]) -> CanonicalRow:
-    """Return the canonical form of each cell."""
+    """Return a row with each cell in canonical form."""
     return tuple(map(canonical_cell, row))
 
 
 def canonical_rows(rows: Sequence[Row]) -> list[CanonicalRow]:
-    """Return the canonical form of each row, without copying rows that are already canonical."""
+    """Return the rows in canonical form. Rows that are already canonical are not copied."""
     if not rows or cell_types(rows) <= _EXACT_TYPES:
         return list(rows)
     columns = [list(map(itemgetter(i), rows)) for i in range(len(rows[0]))]
@@ -137,14 +137,14 @@ _MOMENT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Normalisation:
-    """The differences that a comparison ignores.
+    """The differences in spelling that a comparison ignores.
 
     Attributes:
-        trim: white space around text.
-        casefold: upper and lower case.
-        nfc: the Unicode encoding of composed characters.
-        dates: the spelling of dates: a date equals its ISO text and midnight of that day, and a timestamp
-            equals its ISO text.
+        trim: ignore white space around text.
+        casefold: ignore upper and lower case.
+        nfc: ignore whether Unicode characters are composed or decomposed.
+        dates: ignore the spelling of dates: a date equals its ISO text and midnight of that day, and a
+            timestamp equals its ISO text.
     """
 
     trim: bool = False

@@ -1,7 +1,7 @@
 """Explain why two results differ, and find the gold's columns in a prediction.
 
 The explanation is one line that quotes the gold: never show it to an agent. The search for columns has
-limits, and is pruned by the contents of the columns.
+limits. It skips columns whose contents cannot match.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ class ColumnSearch:
     """The result of a search for columns.
 
     Attributes:
-        columns: the position in the prediction of each gold column, or None if there is no assignment.
-        ended: False if a limit ended the search before an assignment was found or all were tried.
+        columns: for each gold column, its position in the prediction; None if no assignment was found.
+        ended: True if the search was complete; False if a limit stopped it before it had an answer.
     """
 
     columns: tuple[int, ...] | None
@@ -49,9 +49,9 @@ class _CapReachedError(Exception):
 def find_columns(gold: Sequence[Row], pred: Sequence[Row], most_nodes: int = _MOST_NODES) -> ColumnSearch:
     """Assign a column of `pred` to each gold column, so that the rows are equal as multisets.
 
-    Both sides must have the same number of rows, and at least one row. Their rows are in canonical form, or
-    equal by `==` exactly if their canonical forms are equal. Numbers agree within the tolerance. Whole rows
-    are compared, so cells of different rows are never combined.
+    Both sides must have the same number of rows, and at least one row. The rows must be in canonical form, or
+    so plain that `==` compares them as it would compare their canonical forms. Numbers agree within the
+    tolerance. Whole rows are compared, so cells of different rows are never combined.
     """
     width = len(gold[0])
     if width > len(pred[0]):
@@ -194,7 +194,10 @@ def emptiness(gold: QueryResult, pred: QueryResult) -> tuple[str, ...]:
 
 
 def shape_fault(gold: QueryResult, pred: QueryResult) -> str:
-    """Return why two results differ by their numbers of rows or columns alone, or an empty text."""
+    """Return why two results cannot agree whatever their cells contain; empty if there is no such reason.
+
+    The reason is a different number of columns, or a truncated result.
+    """
     if gold.truncated:
         return f"the gold's result was cut at the row limit ({len(gold.rows)} rows)"
     if len(gold.columns) != len(pred.columns):
@@ -213,14 +216,14 @@ def explain(
     extra: _Rows,
     agreement: Agreement | None = None,
 ) -> tuple[str, tuple[str, ...]]:
-    """Explain a difference in one line, with flags (`dup_only`, `float_only`, `colorder_only`).
+    """Return a one-line explanation of a difference, and flags (`dup_only`, `float_only`, `colorder_only`).
 
     Args:
-        gold: the gold rows, in canonical form, or equal by `==` exactly if their canonical forms are equal.
+        gold: the gold rows: canonical, or so plain that `==` compares them as it compares canonical rows.
         pred: the rows of the prediction, in the same form.
         missing: the canonical gold rows that `multiset_difference` returns.
         extra: the canonical rows of the prediction that `multiset_difference` returns.
-        agreement: the agreement of `missing` and `extra`, if the caller knows it.
+        agreement: the result of `compare_numbers` for `missing` and `extra`, if the caller knows it.
     """
     counts = f"{_count(len(gold), 'row')} expected, {len(pred)} returned"
     if _are_all_in(missing, pred) and _are_all_in(extra, gold):

@@ -33,10 +33,10 @@ _SEEN_BY_TYPE: Final = (date, list, tuple, dict)
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """A task's own rules of comparison (the field `conditions` of a BIRD-Interact record).
+    """The rules by which a task wants rows to be compared (the field `conditions` of a BIRD-Interact record).
 
     Attributes:
-        decimal: the number of decimals to which numbers are rounded; 2 if it is negative.
+        decimal: the number of decimals to which numbers are rounded; a negative value means 2.
         distinct: if False, the DISTINCT of the outermost SELECT is removed from both queries.
         order: whether the order of rows matters.
     """
@@ -50,8 +50,8 @@ def compare_strict(gold: QueryResult, pred: QueryResult, conditions: Conditions)
     """Compare a prediction's rows with the gold's under the task's conditions.
 
     Columns are compared by position; their names do not matter. Timestamps are compared exactly in UTC, which
-    is also the default time zone; but by day if the column contains a plain date on either side. Two empty
-    results do not agree (flag `both_empty`), because they prove nothing.
+    is also the time zone of timestamps that name none. If a column contains a plain date on either side, only
+    the days are compared. Two empty results do not agree (flag `both_empty`), because they prove nothing.
     """
     flags = emptiness(gold, pred)
     fault = shape_fault(gold, pred)

@@ -25,7 +25,7 @@ def compare_colperm(gold: QueryResult, pred: QueryResult) -> RowsComparison:
     """Compare as `compare_multiset` does, with the prediction's columns in any order.
 
     The flag `colorder_only` says that the columns had to be reordered. The flag `columns_unsearched` says
-    that a limit (10 columns, 10,000 partial orders) ended the search, so that the given order counts.
+    that a limit (10 columns, 10,000 partial orders) ended the search; the given order then counts.
     """
     comparison = compare_multiset(gold, pred)
     if comparison.equal or len(gold.columns) != len(pred.columns):
@@ -65,11 +65,11 @@ def _searched(gold: QueryResult, pred: QueryResult, comparison: RowsComparison, 
 def soft_f1(gold: QueryResult, pred: QueryResult) -> float:
     """Return the soft-F1 of a prediction, from 0 to 1. The metric is the mean over all pairs, times 100.
 
-    Repeated rows are dropped except for the first. Then row i of one result is compared with row i of the
-    other: each cell is looked up anywhere in the other row. Cells that are found, cells of the prediction
-    that are not found, and cells of the gold that are not found, each as a fraction of the gold's width, are
-    summed over all rows into true positives, false positives and false negatives. A row without a counterpart
-    counts 1. Two empty results give 1.
+    Of repeated rows, only the first is kept. Then row i of the prediction is compared with row i of the gold:
+    each cell is looked up anywhere in the other row. Cells that are found are true positives, cells of the
+    prediction that are not found are false positives, and cells of the gold that are not found are false
+    negatives. Each counts as a fraction of the gold's width, and the fractions are summed over all rows. A
+    row without a counterpart counts 1. Two empty results give 1.
 
     The pitfalls of the published metric are kept, so that numbers are comparable:
 
@@ -126,7 +126,10 @@ METRICS: Final[tuple[Metric, ...]] = get_args(Metric)
 
 
 def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dialect: str) -> RowsComparison:
-    """Compare two results by a mode. The mode `ordered` reads the gold's SQL (`sqlite` or `postgres`)."""
+    """Compare two results by a mode.
+
+    Only the mode `ordered` uses the gold's SQL and its dialect (`sqlite` or `postgres`).
+    """
     if mode == "ordered":
         return compare_ordered(gold, pred, gold_sql, dialect)
     return _COMPARISONS[mode](gold, pred)
@@ -135,7 +138,10 @@ def compare(mode: Mode, gold: QueryResult, pred: QueryResult, gold_sql: str, dia
 def metric_scores(
     metrics: Iterable[Metric], golds: Sequence[tuple[str, QueryResult]], pred: QueryResult, dialect: str
 ) -> dict[str, float]:
-    """Return the score of each metric from 0 to 1: the best over all golds, which are (SQL, result) pairs."""
+    """Return the score of each metric, from 0 to 1.
+
+    The golds are (SQL, result) pairs. The gold with the best score counts.
+    """
     return {
         metric: max((_score(metric, sql, gold, pred, dialect) for sql, gold in golds), default=0.0)
         for metric in metrics
@@ -143,7 +149,7 @@ def metric_scores(
 
 
 def needs_all_rows(metrics: Iterable[Metric]) -> bool:
-    """Return whether a metric needs all rows of a prediction, even if it has more rows than the gold."""
+    """Return whether any of the metrics needs all rows of a prediction with more rows than the gold."""
     return "soft_f1" in metrics
 
 

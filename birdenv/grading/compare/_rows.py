@@ -1,10 +1,10 @@
-"""Compare the rows of two results by the default rule (multisets), BIRD's official rule (sets), or in order.
+"""Compare rows by the default rule (multisets), by BIRD's official rule (sets), or in order.
 
 The reason in a `RowsComparison` quotes the gold: it must not be shown to agents.
 
 In the mode `ordered`, the order of rows counts if the gold's outermost query has an ORDER BY. (In c-Interact
 and a-Interact, the task decides: see `Conditions.order` in `_interact_rows`.) The sort keys are the output
-columns by which the outermost ORDER BY sorts. sqlglot is imported when they are first needed.
+columns by which the outermost ORDER BY sorts. sqlglot is imported when sort keys are first needed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class RowsComparison:
 
     Attributes:
         equal: whether the results agree.
-        reason: why they do not agree, in one line.
+        reason: why the results do not agree, in one line; empty if they agree.
         flags: `both_empty`; `gold_empty` (no rows, or only NULLs); `dup_only` (the results differ only in
             repeated rows); `colorder_only` (only the order of columns differs); `order_only` (only the order
             of rows differs); `float_only` (only numbers that are not whole differ, within the tolerance if
@@ -48,7 +48,7 @@ class RowsComparison:
 
 
 def compare_multiset(gold: QueryResult, pred: QueryResult) -> RowsComparison:
-    """Compare by the default EX: as multisets of rows, in any order of rows.
+    """Compare by the default rule of EX: as multisets, so that the order of rows does not matter.
 
     Columns are compared by position; their names do not matter. Cells are compared in canonical form
     (`_cells.py`): NULL equals NULL, 1 equals 1.0, numbers that are not whole agree within `max(1e-6, 1e-9 *
@@ -187,7 +187,12 @@ _LONGEST_PARSED: Final = 100_000  # characters
 
 
 class SortKeys(NamedTuple):
-    """The sort keys of a query: their positions among the output columns, and whether all are known."""
+    """The sort keys of a query.
+
+    Attributes:
+        places: the positions of the sort keys among the output columns.
+        is_complete: whether every sort key was found among the output columns.
+    """
 
     places: list[int]
     is_complete: bool
@@ -198,7 +203,7 @@ def sort_keys(sql: str, dialect: str, columns: tuple[str, ...]) -> SortKeys | No
     """Return the sort keys of a query, or None if its outermost query has no ORDER BY.
 
     `columns` are the columns of the result, and `dialect` is `sqlite` or `postgres`. If sqlglot cannot parse
-    the query, its keys are unknown.
+    the query, the sort keys are empty and not complete.
     """
     from sqlglot import exp
 
@@ -237,7 +242,7 @@ def query_tree(sql: str, dialect: str) -> Any:
 
 
 def output_column(key: Any, outputs: Sequence[Any], columns: Sequence[str]) -> int | None:
-    """Return the position of the output column to which a sort key refers; None if there is none."""
+    """Return the position of the output column to which a sort key refers, or None without such a column."""
     from sqlglot import exp
 
     if isinstance(key, exp.Literal) and key.is_int:

@@ -3,8 +3,8 @@
 `without_outer_distinct` works on tokens, and keeps every other character (BIRD-Interact §7.4).
 
 The published c-Interact evaluators (§4.2) edit the text without regard to SQL syntax, so that they also
-change string literals, names and operators. That affects published scores, and `reference_text` does exactly
-the same. Never use it to clean SQL.
+change string literals, names and operators. Published scores depend on this, so `reference_text` makes
+exactly the same changes. Never use `reference_text` to clean SQL.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ def reference_text(sql: str) -> str:
 
 
 def without_comments(sql: str) -> str:
-    """Remove `/*...*/`, and `--...` if a line end follows, as well as blank lines and outer white space.
+    """Remove comments (`/*...*/`, and `--...` up to a line end), blank lines and outer white space.
 
     A `--` comment at the end of the text is kept, and text in string literals that looks like a comment is
     removed.
@@ -102,7 +102,7 @@ def without_comments(sql: str) -> str:
 
 
 def without_distinct(sql: str) -> str:
-    """Remove the word DISTINCT wherever it is between single spaces, or at an end of the text.
+    """Remove the word DISTINCT wherever it stands between single spaces, or at either end of the text.
 
     >>> without_distinct("SELECT DISTINCT COUNT(DISTINCT a), a IS DISTINCT FROM b")
     'SELECT COUNT(DISTINCT a), a IS FROM b'
@@ -111,9 +111,10 @@ def without_distinct(sql: str) -> str:
 
 
 def without_round(sql: str) -> str:
-    """Replace each `ROUND(...)`, from the left, by its first argument without parentheses.
+    """Replace each call `ROUND(...)` by the first argument, without parentheses.
 
-    This applies to any name that ends in "round", and ignores quotes. It stops at a call that is not closed.
+    The text is read from the left, without regard to quotes, up to the first call that is not closed. A call
+    of any name that ends in "round" is replaced.
 
     >>> without_round("SELECT ROUND(a + b, 2) * 100, background(a, b)")
     'SELECT a + b * 100, backga'

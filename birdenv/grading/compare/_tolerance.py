@@ -36,7 +36,7 @@ _PLACE: Final = ("number", "any")  # replaces a number with tolerance in the key
 
 
 class Agreement(Enum):
-    """The extent to which two lists of rows agree."""
+    """How far two lists of rows agree: fully (within the tolerance), except for numbers, or not at all."""
 
     FULL = "the same within the tolerance"
     BUT_NUMBERS = "the same but for numbers"
@@ -44,7 +44,7 @@ class Agreement(Enum):
 
 
 def numbers_match(a: Any, b: Any) -> bool:
-    """Return whether two finite canonical numbers are equal within the tolerance."""
+    """Return whether two finite numbers in canonical form are equal within the tolerance."""
     if a == b:
         return True
     if isinstance(a, int) and isinstance(b, int):
@@ -59,8 +59,9 @@ def numbers_match(a: Any, b: Any) -> bool:
 def compare_numbers(gold: Sequence[CanonicalRow], pred: Sequence[CanonicalRow]) -> Agreement:
     """Compare two lists of canonical rows as multisets: numbers within the tolerance, other cells exactly.
 
-    Rows are grouped by their cells that are not numbers, and by the positions of their numbers. A group is
-    compared in sorted order; if that fails, groups of up to 200 rows are searched for a one-to-one matching.
+    Rows are grouped by their cells that are not numbers, and by the positions of their numbers. Each group is
+    compared in sorted order. If that fails and the group has at most 200 rows, a one-to-one matching of its
+    rows is searched for.
     """
     if len(gold) != len(pred):
         return Agreement.NONE
@@ -205,7 +206,7 @@ def _has_matching(gold: list[_Numbers], pred: list[_Numbers]) -> bool:
 def unmatched(
     gold: Sequence[Row], pred: Sequence[Row], plain: bool | None = None
 ) -> tuple[list[CanonicalRow], list[CanonicalRow]]:
-    """Return the canonical rows of each side that have no equal partner on the other side.
+    """Return the rows of each side that have no equal partner on the other side, in canonical form.
 
     Plain rows that are equal in Python are paired first, without computing canonical forms. `plain` is the
     result of `are_plain` for both sides, if the caller knows it.
@@ -249,5 +250,5 @@ def has_nan(rows: Sequence[CanonicalRow]) -> bool:
 
 
 def are_plain(rows: Sequence[Row]) -> bool:
-    """Return whether `==` compares these rows as their canonical forms would be compared, except for NaN."""
+    """Return whether `==` compares these rows as it would compare their canonical forms, except for NaN."""
     return cell_types(rows) <= PLAIN_TYPES

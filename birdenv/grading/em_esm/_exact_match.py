@@ -89,8 +89,8 @@ _NO_NAMES: Final[frozenset[str]] = frozenset()
 def em_keys(gold: str, pred: str, dialect: str, level: EmLevel = "conservative") -> tuple[str, str]:
     """Return the `em_key` of each query.
 
-    At the level `folded`, a word that is an unquoted name in one query is also a name where the other query
-    has it in double quotes.
+    At the level `folded`, if one query uses a word as an unquoted name, the same word in double quotes is
+    also a name in the other query.
     """
     names = _certain_names(gold, dialect) | _certain_names(pred, dialect) if level == "folded" else _NO_NAMES
     return em_key(gold, dialect, level, names), em_key(pred, dialect, level, names)
@@ -108,13 +108,13 @@ def _certain_names(sql: str, dialect: str) -> frozenset[str]:
 def em_key(sql: str, dialect: str, level: EmLevel = "conservative", names: frozenset[str] = _NO_NAMES) -> str:
     """Return the key of a query. Two queries match if their keys are equal.
 
-    The key of text with an unterminated quote is the text without outer white space.
+    If the text has an unterminated quote, the key is the text itself without outer white space.
 
     Args:
         sql: the query.
         dialect: `sqlite` or `postgres`.
         level: the level, as described in the module's docstring.
-        names: words in lower case that are names even in double quotes.
+        names: words, in lower case, that are names (not strings) even in double quotes.
     """
     if level == "strict":
         return sql.strip()

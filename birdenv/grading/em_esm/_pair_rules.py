@@ -1,6 +1,6 @@
-"""EM and ESM: compare the text of a predicted query with the gold's text, and its rows with the gold's rows.
+"""EM and ESM: compare the texts of a predicted query and a gold query (EM), and their rows (ESM).
 
-The verdict on a pair is given by the first matching row of a decision table (`PairGrader.grade`).
+A decision table gives the verdict on a pair: its first matching row counts (`PairGrader.grade`).
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ class PairRules:
         em: whether to compute EM.
         esm: whether to compute ESM.
         em_level: the level of EM.
-        none_aliases: further exact spellings of `None`.
-        clean: remove everything around the SQL first (`clean_sql`).
-        order: `auto` compares the order of rows if the gold's outermost query has an ORDER BY.
+        none_aliases: further exact spellings of `None`, the answer that a question has no answer in SQL.
+        clean: whether to remove everything around the SQL first (`clean_sql`).
+        order: `auto` compares the order of rows if the gold's outermost query has an ORDER BY; `ignore` never
+            does.
         relax_single: if both results have one row, and one of them has a single column, the results agree if
             the value of that column occurs anywhere in the other row.
         normalisation: the differences that ESM ignores. The mode `bird` never ignores any.
@@ -55,7 +56,7 @@ class PairRules:
 
     @property
     def nones(self) -> frozenset[str]:
-        """Return the spellings that mean that a question has no answer in SQL."""
+        """Return all answers that mean that a question has no answer in SQL."""
         return self.none_aliases | {"None"}
 
 
@@ -71,12 +72,12 @@ class PairVerdict:
         em: the result of EM; None if it was not computed.
         esm: the result of ESM; None if it was not computed.
         side: the query that is at fault, `gold` or `pred`, if only one of them is.
-        error: the error of a query that did not run.
-        rows_gold: number of rows of the gold.
-        rows_pred: number of rows of the prediction.
-        gold_seconds: duration of the gold.
-        pred_seconds: duration of the prediction.
-        modes: whether the results agree, by comparison mode.
+        error: the error of the query that failed; None if no query failed.
+        rows_gold: number of rows of the gold; None if unknown.
+        rows_pred: number of rows of the prediction; None if unknown.
+        gold_seconds: duration of the gold in seconds; None if unknown.
+        pred_seconds: duration of the prediction in seconds; None if unknown.
+        modes: for each comparison mode, whether the results agree.
         flags: further findings of the comparison.
         keys: the EM keys of gold and prediction.
     """

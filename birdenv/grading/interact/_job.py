@@ -1,8 +1,8 @@
 """The jobs of the c-Interact grader: rules, jobs, grades, and the preparation of databases.
 
-`GradingRules` are the rules in which the published graders of c-Interact differ from birdenv's. A
-`GradingJob` is one phase of a task, and a `Grade` its result. `prepare_gold` and `prepare_prediction` bring a
-fresh copy to the start of a phase, and `clean_up` cleans up after a script.
+`GradingRules` hold the rules in which the published c-Interact graders and birdenv differ. A
+`GradingJob` is one phase of a task to grade, and a `Grade` is the result. `prepare_gold` and
+`prepare_prediction` bring a fresh copy to the start of a phase, and `clean_up` cleans up after a script.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class GradingRules:
 
     Attributes:
         name: the name of the rules.
-        comparison: how a Query is graded. `strict`: it may only read, the gold runs on its own pristine copy,
-            and rows agree by `compare_strict`. `published` (BIRD-Interact §4.2): on one disposable copy, the
-            prediction runs; then the prediction again and the gold run without comments, DISTINCT and ROUND,
-            and rows agree by `compare_reference`.
+        comparison: how a Query is graded. `strict`: the Query may only read, the gold runs on its own
+            pristine copy, and `compare_strict` compares the rows. `published` (BIRD-Interact §4.2): the
+            prediction runs on a disposable copy; then the prediction and the gold run there without comments,
+            DISTINCT and ROUND, and `compare_reference` compares the rows.
         tests: how the test cases of a Management task run: by birdenv's `contract` (BIRD-Interact §4.3), or
             as described in `TestWay`.
         fail_doubtful: under strict rules, fail a Query that reads no table although the gold does, and a
@@ -90,13 +90,13 @@ class GradingJob:
         gold: the gold statements.
         conditions: the conditions under which rows are compared.
         setup: SQL that brings a pristine copy to the task's starting state.
-        base_gold: in follow-ups, SQL that then brings the gold's copy to the start of this phase.
-        base_pred: in follow-ups, SQL that then brings the prediction's copy to the start of this phase.
+        base_gold: SQL that runs after `setup` in a follow-up, and brings the gold's copy to its start.
+        base_pred: SQL that runs after `setup` in a follow-up, and brings the prediction's copy to its start.
         cleanup: statements that run after the three scripts above, and after a Management script. Errors are
             ignored, because the statements were written for the state that the gold leaves.
-        start: the prediction's state at the start of this phase, if it is known; `setup`, `base_pred` and
-            `cleanup` are then not run.
-        keeps_state: whether `Grade.left` holds the state that a passing submission leaves.
+        start: the state of the prediction's copy at the start of this phase. If it is given, `setup`,
+            `base_pred` and `cleanup` do not run to produce it.
+        keeps_state: whether to return the state that a passing submission leaves, in `Grade.left`.
         tests: the test cases of a Management task.
         by_state: whether to compare the states that gold and prediction leave, if there are no test cases.
         rules: the rules for grading.
@@ -136,11 +136,12 @@ class Grade:
         passed: whether the submission passes.
         status: how grading ended. `malformed` is for callers, if a submission never reaches the grader.
         reason: an explanation in one line, which must not be shown to agents; empty if the submission passes.
-        error: the error of the prediction; or with `infra_error`, of the benchmark's own SQL.
-        flags: the flags.
+        error: the error of the prediction, or with `infra_error` that of the benchmark's own SQL.
+        flags: the flags that apply.
         rows_gold: number of rows of the gold.
         rows_pred: number of rows of the prediction.
-        left: the state that the submission leaves after the clean-up, for `GradingJob.start`, if requested.
+        left: the state that the submission leaves after the clean-up, for the next `GradingJob.start`; None
+            unless `GradingJob.keeps_state` is set.
     """
 
     passed: bool
@@ -153,25 +154,25 @@ class Grade:
     left: Checkpoint | None = field(default=None, repr=False)
 
     def failed_as_doubtful(self, reason: str) -> Grade:
-        """Return the failing grade of a passing submission under `GradingRules.fail_doubtful`."""
+        """Return a failing grade in place of this passing one, because of `GradingRules.fail_doubtful`."""
         flags = (*self.flags, FAILED_AS_DOUBTFUL)
         return replace(self, passed=False, status="wrong_result", reason=reason, flags=flags)
 
     def noted(self) -> dict[str, Any]:
-        """Return the part of the grade that a dialogue depends on, as JSON that does not reveal the gold."""
+        """Return, as JSON, the part of the grade that a dialogue depends on. It does not reveal the gold."""
         about_prediction = self.error is not None and self.status in ("sql_error", "sql_timeout")
         error = [self.error.kind, self.error.message] if about_prediction and self.error else None
         return {"passed": self.passed, "status": self.status, "error": error}
 
     @classmethod
     def recalled(cls, noted: Mapping[str, Any]) -> Grade:
-        """Return the grade for the JSON that `noted` returned."""
+        """Return the grade that the JSON of `noted` describes. The other fields have their defaults."""
         error = None if noted["error"] is None else QueryError(*noted["error"])
         return cls(noted["passed"], noted["status"], error=error)
 
 
 def broken(what: str, error: QueryError) -> Grade:
-    """Return the grade for failed SQL of the benchmark. Raises `MemoryError` if it ran out of memory."""
+    """Return the grade after the benchmark's own SQL failed. Raises `MemoryError` if memory ran out."""
     if is_out_of_memory(error):
         raise MemoryError
     return Grade(False, "infra_error", f"{what} failed: {error.line}", error)
@@ -193,7 +194,7 @@ def prepare_gold(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
 
 
 def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | None:
-    """Bring the prediction's copy to the start of the phase. Return a grade if that fails."""
+    """Bring the prediction's copy to the start of the phase. Return a failing grade if that is impossible."""
     if job.start is not None:
         failure = database.restore(job.start)
         return None if failure is None else broken("the starting state", failure)
@@ -210,13 +211,13 @@ def prepare_prediction(database: EpisodeDatabase, job: GradingJob) -> Grade | No
 def clean_up(
     database: EpisodeDatabase, cleanup: tuple[str, ...], like: DatabaseState | None = None
 ) -> DatabaseState | QueryError:
-    """Run the clean-up on the committed contents, and return the state after it."""
+    """Run the clean-up statements on the committed contents, and return the resulting state."""
     run_each(database, cleanup)
     return database.state(like)
 
 
 def run_each(database: EpisodeDatabase, cleanup: tuple[str, ...]) -> None:
-    """Run the clean-up on the committed contents, ignoring errors."""
+    """Run each clean-up statement on the committed contents, and ignore errors."""
     if cleanup:
         database.run(("ROLLBACK",))
     for statement in cleanup:

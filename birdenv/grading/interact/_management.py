@@ -1,8 +1,9 @@
 """Grade a Management task by strict rules: its test cases decide (BIRD-Interact §4.3).
 
-The tests first run on the gold's own state. If they do not pass there, or there are none, the grade is
-`test_error`, unless the task says that states decide. The states that gold and prediction leave are also
-compared object by object, and if that disagrees with the tests, the grade has the flag `state_disagrees`.
+The tests first run on the gold's own state. If the tests do not pass there, or if there are no tests, the
+grade is `test_error`, unless the task says that states decide. The states that gold and prediction leave are
+also compared object by object. If this comparison disagrees with the tests, the grade has the flag
+`state_disagrees`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,9 @@ from birdenv.grading.sandbox._runner import TestReport, judged, run_test_cases
 
 
 def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
-    """Describe the first difference in the schemas, or else in the contents; empty if there is none.
+    """Describe the first difference between two states; empty if there is none.
+
+    Schemas are compared before contents.
 
     Rows of tables and views are compared as multisets (`compare_multiset`). Views that fail with the same
     message are equal. The text must not be shown to agents.
@@ -48,7 +51,7 @@ def first_difference(gold: DatabaseState, pred: DatabaseState) -> str:
 
 
 def changed_objects(before: DatabaseState, after: DatabaseState) -> frozenset[str]:
-    """Return the names of differences: schema keys (`table orders`), and `rows of orders` for contents."""
+    """Return names for all differences: `table orders` in the schema, `rows of orders` in the contents."""
     return frozenset(name for name, _ in _differences(before, after))
 
 
@@ -130,11 +133,11 @@ class ManagementGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Grade a prediction by the test cases, on the state that it leaves before the clean-up.
+        """Grade a prediction by running the test cases on the state that it leaves before the clean-up.
 
-        For the flag `state_disagrees`, its schema and contents are compared with those that the gold leaves,
-        both after the clean-up, or before it if the clean-up undoes anything that the gold did. Without test
-        cases, this comparison decides if the job says so (`GradingJob.by_state`).
+        For the flag `state_disagrees`, the states that gold and prediction leave (schemas and contents) are
+        compared after the clean-up, or before the clean-up if that undoes anything that the gold did. Without
+        test cases, this comparison decides if the job says so (`GradingJob.by_state`).
         """
         if not job.tests and not job.by_state:
             return Grade(

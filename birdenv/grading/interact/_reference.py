@@ -51,13 +51,13 @@ _Rows: TypeAlias = list[tuple[Any, ...]]
 def compare_reference(
     gold: QueryResult, pred: QueryResult, *, order: bool, gold_sql: str, pred_sql: str
 ) -> RowsComparison:
-    """Compare normalised rows as sets, or as lists if `order` is true. Empty results never agree.
+    """Compare rows by the published rule: as sets, or as lists if `order` is true. Empty results never agree.
 
-    Numbers are rounded to 2 decimals: Decimals half up, and floats by Python's `round`, so that the two may
-    disagree. Dates and timestamps are reduced to their day, except inside arrays and JSON, which are compared
-    as JSON text. Otherwise values are compared as in Python: true equals 1, 1 equals 1.0, and NaN equals
-    nothing. Values for which the published code fails (an array of numerics or dates, a numeric with 27
-    digits) never agree, and have the flag `breaks`.
+    Numbers are rounded to 2 decimals: Decimals half up, and floats by Python's `round`, so that a Decimal and
+    an equal float may disagree. Dates and timestamps become days, except inside arrays and JSON,
+    which are compared as JSON text. Otherwise values are compared as in Python: true equals 1, 1 equals 1.0,
+    and NaN equals nothing. Values for which the published code fails (an array of numerics or dates, a
+    numeric with 27 digits) never agree, and have the flag `breaks`.
     """
     flags = emptiness(gold, pred)
     if not gold.rows or not pred.rows:
@@ -116,7 +116,7 @@ class ReferenceGrader:
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Run the prediction, then run the test cases of a Management task or compare the rows.
 
-        Errors in the set-up are ignored. If the gold fails, so does the prediction.
+        Errors in the set-up are ignored. If the gold fails to run, the prediction fails.
         """
         with self._source.open(job.database, self._limits) as database:
             fault = _prepare(database, job)
@@ -288,7 +288,7 @@ _BODIES: Final[dict[TestWay, str]] = {
 
 
 def reference_test(sources: Sequence[str], way: TestWay) -> str:
-    """Return the source of a test that runs `sources` as the published evaluator does."""
+    """Return the source of one test that runs all `sources` in the given way of a published evaluator."""
     imports = "".join(f"    import {name}\n" for name in sorted(_imported(sources)))
     # The sandbox cannot open files while a test runs, so it preloads the modules that sources import.
     never = f"if False:\n{imports}" if imports else ""
@@ -296,12 +296,15 @@ def reference_test(sources: Sequence[str], way: TestWay) -> str:
 
 
 def defines_callable(source: str) -> bool:
-    """Return whether the batch evaluator finds a callable in a source; False if it does not compile."""
+    """Return whether the published batch evaluator would find a callable in a source.
+
+    A source that does not compile has none.
+    """
     return any(True for _ in _callables(_statements(source)))
 
 
 def defines_test_case(source: str) -> bool:
-    """Return whether the later service finds a function `test_case` in a source."""
+    """Return whether the later published service would find a function `test_case` in a source."""
     return "test_case" in _callables(_statements(source))
 
 

@@ -1,8 +1,8 @@
 """Grade c-Interact submissions: a Query by its rows, and a Management task by its test cases.
 
 By strict rules (BIRD-Interact §4, and the strict column of §7.4), the gold runs on its own pristine copy, a
-Query prediction may only read, and the model does not fail if the benchmark's SQL does not run. The rules of
-the published evaluators use a disposable copy.
+Query prediction may only read, and the model is not blamed if the benchmark's own SQL does not run. By the
+rules of the published evaluators, a submission runs on a disposable copy.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class StrictQueryGrader:
         self._limits = limits
 
     def grade(self, job: GradingJob, prediction: str) -> Grade:
-        """Grade a Query submission: one reading statement, whose rows must agree by `compare_strict`."""
+        """Grade a Query submission: a single reading statement, whose rows `compare_strict` compares."""
         gold = self._gold_rows(job)
         if isinstance(gold, QueryError):
             return broken("the gold", gold)

@@ -1,4 +1,4 @@
-"""Answer the queries of test cases in the process that holds the database."""
+"""Answer the queries of test cases. This runs in the process that holds the database."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ _ROW_BYTES, _CELL_BYTES = 64, 16  # counted for each row and cell, in addition t
 
 
 class TooManyQueriesError(Exception):
-    """The tests run more queries than their limits allow."""
+    """The tests tried to run more queries than their limits allow."""
 
 
 class Answers:
-    """Answers the requests of test cases.
+    """Answers requests from the test cases' process: to run SQL, compare results, or remove DISTINCT.
 
     Args:
         database: the database that the tests query.
         dialect: `sqlite` or `postgres`.
         most_queries: maximum number of queries.
-        most_bytes: maximum size of one result.
+        most_bytes: maximum size of one result in bytes.
     """
 
     def __init__(self, database: EpisodeDatabase, dialect: str, most_queries: int, most_bytes: int) -> None:
@@ -39,7 +39,9 @@ class Answers:
     def answer(self, request: Any) -> Any:
         """Answer a request.
 
-        Raises `MessageError` if the request is malformed, and `TooManyQueriesError` beyond the maximum.
+        Raises:
+            MessageError: the request is malformed.
+            TooManyQueriesError: the maximum number of queries is exceeded.
         """
         match request:
             case ["execute", list(sqls)] if _are_texts(sqls):
@@ -77,7 +79,7 @@ class Answers:
 
 
 def rows_of(result: Result | None, most_bytes: int) -> tuple[list[tuple[Any, ...]] | None, bool, bool]:
-    """Return the result of `execute_queries`: the rows, and whether there was an error or a timeout.
+    """Return the result of `execute_queries`: rows, whether it was an error, and whether it was a timeout.
 
     A result that is truncated, or larger than `most_bytes`, is an error.
     """

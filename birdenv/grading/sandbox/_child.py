@@ -1,8 +1,8 @@
-"""The process that runs the sources of test cases, in a namespace with the published names.
+"""The process that runs the sources of test cases, in a namespace with the published helper functions.
 
-The process has no database: `execute_queries`, `ex_base` and `remove_distinct` send requests to its owner.
-The outcome of a step is reported as a cause and a line of text, which are the same in every run. Only the
-standard library is imported here.
+The process has no database: `execute_queries`, `ex_base` and `remove_distinct` send requests to the process's
+owner. The outcome of a step is reported as a cause and a line of text, which are the same in every run. This
+module imports only the standard library.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _ADDRESS: Final = re.compile(r"\b0x[0-9a-fA-F]{6,}")
 
 
 class OutputError(Exception):
-    """A test prints too many characters."""
+    """A test printed more characters than its limit allows."""
 
 
 def outcome_of(step: Callable[[], object]) -> tuple[str, str]:
-    """Run a step. Return how it ended (`TestOutcome.cause`), and an explanation in one line."""
+    """Run a step, and return how it ended (`TestOutcome.cause`) with an explanation in one line."""
     try:
         step()
     except BaseException as error:
@@ -86,7 +86,7 @@ def _text(error: BaseException) -> str:
 
 
 def main(owner: Owner) -> NoReturn:
-    """Do one job, and end the process."""
+    """Run the test cases that the owner sends, report the outcomes, and end the process."""
     job = owner.receive()
     os.environ.clear()
     preload(job["imports"])

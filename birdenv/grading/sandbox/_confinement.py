@@ -43,22 +43,22 @@ _ALARM_AFTER: Final = 5.0  # seconds after the wall-clock limit, which the owner
 
 
 class RefusedError(PermissionError):
-    """A test used something that is not offered."""
+    """A test used something that the sandbox does not offer."""
 
 
 class RefusedImportError(ImportError):
-    """A test imported a module that is not offered."""
+    """A test imported a module that the sandbox does not offer."""
 
 
 def preload(names: Iterable[str]) -> None:
-    """Import the offered modules among those that the tests need, because later no file can be opened."""
+    """Import those of the named modules that the sandbox offers, because no file can be opened later."""
     for name in (*_ALWAYS, *_INTERNAL, *filter(_is_offered, names)):
         with contextlib.suppress(ImportError):  # the test's own import will report it
             importlib.import_module(name)
 
 
 def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
-    """Confine this process: from now on it can only compute within limits, and use open descriptors."""
+    """Confine this process: from now on, it can only compute, within limits, and use open descriptors."""
     limit(seconds, cpu_seconds, memory_bytes)
     sys.addaudithook(_refuse)
 
@@ -66,8 +66,8 @@ def confine(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
 def limit(seconds: float, cpu_seconds: int, memory_bytes: int) -> None:
     """Set kernel limits, which end the process with SIGXCPU (processor time) or SIGALRM (clock).
 
-    The process cannot start others. Because that limit does not apply to root, root becomes nobody if
-    possible. On Linux the process ends with its owner; elsewhere, at the latest with the alarm.
+    The process cannot start other processes. Because that limit does not apply to the user root, root becomes
+    nobody if possible. On Linux, the process ends with its owner; elsewhere, at the latest with the alarm.
     """
     address_space = _address_space() + memory_bytes
     if os.geteuid() == 0:

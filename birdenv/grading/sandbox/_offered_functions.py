@@ -1,4 +1,4 @@
-"""Functions that benchmark test cases expect in scope, and that need no database or SQL parser.
+"""The functions for test cases that need neither a database nor an SQL parser.
 
 Their names and purposes are those of BIRD-Interact (§4.2, §4.3). Unlike the originals, they never change text
 inside quotes, nor the meaning of an expression. This module is also imported in the tests' process, so it
@@ -23,12 +23,12 @@ _DEFAULT_DECIMALS: Final = 2
 
 
 def remove_comments(sqls: _Texts) -> _Texts:
-    """Remove comments, blank lines and outer white space from SQL (a text, or a list of texts)."""
+    """Remove comments, blank lines and outer white space from SQL (a string, or a list of strings)."""
     return _each(sqls, _without_comments)
 
 
 def remove_round(sqls: _Texts) -> _Texts:
-    """Replace each call `ROUND(x, n)` by `(x)` in SQL (a text, or a list of texts).
+    """Replace each call `ROUND(x, n)` by `(x)` in SQL (a string, or a list of strings).
 
     Text with unbalanced parentheses is returned unchanged.
     """
@@ -38,8 +38,9 @@ def remove_round(sqls: _Texts) -> _Texts:
 def preprocess_results(results: Iterable[Iterable[Any]], decimal_places: int = 2) -> list[tuple[Any, ...]]:
     """Return rows in a comparable form: dates and timestamps as the text of the day, numbers rounded half up.
 
-    Floats and Decimals keep their type, and are rounded by their decimal digits. All NaNs are the same
-    object. Arrays and JSON become JSON text with sorted keys. If `decimal_places` is negative, 2 is used.
+    Floats and Decimals keep their type. Rounding uses the decimal digits of a number, also for floats. All
+    NaNs are the same object. Arrays and JSON become JSON text with sorted keys. If `decimal_places` is
+    negative, 2 is used.
     """
     places = decimal_places if decimal_places >= 0 else _DEFAULT_DECIMALS
     return [tuple(_cell(cell, places) for cell in row) for row in results]

@@ -6,8 +6,8 @@ It does not stop a determined attacker: Python code can reach the interpreter, a
 
 The process of the tests has no database, no files, no environment, and only one descriptor: a socket, over
 which it sends queries to its owner. The owner does not trust its messages. The process leads its own process
-group, which is killed at the end in any case. Forking is refused by an audit hook and by the kernel (root
-becomes nobody for that). Only if root cannot become nobody, the kernel does not refuse it.
+group, which is always killed at the end. Both an audit hook and the kernel refuse to fork. The kernel does
+not refuse it to the user root, so root becomes nobody if possible.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class SandboxLimits:
     """Limits on all tests of one task together.
 
     Attributes:
-        seconds: limit by the wall clock, including the time of the database. A query that is running at that
-            moment is stopped only by the limits of its database.
+        seconds: limit on the wall-clock time, including the time of queries. Only the limits of the database
+            can stop a query that is still running when this time is over.
         cpu_seconds: limit on the processor time of the tests' process.
-        memory_bytes: limit on memory, in addition to that of the interpreter.
+        memory_bytes: limit on the memory of the tests, not counting that of the interpreter itself.
         output_characters: limit on printed characters.
         queries: limit on the number of queries.
-        result_bytes: limit on the size of one result; a larger result is an error for the test.
+        result_bytes: limit on the size of one result. If a result is larger, the test gets an error instead.
 
     Raises:
         InputError: a limit is so low that no test could run.
@@ -83,7 +83,7 @@ class TestOutcome:
 
     Attributes:
         source: the number of the source, from 1.
-        name: the name of the test; empty for loading the source.
+        name: the name of the test; empty if the step is loading the source.
         cause: how the step ended.
         reason: an explanation in one line, which must not be shown to agents; empty if the step passed.
     """
@@ -95,13 +95,13 @@ class TestOutcome:
 
     @property
     def status(self) -> TestStatus:
-        """Return the status that follows from the cause."""
+        """Return `passed`, `failed` or `test_error`, depending on the cause."""
         return CAUSES[self.cause]
 
 
 @dataclass(frozen=True, slots=True)
 class TestReport:
-    """The result of running tests on a state, in order, up to the first test that does not pass.
+    """The result of running tests on a database state, in order, up to the first test that does not pass.
 
     The same tests on the same state give the same report.
 
@@ -118,17 +118,17 @@ class TestReport:
 
     @property
     def depends_on_machine(self) -> bool:
-        """Return whether another run may have another result, because time, memory or a crash ended it."""
+        """Return whether another run may give another result, because time, memory or a crash ended this."""
         return bool(self.outcomes) and self.outcomes[-1].cause in ("limit", "clock", "process")
 
 
 def judged(on_gold: TestReport, on_prediction: Callable[[], TestReport]) -> TestReport:
-    """Return the report on a prediction, given the report on the gold's own state.
+    """Return the final report on a prediction, given the report on the state that the gold leaves.
 
     Tests that do not pass on the gold's state are unusable: the result is a `test_error`, and the tests are
     not run on the prediction. Otherwise, errors and exceeded limits on the prediction's state count as
-    `failed`. Names and modules that are not offered, a process that breaks, and an exceeded wall clock remain
-    a `test_error`.
+    `failed`. The result remains a `test_error` if a test uses names or modules that are not offered, if the
+    process breaks, or if the wall-clock limit is exceeded.
     """
     if on_gold.status != "passed":
         return TestReport("test_error", f"on the gold's own state: {on_gold.reason}")
@@ -165,7 +165,7 @@ def run_test_cases(
     `execute_queries(sqls, db_name, conn)` accepts SQL or a list of SQL and runs it on `database` up to the
     first error. It returns the rows of the last statement (None if it has no columns), whether there was an
     error, and whether there was a timeout. `ex_base` runs both sides, compares them by `compare_strict`, and
-    returns 1 or 0. `conn` can only be passed on.
+    returns 1 or 0. Tests can only pass `conn` on to these functions.
 
     Errors of the tests count as `failed`. To find out whether the tests are to blame, run them on the gold's
     state first, and use `judged`. Several threads may run tests at once, each on its own database. Raises

@@ -3,8 +3,8 @@
 By the contract (BIRD-Interact §4.3), a source defines functions named `test_case*`, or just one function.
 Each is called as `test_case(pred_sqls, sol_sqls, db_name, conn)`.
 
-Only one thread at a time builds a syntax tree here: CPython keeps one depth counter per interpreter, so two
-threads that parse can make `ast.parse` raise SystemError for valid source (observed in 3.11.7).
+Only one thread at a time builds a syntax tree here. CPython keeps one depth counter per interpreter, so two
+threads that parse at once can make `ast.parse` raise SystemError for valid source (observed in 3.11.7).
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ _CLOCKS = frozenset({"now", "utcnow", "today", "time", "time_ns", "localtime", "
 
 
 def compile_source(source: str) -> ast.Module:
-    """Parse and compile a source without running it, from any thread.
+    """Parse and compile a source without running it. Any thread may call this.
 
     Raises:
-        SyntaxError, ValueError, RecursionError, MemoryError: it does not compile.
+        SyntaxError, ValueError, RecursionError, MemoryError: the source does not compile.
     """
     compile(source, "<test case>", "exec", dont_inherit=True)
     with _ONE_TREE_AT_A_TIME:
@@ -62,7 +62,7 @@ def imports_of(source: str) -> Iterator[str]:
 
 
 def reads_clock(source: str) -> bool:
-    """Return whether a source may call a function that returns the time or date; True if unclear.
+    """Return whether a source may read the current time or date; True if unclear.
 
     >>> reads_clock("year = date.today().year"), reads_clock("day = datetime(2025, 2, 19)")
     (True, False)

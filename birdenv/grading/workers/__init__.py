@@ -1,4 +1,4 @@
-"""Grading in worker processes, where SQL runs and rows are compared under limits.
+"""Grading in worker processes, which run SQL and compare rows under limits.
 
-This module imports nothing, so that a worker loads only the module that it runs.
+This package imports nothing by itself, so that a worker loads only the modules that it needs.
 """

@@ -1,4 +1,4 @@
-"""The data that a grading worker and its owner exchange: settings, jobs, results, and a shared memory page.
+"""The data that a grading worker and its owner exchange: settings, results, and a shared memory page.
 
 The worker records on the page what it is doing, and the owner reads the page after the worker has died.
 """
@@ -26,7 +26,7 @@ NO_STATEMENT: Final = bytes(16)
 
 
 class Page:
-    """The memory page that worker and owner share: the mapped file with the given descriptor."""
+    """The memory page that a worker and its owner share. `descriptor` is that of the mapped file."""
 
     def __init__(self, descriptor: int) -> None:
         self._memory = mmap.mmap(descriptor, mmap.PAGESIZE)
@@ -43,7 +43,7 @@ class Page:
         self.finish_statement()
 
     def start_statement(self, digest: bytes) -> None:
-        """Record the statement that is starting."""
+        """Record the digest of the statement that is starting."""
         _LAYOUT.pack_into(self._memory, 0, self._job, digest)
 
     def finish_statement(self) -> None:
@@ -51,13 +51,13 @@ class Page:
         _LAYOUT.pack_into(self._memory, 0, self._job, NO_STATEMENT)
 
     def read(self) -> tuple[int | None, bytes]:
-        """Return the number of the running job, or None, and the digest of the running statement."""
+        """Return the number of the running job (None if there is none) and the digest of its statement."""
         job, digest = _LAYOUT.unpack_from(self._memory)
         return None if job == _NO_JOB else int(job), bytes(digest)
 
 
 def statement_digest(history: bytes, *texts: str) -> bytes:
-    """Return the digest of a statement. `history` is the digest of everything that ran before it."""
+    """Return the digest of a statement. `history` is the digest of everything that ran before."""
     digest = hashlib.blake2b(history, digest_size=16)
     for text in texts:
         data = text.encode("utf-8", "surrogatepass")
@@ -67,7 +67,7 @@ def statement_digest(history: bytes, *texts: str) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Files:
-    """The arguments of a `LocalSource`, and the fixed current date of its databases, if any."""
+    """The arguments of a `LocalSource`, and the fixed date that SQL gets as the current date, if any."""
 
     root: Path
     file: Path | None
@@ -77,14 +77,14 @@ class Files:
 
 @dataclass(frozen=True, slots=True)
 class OwnedServer:
-    """Databases of a server, on which the owner runs the SQL for the worker."""
+    """Stands for the databases of a server, on which the owner runs the SQL for the worker."""
 
     dialect: str
 
 
 @dataclass(frozen=True, slots=True)
 class ExSettings:
-    """The settings of `ExGrader`."""
+    """The settings of an `ExGrader`, as a worker receives them."""
 
     clean: bool
     metrics: tuple[Metric, ...]
@@ -93,7 +93,7 @@ class ExSettings:
 
 @dataclass(frozen=True, slots=True)
 class PairSettings:
-    """The settings of `PairGrader`, and whether the owner can run queries."""
+    """The rules of a `PairGrader`, and whether the owner has a database on which to run queries."""
 
     rules: PairRules
     has_database: bool
@@ -101,7 +101,7 @@ class PairSettings:
 
 @dataclass(frozen=True, slots=True)
 class GradingSettings:
-    """The settings of a worker: the databases, the limits, and the grader (its settings or its name)."""
+    """The settings of a worker: the databases, the limits, and the settings or the name of the grader."""
 
     source: Files | OwnedServer
     limits: Limits
@@ -118,8 +118,8 @@ class Graded:
 
     Attributes:
         found: the value that the grader returned.
-        was_late: whether a time limit ended a statement.
-        state_was_late: whether a time limit ended the reading of a state.
+        was_late: whether a time limit ended a statement of the job.
+        state_was_late: whether a time limit was reached while a database state was being read.
         fault: why the grader returned no value, such as values that are nested too deeply; otherwise empty.
     """
 

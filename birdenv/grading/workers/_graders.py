@@ -48,7 +48,7 @@ class ExGrader:
         self._settings = ExSettings(clean, tuple(metrics), fail_doubtful)
 
     def grade(self, db_id: str, golds: Sequence[str], prediction: str | None) -> ExVerdict:
-        """Grade a prediction, which passes if it returns the same rows as any of the golds.
+        """Grade a prediction. The prediction passes if it returns the same rows as any of the golds.
 
         A gold that fails to run matches nothing; if no other gold matches, the status is `gold_error`. If
         values are nested too deeply to be compared, the prediction fails.
@@ -69,7 +69,7 @@ class ExGrader:
 
 
 def ex_grading(source: DatabaseSource, limits: Limits, settings: ExSettings) -> Grading:
-    """Return a `Grading` for jobs of (database, golds, prediction)."""
+    """Return a `Grading` that does EX jobs. Each job is a tuple (database, golds, prediction)."""
 
     def uncompared(reason: str) -> ExVerdict:
         return ExVerdict(False, False, reason, "wrong_result", metrics=dict.fromkeys(settings.metrics, 0.0))
@@ -87,9 +87,10 @@ class InteractGrader:
     def grade(self, job: GradingJob, prediction: str) -> Grade:
         """Grade one submission.
 
-        Under strict rules, changes in a transaction that the prediction leaves open are lost. If `base_pred`
-        fails, the prediction fails. If a time limit ends a statement, everything runs once more, alone and
-        with twice the limit. Rows that cannot be compared within 30 s of processor time do not agree.
+        Under strict rules, if the prediction leaves a transaction open, the changes in that transaction are
+        lost. If `base_pred` fails, the prediction fails. If a time limit ends a statement, the whole grading
+        is repeated, alone and with twice the limit. Rows that cannot be compared within 30 s of processor
+        time do not agree.
 
         Raises:
             InputError: the database cannot be opened.
@@ -122,7 +123,7 @@ class PairGrader:
     """Grades pairs by EM and ESM in worker processes. Thread-safe if `run` is.
 
     Args:
-        run: runs a query; may be None without ESM.
+        run: runs a query; may be None if the rules do not include ESM.
         dialect: `sqlite` or `postgres`.
         rules: the metrics to compute, and the rules for them.
 
@@ -141,14 +142,14 @@ class PairGrader:
         self._grading = Grading(settings, lambda reason: reason, answer=answer)
 
     def is_none(self, cleaned: Cleaned) -> bool:
-        """Return whether an answer says that the question has no answer in SQL."""
+        """Return whether a cleaned answer says that the question has no answer in SQL."""
         return cleaned.sql in self.rules.nones
 
     def grade(self, gold: str, pred: str, db_id: str = "") -> PairVerdict:
         """Return the verdict on a pair, by the first matching row of this decision table.
 
-        Each row gives EM / ESM / bucket. `-` is None, and `key` is whether the EM keys are equal. "None" as a
-        query means that the question has no answer in SQL.
+        After each condition, a row gives EM / ESM / bucket. `-` stands for None, and `key` means that EM
+        passes if the EM keys are equal. The query "None" means that the question has no answer in SQL.
 
          1. both are None: pass / pass / ok
          2. the prediction is empty: - / - / skipped
@@ -180,9 +181,9 @@ class PairGrader:
 def check_gold(source: DatabaseSource, db_id: str, sql: str, limits: Limits = _DEFAULT_LIMITS) -> GoldCheck:
     """Run a gold twice, each time on a fresh database, and compare the results in every mode.
 
-    The mode `superset`, by which empty results never agree, is left out if the result is empty. If values are
-    nested too deeply to be compared, the check reports the failure `gold`. If a time limit ends a run, both
-    run once more, alone and with twice the limit.
+    If the result is empty, the mode `superset` is left out, because empty results never agree by this mode.
+    If values are nested too deeply to be compared, the check reports the failure `gold`. If a time limit ends
+    a run, both run once more, alone and with twice the limit.
 
     Raises:
         InputError: the database cannot be opened.
@@ -202,7 +203,7 @@ _SHARES: Final = 4  # minimum number of messages to each worker
 
 
 class Pair(NamedTuple):
-    """A prediction, and the golds with which it may agree."""
+    """A prediction, and the golds for it. The prediction is right if it agrees with any of the golds."""
 
     db_id: str
     golds: tuple[str, ...]
@@ -233,11 +234,11 @@ def score_pairs(
         clean: as in `ExGrader`.
         metrics: as in `ExGrader`.
         workers: number of pairs to grade at the same time.
-        on_done: called with the number of pairs that were graded since the last call.
+        on_done: is called with the number of pairs that were graded since the previous call.
 
     Raises:
-        InputError: a database cannot be used. If possible, this is found before any statement runs.
-        InfrastructureError: the server is lost.
+        InputError: a database cannot be used. If possible, this is raised before any statement runs.
+        InfrastructureError: the connection to the server is lost.
         ValueError: `workers` is less than 1.
     """
     if workers < 1:

@@ -1,4 +1,4 @@
-"""Send grading jobs to workers. A job that ends its worker does not affect the other jobs."""
+"""Send grading jobs to workers. A job that kills its worker does not affect the other jobs."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ _CLASSES: Final = frozenset(
 
 
 class GradingProcess(ChildProcess):
-    """A worker process, and the page on which it records what it is doing."""
+    """A worker process, and the shared page on which the worker records what it is doing."""
 
     def __init__(self) -> None:
         with tempfile.TemporaryFile() as file:
@@ -71,7 +71,7 @@ _waiting_pool: Final = ProcessPool(GradingProcess, _WAITING_WORKERS)
 
 
 def places_of(source: DatabaseSource) -> Files | OwnedServer:
-    """Return what a worker needs to know to open the databases of a source."""
+    """Describe a source so that a worker can open its databases or, for a server, ask the owner."""
     if isinstance(source, DatedSource) and isinstance(places := places_of(source.source), Files):
         return replace(places, today=source.today)
     if isinstance(source, SqliteSource):
@@ -85,7 +85,7 @@ class Grading:
 
     Args:
         settings: how to grade.
-        uncompared: returns the result of a job whose worker died or took too long while no statement ran.
+        uncompared: returns the result for a job whose worker died or took too long while no statement ran.
         source: the databases, if a server runs the SQL.
         answer: answers the worker's questions, if there is no `source`.
     """
@@ -107,18 +107,18 @@ class Grading:
         self._pool = _pool if isinstance(settings.source, Files) else _waiting_pool
 
     def stop(self) -> None:
-        """End all workers that are doing jobs in other threads, and start no more jobs."""
+        """End the workers that are doing jobs for this object in any thread, and start no more jobs."""
         self._is_stopped = True
         for process in list(self._at_work):
             process.strike()
         self._pool.look_again()
 
     def do(self, jobs: Sequence[tuple[Any, ...]]) -> list[Graded]:
-        """Do jobs, each given as arguments of the grader. Return the results, or an empty list after `stop`.
+        """Do jobs, and return their results in order, or an empty list after `stop`.
 
-        If a limit ends the worker while a statement runs, the job is repeated with an error as the result of
-        that statement. If the worker dies for another reason, such as lack of memory, the job is repeated
-        once in a new worker.
+        Each job is a tuple of arguments for the grader. If a limit ends the worker while a statement runs,
+        the job is repeated, and an error takes the place of the result of that statement. If the worker dies
+        for another reason, such as lack of memory, the job is repeated once in a new worker.
 
         Raises:
             InputError: a database cannot be opened.

@@ -33,13 +33,13 @@ from birdenv.processes.process import ChildProcess
 
 @dataclass(frozen=True, slots=True)
 class CheckpointNumber(ContentId):
-    """The number of a checkpoint that the owner keeps."""
+    """The number that stands for a checkpoint in the worker. The owner keeps the checkpoint itself."""
 
     number: int
 
 
 class AskedSource:
-    """The databases of the owner's source, as seen by the worker."""
+    """The databases of the owner's source, for use in the worker: every call is a question to the owner."""
 
     def __init__(self, owner: Owner, dialect: str) -> None:
         self._owner = owner
@@ -103,7 +103,10 @@ class _AskedDatabase:
 
 
 class AnsweringSource:
-    """Answers a worker's questions during one call. As a context manager, it closes all open databases."""
+    """Answers the questions that a worker asks during one call to it.
+
+    On leaving the `with` block, it closes all databases that the worker left open.
+    """
 
     def __init__(self, source: DatabaseSource, process: ChildProcess) -> None:
         self._source = source
@@ -119,18 +122,18 @@ class AnsweringSource:
             self._open.popitem()[1].close()
 
     def token(self, checkpoint: Checkpoint) -> Checkpoint:
-        """Store a checkpoint, and return a token that the worker can use in its place."""
+        """Store a checkpoint, and return a token that the worker can use in place of the checkpoint."""
         self._kept.append(checkpoint)
         return Checkpoint(CheckpointNumber(len(self._kept) - 1), checkpoint.size, {})
 
     def with_token(self, argument: Any) -> Any:
-        """Replace the checkpoint in an argument of a grader by a token, if there is one."""
+        """Return the argument for a grader. If it contains a checkpoint, a token replaces the checkpoint."""
         if isinstance(argument, GradingJob) and argument.start is not None:
             return replace(argument, start=self.token(argument.start))
         return argument
 
     def without_token(self, graded: Graded) -> Graded:
-        """Replace the token in the result of a job by its checkpoint, if there is one."""
+        """Return the result of a job. If it contains a token, the stored checkpoint replaces the token."""
         grade = graded.found
         if isinstance(grade, Grade) and grade.left is not None:
             assert isinstance(grade.left.version, CheckpointNumber)

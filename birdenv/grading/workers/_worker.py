@@ -1,4 +1,4 @@
-"""The worker process that grades: it runs SQL and compares the rows, so that they stay in the worker.
+"""The worker process that grades. It runs SQL and also compares the rows, so that rows need not be sent.
 
 The worker may be killed at any time, for example by the kernel if a statement or comparison takes too long.
 Therefore each statement is recorded before it runs, and a statement that has ended a worker is not run again.
@@ -47,13 +47,14 @@ T = TypeVar("T")
 
 
 class WatchedSource:
-    """The databases of a source, with a record of the statements of the current job.
+    """The databases of a source, each of whose statements is recorded on the shared page before it runs.
 
     Attributes:
         page: the shared page that records the running statement.
-        known: the errors of statements that have ended a worker, by digest. They are not run again.
+        known: the errors of statements that have ended a worker, by the digest of the statement. Such
+            statements are not run again.
         was_late: whether a time limit ended a statement of this job.
-        state_was_late: whether a time limit ended the reading of a state.
+        state_was_late: whether a time limit was reached while a database state was being read.
     """
 
     def __init__(self, source: DatabaseSource, page: Page) -> None:
@@ -62,7 +63,7 @@ class WatchedSource:
         self.begin({})
 
     def begin(self, known: Mapping[bytes, QueryError]) -> None:
-        """Start another job."""
+        """Forget the previous job, and start a job with these `known` errors."""
         self.known = known
         self.was_late = self.state_was_late = False
 
@@ -81,8 +82,8 @@ class WatchedSource:
 class WatchedDatabase:
     """A database of a `WatchedSource`.
 
-    The digest of a statement includes everything that ran on the same database before: a view that a
-    prediction has replaced must not count against the gold, which reads a view with the same name.
+    The digest of a statement includes everything that ran on the same database before. Otherwise, an error of
+    a statement that reads a view could count against the gold after a prediction has replaced that view.
     """
 
     def __init__(self, database: ScannedDatabase, source: WatchedSource, history: bytes) -> None:
