@@ -73,7 +73,7 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A submission with different verdicts under different profiles, or with a doubtful verdict.
+    """A submission that is judged differently under different profiles, or that exploits a gap in the rules.
 
     Attributes:
         episode: the name of the episode.
@@ -95,7 +95,7 @@ class Regrade:
 
     Attributes:
         figures: the figures by profile; the recorded figures have the key `AS_PLAYED`.
-        disagreements: the submissions with different or doubtful verdicts.
+        disagreements: the submissions to report; see `Disagreement`.
         cut_short: by profile and episode, the step that was never played; only for episodes cut short.
         changes: descriptions of the data that have changed since the run.
         game: the name of the game.
