@@ -123,7 +123,7 @@ def title(of: RunReport | RunComparison) -> str:
 def curve_setting(comparison: RunComparison) -> str | None:
     """Return the name of the setting over which the runs are drawn as curves, or None if there is none.
 
-    There is one if at least three runs differ in a single setting, and each run has another number there.
+    There must be at least three runs that differ in a single setting, with a different number in each run.
     """
     runs = comparison.runs
     names = {name for run in runs for name in (*run.measured.settings, "agent", "user")}

@@ -63,7 +63,7 @@ def failure(error: Exception, evaluated: int | None = None) -> Failure:
 def usage_of_players(
     players: Sequence[Player | None], evaluated: int
 ) -> tuple[list[Usage | None], Failure | None]:
-    """Return each player's usage by seat, and the first failure of a player to report it."""
+    """Return each player's usage by seat, and the first failure of a player to report usage."""
     used: list[Usage | None] = []
     fault = None
     for seat, player in enumerate(players):
@@ -89,7 +89,7 @@ def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Gam
 
 
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
-    """Play a dialogue to its end and close it. Return how it failed, or None if it did not.
+    """Play a dialogue to its end and close it. Return the failure that ended the dialogue, or None.
 
     Exceptions are returned as failures, so that they cost only this episode.
 

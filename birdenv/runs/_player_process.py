@@ -42,7 +42,7 @@ class _ChildDiedError(Exception):
 
 
 class PlayerProcesses:
-    """Starts the players of one spec in child processes. Call it to start the player of one episode.
+    """Starts the players of one spec in child processes: each call starts the player of one episode.
 
     Args:
         spec: names the player to start.
@@ -117,7 +117,7 @@ class ForeignPlayer:
 
         Raises:
             MoveTimeoutError: the player did not move in time.
-            PlayerCrashError: the player raised an exception, or its process died.
+            PlayerCrashError: the player raised an exception, or the player's process died.
         """
         assert self._child is not None
         if self._child.is_alive:
@@ -133,7 +133,7 @@ class ForeignPlayer:
             raise PlayerCrashError(str(error)) from None
 
     def usage(self) -> Usage | None:
-        """Return the model usage of the player in this episode, or None if the player reports none.
+        """Return the player's usage of models in this episode, or None if the player reports none.
 
         If a child process died, the usage there is counted up to the last move.
         """

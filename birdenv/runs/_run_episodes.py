@@ -73,8 +73,8 @@ def run_episodes(
     Args:
         game: the game's name.
         agent: the evaluated player: a spec (`oracle`, `module:factory`), a player, a class without arguments,
-            or a function of the view. Players that birdenv does not ship run, if given as a spec, in
-            processes that hold public data only; an object or a function shares this process.
+            or a function of the view. If a spec names a player that birdenv does not ship, the player runs
+            in a process that holds only public data. An object or a function shares this process.
         seed: seeds every player's generator.
         parallel: number of episodes played at the same time.
         repeats: number of episodes of each task.

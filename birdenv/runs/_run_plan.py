@@ -66,7 +66,7 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A plan of a run, which says everything that is needed to play it.
+    """Everything that is needed to play a run.
 
     Attributes:
         arena: the game with its settings.
@@ -116,7 +116,7 @@ class RunPlan:
         return opened
 
     def work(self, *, travels: bool) -> Work:
-        """Return what all jobs of the run have in common, for the engine.
+        """Return the `Work` to give to the engine: what all jobs of the run have in common.
 
         Args:
             travels: True if other processes will play the jobs. The result then has digests, with which these
@@ -217,7 +217,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
 
 
 def difference(key: str, before: Any, now: Any) -> str:
-    """Describe how the setting `key` differs between two runs, or between then and now."""
+    """Describe how the value of the setting `key` in one run differs from the value in a later run."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         inner = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         return f"{key}: {', '.join(inner)}"

@@ -34,8 +34,8 @@ def run(
 ) -> Summary:
     """Play every episode that is not finished yet in the run folder, then write and return the summary.
 
-    An episode that loses a server is played up to three times. If it fails each time, its status is
-    `infra_error`.
+    An episode that loses a server is played up to three times. If the server is lost each
+    time, the status is `infra_error`.
 
     With `repeats` above 1, every task is played that many times, each time with its own random stream: all
     tasks once, then all tasks again, so that an interrupted run has covered as many tasks as possible.
@@ -74,7 +74,7 @@ def run(
 
 
 def planned_jobs(plan: RunPlan) -> list[Job]:
-    """Return a job for each episode of a run, or of the shard to play, in the order in which they start."""
+    """Return a job for each episode of the run, or of the shard to play, in the order in which jobs start."""
     settings = plan.settings
     rounds = range(settings.repeats) if settings.repeats > 1 else [None]
     episodes = [Job(name, repeat) for repeat in rounds for name in plan.arena.ids][: settings.episodes]
@@ -136,8 +136,8 @@ def write_run(
 ) -> Path:
     """Write episodes that were played elsewhere into a new run folder, and return the folder.
 
-    `summary`, `compare`, `blame` and `export` read it like any other run. Several episodes of a task become
-    its repeats, in the given order.
+    The commands `summary`, `compare`, `blame` and `export` can read this run like any other. Several episodes
+    of one task become repeats of the task, in the given order.
 
     Args:
         arena: the arena in which the episodes were played.

@@ -299,7 +299,7 @@ def _marked(records: Records, job: Job) -> Records:
 
 
 def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> dict[str, Any]:
-    """Return digests of all data and code that affect the episodes. They do not depend on folders."""
+    """Return digests of the data and code that the episodes use. They do not depend on the folders."""
     config = arena._tasks.config()
     files = {spec: digest for spec in players if (digest := digest_of_player(spec))}
     found = {

@@ -45,7 +45,7 @@ class AnsweredQuestion(NamedTuple):
 
 
 class PointState(NamedTuple):
-    """Whether the agent learned about an annotated point, and whether its SQL gets the point right."""
+    """What the agent learned about an annotated point, and whether the agent's SQL gets the point right."""
 
     term: str
     state: State
@@ -69,7 +69,7 @@ class Blame:
 
     @property
     def culprit(self) -> Culprit:
-        """The agent, the user or the benchmark, whoever caused the failure."""
+        """Who caused the failure: the agent, the user or the benchmark."""
         return CULPRITS[self.kind]
 
 

@@ -24,7 +24,7 @@ Readings: TypeAlias = dict[str, str]
 
 
 class Execution:
-    """Grades a submission against variants of the gold SQL, and such variants against the gold SQL.
+    """Grades a submission against variants of the gold SQL, and these variants against the gold SQL.
 
     The number of runs is limited. After that, and on errors, SQL counts as wrong.
 
@@ -42,7 +42,7 @@ class Execution:
     def has_right(self, snippet: str) -> bool:
         """Return True if the submission gets a snippet of the gold SQL right.
 
-        This is so if the gold SQL stays correct with an expression of the submission in place of the snippet.
+        A snippet is right if the gold SQL stays correct with an expression of the submission in its place.
         """
         for other in self._readings(snippet):
             variant = self._variant({snippet: other.sql}) if other.is_alike else None
@@ -99,7 +99,7 @@ _NAMES: Final = ("word", "quoted")
 
 
 class ComparedToken(NamedTuple):
-    """A token of SQL: the key for comparing it, and the start and end in the SQL. A qualifier is included."""
+    """A token of SQL: `key` is compared; `start` and `end` are positions that include a qualifier."""
 
     key: str
     start: int

@@ -28,11 +28,11 @@ def export_rows(
 
     Args:
         episodes: episodes of one run or several.
-        form: `sft` yields whole dialogues with a reward above 0. `preference` yields pairs of a better and a
-            worse episode of the same task, from the message where they differ. `rl` yields all episodes, with
-            the reward of every turn.
+        form: `sft` yields whole dialogues, by default those with a reward above 0. `preference` yields pairs
+            of a better and a worse episode of the same task, from the message where they differ. `rl` yields
+            all episodes, with the reward of every turn.
         min_reward: leave out episodes that earned a lower reward, and pairs whose better episode did; None
-            keeps all.
+            for the default of the format.
     """
     if form == "preference":
         yield from _pairs(list(episodes), -inf if min_reward is None else min_reward)
@@ -134,7 +134,7 @@ class ExportedEpisode:
         tools: the schemas of the tools that the agent could call.
         turn_rewards: the reward for each message of the agent, in order.
         reward: the total reward.
-        status: how the episode ended.
+        status: how the episode ended, such as `completed`.
         usage: the tokens and the cost of the agent's model, as far as they are known.
     """
 

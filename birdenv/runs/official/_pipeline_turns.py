@@ -39,7 +39,7 @@ class SystemTurn:
         prompt: the whole conversation that was sent to the system before this move.
         prediction: the system's move in the pipeline's markup.
         user: the exchanges with the user's two stages if the move is a question that the user answered.
-        call: how the user classified the question, if any: `labeled("term")`, `unlabeled("segment")`,
+        call: how the user classified that question: `labeled("term")`, `unlabeled("segment")`,
             `unanswerable()`, or birdenv's `unclear()`.
     """
 

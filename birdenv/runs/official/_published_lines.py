@@ -89,8 +89,8 @@ def read_rows(
 ) -> dict[str, _T] | None:
     """Return what `keep` makes of each line, by `instance_id`, or None if there is no such file.
 
-    An incomplete last line is ignored. If a task has several lines, the last line counts. Either adds a note
-    to `notes`.
+    An incomplete last line is ignored. If a task has several lines, the last line counts. In both
+    cases, a note is added to `notes`.
 
     Raises:
         InputError: another line is not a record, or `keep` raises a `ValueError`; the message names the line.

@@ -43,7 +43,7 @@ class BirdRegrade:
 
     @property
     def different(self) -> list[str]:
-        """The episodes whose EX, or EX by the official set rule, differs from the recorded one."""
+        """The episodes whose new EX, or new EX by the official set rule, differs from the recorded value."""
         return [
             name
             for name, now in self.now.items()

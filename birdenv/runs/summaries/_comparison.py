@@ -1,7 +1,7 @@
 """Compare runs on the same tasks: what differs, by how much, and whether chance explains it.
 
 Every figure is computed on the tasks that are rated in all runs, and every later run is compared with the
-first, task by task. With repeats, the mean over a task's episodes counts.
+first, task by task. If a task is played several times, the mean over its episodes counts.
 """
 
 from __future__ import annotations

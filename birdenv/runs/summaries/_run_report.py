@@ -176,7 +176,7 @@ class RunReport:
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
         """Yield the charts to draw: a title and the estimates by group.
 
-        There is one for each of the given kinds of groups and each measure that is drawn.
+        There is a chart for each of the given kinds of groups and each measure that is drawn.
         """
         titles = self.run.measured.group_titles
         for kind in kinds:

@@ -49,7 +49,7 @@ class Exclusions:
 
 
 def exclusions(run: RecordedRun) -> Exclusions | None:
-    """Return which episodes of a run are excluded, or None if there are none."""
+    """Return which episodes of a run are excluded from the figures, or None if none are."""
     found = [record for record in run.records if record["status"] in _FAULTS]
     if not found:
         return None
