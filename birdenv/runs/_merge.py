@@ -25,7 +25,7 @@ _OF_A_PART = MAY_DIFFER | {"command", "data_file", "db_dir", "server", "shard"}
 
 
 def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summary]:
-    """Merge the parts of a run into one run folder, and return the folder and its summary.
+    """Merge the parts of a run into one run folder, and return the folder and the summary.
 
     The files are identical to those of a run on one machine, except for durations and for the engine, the
     workers and the command in `config.json`.

@@ -282,7 +282,7 @@ def _without_isolation(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def episode_name(instance_id: str, repeat: int | None = None) -> str:
-    """Return the name of an episode, which is unique in a run.
+    """Return the name of an episode; no other episode of the run has this name.
 
     Args:
         instance_id: the id of the task.
@@ -295,7 +295,7 @@ def episode_name(instance_id: str, repeat: int | None = None) -> str:
 
 
 def name_of(record: Mapping[str, Any]) -> str:
-    """Return the name of the episode to which a record belongs, as from `episode_name`."""
+    """Return the name (see `episode_name`) of the episode to which a record belongs."""
     return episode_name(record["instance_id"], record.get("repeat"))
 
 

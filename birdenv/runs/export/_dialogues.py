@@ -23,7 +23,7 @@ folders of this kind."""
 
 @dataclass(frozen=True, slots=True)
 class DialogueFolder:
-    """How to read the dialogues in another kind of folder than a run folder, such as the folder of a study.
+    """How to read the dialogues in a folder that is not a run folder, such as the folder of a study.
 
     Attributes:
         rows: a function like `dialogue_rows`, which returns the finished dialogues in a folder.

@@ -1,7 +1,7 @@
 """Grade the submissions of a stored run of BIRD-Interact again, under several profiles, without playing.
 
-Only recorded submissions are judged. What the agent would have done after another verdict is unknown. After a
-profile's verdict, the episode might have continued with a step that was never played (a debug attempt, phase
+Only recorded submissions are judged. What the agent would have done after another verdict is unknown. Under
+another profile, the episode might have continued with a step that was never played (a debug attempt or phase
 2). That step counts as not passed, and the episode as cut short, so the profile's figures are lower bounds.
 """
 
