@@ -1,4 +1,4 @@
-"""Access to pages: signed tokens in addresses, cookies and forms, and a check of the origin of requests."""
+"""Control access to pages by signed tokens in links, cookies and forms, and by the origin of requests."""
 
 from __future__ import annotations
 
@@ -29,15 +29,16 @@ _BYTES: Final = 32  # the length of a secret
 
 
 class Doors:
-    """Signs and checks the tokens of one study.
+    """Makes and checks the signed tokens that give people access to the pages of one study.
 
     Args:
-        folder: the folder of the study, in which the secret is stored for restarts. With None, the secret is
-            lost at the end of the process.
-        cookie: the name of the cookie with a person's token. A token is valid only under this name.
+        folder: the folder of the study, in which the signing secret is stored so that tokens stay valid
+            after a restart. With None, the tokens are valid only in this process.
+        cookie: the name of the cookie that holds a person's token. A token made for one name is not valid
+            under another.
 
     Attributes:
-        cookie: the name of the cookie.
+        cookie: the name of the cookie that holds a person's token.
         admin_token: the token for the pages of the study's owner.
     """
 
@@ -51,36 +52,36 @@ class Doors:
         self.admin_token = hmac.new(secret.encode(), b"admin token", "sha256").hexdigest()[:32]
 
     def token(self, person: str) -> str:
-        """Return the value of a person's cookie."""
+        """Return the signed value for a person's cookie."""
         return _dumped(self._people, person)
 
     def person(self, token: str | None) -> str | None:
-        """Return the person to whom a cookie belongs, or None if it is forged."""
+        """Return the person to whom a cookie's value belongs, or None if the value is missing or forged."""
         return _loaded(self._people, token)
 
     def form(self, person: str) -> str:
-        """Return the token for forms on a person's page."""
+        """Return the token to include in the forms on a person's pages."""
         return _dumped(self._forms, person)
 
     def is_form_of(self, person: str, token: str) -> bool:
-        """Return True if the token of a form belongs to this person."""
+        """Return True if the token that came with a form was made for this person."""
         return _loaded(self._forms, token) == person
 
     def link(self, person: str) -> str:
-        """Return the last part of the link by which a person continues in another browser."""
+        """Return the last part of a personal link, with which the person can continue in another browser."""
         return _dumped(self._links, person)
 
     def person_of_link(self, end: str) -> str | None:
-        """Return the person to whom a link with this last part belongs, or None if it is forged."""
+        """Return the person whose link has this last part, or None if that is forged."""
         return _loaded(self._links, end)
 
     def admin(self, given: str) -> str | None:
-        """Return the value of the admin page's cookie, or None if the given token is wrong."""
+        """Return the value for the admin's cookie, or None if the given token is not the admin token."""
         is_right = hmac.compare_digest(given.encode(errors="replace"), self.admin_token.encode())
         return _text(self._admins.dumps("admin")) if is_right else None
 
     def is_admin(self, cookie: str | None) -> bool:
-        """Return True if a cookie is that of the admin page, and still valid."""
+        """Return True if the value of the admin's cookie is genuine and has not expired."""
         if not cookie:
             return False
         try:
@@ -90,7 +91,12 @@ class Doors:
 
 
 def is_own_origin(origin: str | None, host: str | None) -> bool:
-    """Return True if a request came from a page on the host that it is sent to."""
+    """Return True if a request was sent by a page of the same host.
+
+    Args:
+        origin: the `Origin` header of the request; None if there is none.
+        host: the `Host` header of the request; None if there is none.
+    """
     if not origin or not host:
         return False
     try:

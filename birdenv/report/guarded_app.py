@@ -1,6 +1,6 @@
-"""An application for pages, with checked host names, security headers, static files and access by a token.
+"""A web application with checked host names, security headers, static files and access by token.
 
-It needs the extra `web`.
+This module needs the extra `web`.
 """
 
 from __future__ import annotations
@@ -36,15 +36,15 @@ def guarded_app(
     static: Path | None = None,
     form_hosts: Iterable[str] = (),
 ) -> FastAPI:
-    """Return an application without pages.
+    """Return an application to which pages can be added.
 
     Args:
-        title: the title.
-        host: the address at which it will be served.
-        names: further host names by which it can be reached. Requests to other names are refused, because
-            of DNS rebinding.
-        lifespan: the context in which the application is served.
-        static: a folder with further static files.
+        title: the title of the application.
+        host: the address at which the application will be served.
+        names: further host names by which the application can be reached. Requests to other names are
+            refused, to prevent DNS rebinding.
+        lifespan: makes the context manager that is entered at the start and left at the end.
+        static: a folder with static files, in addition to those of birdenv; None if there are none.
         form_hosts: other origins to which forms may be sent.
     """
     known = frozenset((*LOOPBACK, *(() if host in _ANY else (host,)), *names))
@@ -55,12 +55,14 @@ def guarded_app(
 
 
 def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
-    """Add the address that takes a token, sets the owner's cookie, and redirects to the first page.
+    """Add the address `/open/{token}`, at which the owner enters with the admin token.
+
+    It sets the owner's cookie and redirects to the first page.
 
     Args:
         app: the application.
-        doors: checks the token.
-        cookie: the name of the cookie.
+        doors: checks the token, and makes the value of the cookie.
+        cookie: the name of the owner's cookie.
     """
 
     @app.get("/open/{token}")
@@ -77,7 +79,7 @@ def add_entrance(app: FastAPI, doors: Doors, cookie: str) -> None:
 
 
 def not_let_in() -> HTTPException:
-    """Return the error for a wrong token or cookie."""
+    """Return the error to raise for a request with a wrong token or cookie (status 403)."""
     return HTTPException(403, "Open the address that the program printed when it started.")
 
 

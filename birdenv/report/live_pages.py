@@ -1,4 +1,4 @@
-"""Live pages about the runs in a folder. They need the extra `web`."""
+"""Live pages about the runs in a folder. This module needs the extra `web`."""
 
 from __future__ import annotations
 
@@ -35,11 +35,13 @@ class _Read(NamedTuple):
 
 
 class RunsOfFolder:
-    """The runs below a folder. A run is read again when its files have changed.
+    """The data of all runs at any depth in a folder. A run is read again when its files have changed.
+
+    A run is named by its path relative to the folder.
 
     Args:
         root: the folder.
-        private: True to show private parts of episodes, too.
+        private: True to include the private parts of episodes, such as the gold SQL.
     """
 
     def __init__(self, root: Path, *, private: bool = False) -> None:
@@ -50,17 +52,20 @@ class RunsOfFolder:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Close the databases."""
+        """Close the databases of all runs."""
         for read in self._open.values():
             read.episodes.__exit__()
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return a line for each run, newest first. The line of a run that cannot be read says why."""
+        """Return the entry for each run in the list of runs, newest first.
+
+        If a run cannot be read, its entry says why.
+        """
         with self._lock:
             return [self._line(name, path) for name, path in self._paths().items()]
 
     def overview(self, names: Sequence[str]) -> list[dict[str, Any]]:
-        """Return the overviews of the named runs.
+        """Return the data from `run_data` for each of the named runs.
 
         Raises:
             KeyError: there is no such run.
@@ -70,7 +75,11 @@ class RunsOfFolder:
             return [self._read(name).data for name in names]
 
     def episode(self, name: str, place: int) -> dict[str, Any]:
-        """Return an episode of a run by its index.
+        """Return the data of an episode of a run.
+
+        Args:
+            name: the name of the run.
+            place: the index of the episode in the run.
 
         Raises:
             KeyError, IndexError: there is no such run or episode.
@@ -118,11 +127,11 @@ def _version(path: Path) -> _Version:
 
 
 def make_view_app(root: Path, *, private: bool = False) -> tuple[FastAPI, str]:
-    """Return an application that shows the runs in a folder, and the token that opens it.
+    """Return an application that shows the runs in a folder, and the token that gives access to it.
 
     Args:
         root: the folder.
-        private: whether to show private parts.
+        private: True to show the private parts of episodes, too, such as the gold SQL.
     """
     runs = RunsOfFolder(root, private=private)
     doors = Doors(None)

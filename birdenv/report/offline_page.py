@@ -1,4 +1,4 @@
-"""A single HTML file about a run, or about two runs side by side, which needs no network."""
+"""Make a single HTML file about one run, or about two runs side by side. It needs no network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SCRIPTS: Final = ("parts.js", "episode.js", "report.js")
 
 
 def offline_page(runs: Sequence[RunEpisodes]) -> Iterator[str]:
-    """Yield the page about one or two runs, piece by piece.
+    """Yield the parts of an HTML page about one or two runs; joined, they are the whole page.
 
     Raises:
         InputError: a record is damaged.

@@ -1,4 +1,4 @@
-"""The templates of pages, which share the head of `templates/head.html`."""
+"""The templates of all pages. They share the page head in `templates/head.html`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,10 @@ from jinja2 import ChoiceLoader, Environment, PackageLoader, select_autoescape
 
 
 def page_templates(package: str) -> Environment:
-    """Return the templates of a package and those of this one. They escape everything that they show."""
+    """Return the templates of a package, together with those of `birdenv.report`.
+
+    They escape every value that they show.
+    """
     return Environment(
         loader=ChoiceLoader([PackageLoader(package), PackageLoader("birdenv.report")]),
         autoescape=select_autoescape(default=True),

@@ -1,6 +1,6 @@
-"""Plots of the figures of one or several runs: points with 95 % intervals, or curves over a setting.
+"""Plot the figures of one or several runs as points with 95 % intervals, or as curves over a setting.
 
-They need the extra `report`.
+Plots need the extra `report`.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def cut(name: str, most: int = _LONGEST_NAME) -> str:
 
 
 def forest_rows(report: RunReport) -> list[_Row]:
-    """Return the rows of the plot of a run, from the top: the figures, then the groups below headings.
+    """Return the rows of the plot of one run, from top to bottom: all figures, then the figures by group.
 
-    A heading is a row without a figure. Figures without an upper limit are left out, because the axis ends
-    at the largest possible value.
+    Each kind of group has a heading, which is a row without a figure. Figures without an upper limit are left
+    out, because the axis ends at the largest possible value.
     """
     rows: list[_Row] = [(of.measure.title, of) for of in report.figures if isfinite(of.measure.most)]
     for title, column in report.drawn_groups(report.groups):
@@ -49,7 +49,7 @@ def forest_rows(report: RunReport) -> list[_Row]:
 
 
 def comparison_rows(comparison: RunComparison) -> list[_Row]:
-    """Return the rows of the plot of a comparison: a heading for each figure, and a row for each run."""
+    """Return the rows of the plot of a comparison: for each figure, a heading and a row for each run."""
     rows: list[_Row] = []
     for of_measure in zip(*comparison.figures, strict=True):
         measure = of_measure[0].measure
@@ -66,13 +66,12 @@ def _name(comparison: RunComparison, number: int) -> str:
 def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
     """Return a plot of a run or a comparison as the bytes of a PNG or SVG file.
 
-    If runs differ only in one setting, and it is a number, they are drawn as curves over this setting;
-    otherwise, as points with intervals. With the same version of matplotlib, the same figures give the same
-    bytes.
+    Figures are drawn as curves over a setting if `curve_setting` finds one, and otherwise as points with
+    intervals. With one version of matplotlib, equal figures give identical bytes.
 
     Args:
-        of: the run or the comparison.
-        form: the format, `png` or `svg`.
+        of: the figures of a run, or a comparison of runs.
+        form: the file format, `png` or `svg`.
 
     Raises:
         InputError: matplotlib is not installed, or there is nothing to draw.
@@ -106,7 +105,7 @@ def plot(of: RunReport | RunComparison, form: str = "png") -> bytes:
 
 
 def title(of: RunReport | RunComparison) -> str:
-    """Return the title of a plot: the game, the agent, the data and the date."""
+    """Return the title of a plot, with the game, the agent, the data and the date."""
     if isinstance(of, RunReport):
         first, who = of.run, cut(of.run.agent)
         who += "" if of.run.finished else " (unfinished)"
@@ -122,9 +121,9 @@ def title(of: RunReport | RunComparison) -> str:
 
 
 def curve_setting(comparison: RunComparison) -> str | None:
-    """Return the setting over which runs are drawn as curves, or None.
+    """Return the name of the setting over which the runs are drawn as curves, or None if there is none.
 
-    There must be at least three runs that differ only in this setting, with different numbers.
+    There must be at least three runs that differ in a single setting, with a different number in each run.
     """
     runs = comparison.runs
     names = {name for run in runs for name in (*run.measured.settings, "agent", "user")}

@@ -1,4 +1,4 @@
-"""The JSON data of pages about a run: the overview, a row for each episode, and each episode in full."""
+"""The JSON data for pages about a run: the overview, a row for each episode, and each episode in full."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNSAFE: Final = re.compile("[<\u2028\u2029\ud800-\udfff]")
 
 
 def run_data(episodes: RunEpisodes) -> dict[str, Any]:
-    """Return the overview of a run and a row for each of its episodes."""
+    """Return the overview of a run, which includes a row for each episode (`rows`)."""
     run = episodes.run
     made = report(run)
     counts = Counter(outcome.status for outcome in run.outcomes)
@@ -55,7 +55,7 @@ def run_data(episodes: RunEpisodes) -> dict[str, Any]:
 
 
 def run_line(path: Path) -> dict[str, Any]:
-    """Return the entry for a run in a list of runs: its progress, its first figure and its cost so far.
+    """Return the entry for a run in a list of runs: game, agent, progress, first figure and cost so far.
 
     Raises:
         InputError: the folder is not a run, or a file is damaged.
@@ -155,7 +155,7 @@ def _row(episodes: RunEpisodes, name: str, outcome: Outcome, record: Mapping[str
 
 
 def episode_data(episodes: RunEpisodes, name: str) -> dict[str, Any]:
-    """Return the data of an episode, without empty fields. Long texts are cut."""
+    """Return all data that is shown of an episode. Empty fields are left out, and long texts are cut."""
     shown: dict[str, Any] = _compact(asdict(episodes.shown(name)))
     return shown
 
@@ -172,7 +172,9 @@ def _compact(value: Any) -> Any:
 
 
 def script_json(value: Any) -> str:
-    """Return JSON that is safe in a script element, without `<`, line separators and lone surrogates.
+    """Return a value as JSON that is safe inside an HTML script element.
+
+    `<`, line separators and lone surrogates are escaped.
 
     >>> script_json("</script>")
     '"\\\\u003c/script>"'

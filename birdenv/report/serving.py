@@ -1,4 +1,4 @@
-"""A server for the applications of pages. It needs the extra `web`."""
+"""Serve web applications. This module needs the extra `web`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 @contextmanager
 def served(app: FastAPI, host: str, port: int, largest_frame: int = 2**16) -> Iterator[str]:
-    """Open a port and yield the address; at the end of the block, serve the application until it is stopped.
+    """Open a port and yield the address; after the `with` block, serve the application until it is stopped.
 
-    Ctrl-C and SIGTERM both stop it in an orderly way, so that every database is closed and is a single file.
+    Ctrl-C and SIGTERM both stop the application in an orderly way, so that every database is closed and left
+    as a single file.
 
     Args:
         app: the application.
         host: the address to listen on.
         port: the port; 0 picks a free one.
-        largest_frame: the largest size of a WebSocket message in bytes.
+        largest_frame: the maximum size of a WebSocket message in bytes.
 
     Raises:
         InputError: the address cannot be used.
@@ -84,10 +85,10 @@ def _listening(host: str, port: int) -> socket.socket:
 
 @contextmanager
 def web_extra() -> Iterator[None]:
-    """Replace the import error for a missing package of the extra `web` with instructions to install it.
+    """Turn an import error in the `with` block into an `InputError` that says how to install the extra `web`.
 
     Raises:
-        InputError: a package is missing.
+        InputError: a package of the extra is missing.
     """
     try:
         import uvicorn  # noqa: F401

@@ -1,4 +1,4 @@
-"""Runs: play many episodes of one agent, keep the records on disk, resume, and summarise."""
+"""Play many episodes of one agent as a run that is kept on disk, and resume and summarise it."""
 
 from birdenv.runs._merge import merge_runs
 from birdenv.runs._run_episodes import RunResult, run_episodes

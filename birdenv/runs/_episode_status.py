@@ -36,11 +36,11 @@ TIME_LIMIT: Final = "time limit"
 
 
 def failure(error: Exception, evaluated: int | None = None) -> Failure:
-    """Convert an exception to the failure of an episode: the status, the error message and the seat at fault.
+    """Return how an episode failed, given an exception: the status, the error message and the seat at fault.
 
     Args:
-        error: the exception; a `SeatError` names the seat whose player raised it.
-        evaluated: the evaluated seat. Without it, every player's error counts as the agent's.
+        error: the exception that ended the episode. A `SeatError` names the seat whose player raised it.
+        evaluated: the index of the evaluated seat. If None, every player's error counts as the agent's.
     """
     seat = None
     if isinstance(error, SeatError):
@@ -63,7 +63,7 @@ def failure(error: Exception, evaluated: int | None = None) -> Failure:
 def usage_of_players(
     players: Sequence[Player | None], evaluated: int
 ) -> tuple[list[Usage | None], Failure | None]:
-    """Collect each player's usage, and return it with the first failure that occurred while collecting it."""
+    """Return each player's usage by seat, and the first failure of a player to report usage."""
     used: list[Usage | None] = []
     fault = None
     for seat, player in enumerate(players):
@@ -89,7 +89,9 @@ def _left_alone(dialogue: Dialogue, players: Sequence[Watched | None], game: Gam
 
 
 def play_safely(dialogue: Dialogue, players: Sequence[Player | None], game: Game) -> Failure | None:
-    """Play a dialogue to its end and close it. An exception costs only this episode, and is returned.
+    """Play a dialogue to its end and close it. Return the failure that ended the dialogue, or None.
+
+    Exceptions are returned as failures, so that they cost only this episode.
 
     Raises:
         InfrastructureError: a database or an endpoint was lost; the episode may be played again.

@@ -25,18 +25,18 @@ _OF_A_PART = MAY_DIFFER | {"command", "data_file", "db_dir", "server", "shard"}
 
 
 def merge_runs(parts: Sequence[Path], output: Path) -> tuple[RunDirectory, Summary]:
-    """Merge the parts of a run into the run folder that one machine would have made.
+    """Merge the parts of a run into one run folder, and return the folder and the summary.
 
-    The files are the same byte for byte, except for durations and for engine, workers and command in
-    `config.json`.
+    The files are identical to those of a run on one machine, except for durations and for the engine, the
+    workers and the command in `config.json`.
 
     Args:
         parts: the run folders of the parts.
         output: the folder to make.
 
     Raises:
-        InputError: the parts have different settings, data or code, an episode is missing or in two parts, or
-            `output` exists.
+        InputError: the parts have different settings, data or code; an episode is missing or is in two parts;
+            or `output` exists already.
     """
     runs = [recorded_run(RunDirectory.existing(path)) for path in parts]
     if not runs:

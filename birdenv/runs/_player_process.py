@@ -1,10 +1,11 @@
-"""Run players that birdenv does not ship in child processes that hold public data only.
+"""Run players that birdenv does not ship, in child processes that hold only public data.
 
 The player's module is imported only in the child. Up to 16 episodes share a child; each has its own thread
-and its own connection. A child receives contexts and views. Its answers are JSON and never unpickled, so a
-child cannot run code in the parent. If a child dies, each of its episodes continues in a child of its own
-from what it has heard so far. An episode fails only if its own child dies, too. Repeats of one task never
-share a child. This is not a sandbox: the child runs as the same user and can open the same files.
+and its own connection. A child receives contexts and views. It answers in JSON, which is never unpickled, so
+a child cannot run code in the parent. If a child dies, each of its episodes moves to a new child, which it
+shares with no other episode, and continues from where it was. An episode fails only if the new child dies,
+too. Repeats of one task never share a child. This is not a sandbox: the child runs as the same user and can
+open the same files.
 """
 
 from __future__ import annotations
@@ -29,11 +30,11 @@ MOST_SESSIONS: Final = 16
 
 
 class PlayerCrashError(BirdenvError):
-    """The player raised an exception or its process died; the message says which."""
+    """The player raised an exception, or the player's process died; the message says which."""
 
 
 class MoveTimeoutError(PlayerCrashError):
-    """The player did not move in time; its process was ended."""
+    """The player did not move in time, so the player's process was ended."""
 
 
 class _ChildDiedError(Exception):
@@ -41,11 +42,11 @@ class _ChildDiedError(Exception):
 
 
 class PlayerProcesses:
-    """Makes the players of one spec in child processes.
+    """Starts the players of one spec in child processes: each call starts the player of one episode.
 
     Args:
-        spec: the players' spec.
-        move_timeout: seconds that a move may take; None for no limit.
+        spec: names the player to start.
+        move_timeout: the number of seconds that a move may take; None for no limit.
     """
 
     def __init__(self, spec: PlayerSpec, move_timeout: float | None = None) -> None:
@@ -59,7 +60,7 @@ class PlayerProcesses:
 
         Raises:
             InputError: the player cannot be imported or made.
-            PlayerCrashError: its process died.
+            PlayerCrashError: the player's process died.
         """
         return ForeignPlayer(self, context)
 
@@ -78,7 +79,7 @@ class PlayerProcesses:
             return child
 
     def release(self, child: _Child, context: PlayerContext) -> None:
-        """Give back the place that an episode had in a child process."""
+        """Free an episode's place in a child process. A child that was started `alone` is ended."""
         with self._lock:
             child.tasks.remove(context.instance_id)
             if not child.tasks and child not in self._children:
@@ -93,7 +94,7 @@ class PlayerProcesses:
 
 
 class ForeignPlayer:
-    """A player whose moves are made in a child process."""
+    """A player that runs in a child process and is asked for its moves there."""
 
     def __init__(self, processes: PlayerProcesses, context: PlayerContext) -> None:
         self._processes = processes
@@ -112,11 +113,11 @@ class ForeignPlayer:
             raise
 
     def move(self, view: View) -> Move | None:
-        """Ask the child for a move.
+        """Ask the player in the child process for a move.
 
         Raises:
             MoveTimeoutError: the player did not move in time.
-            PlayerCrashError: the player raised an exception, or its process died.
+            PlayerCrashError: the player raised an exception, or the player's process died.
         """
         assert self._child is not None
         if self._child.is_alive:
@@ -132,7 +133,10 @@ class ForeignPlayer:
             raise PlayerCrashError(str(error)) from None
 
     def usage(self) -> Usage | None:
-        """Return the usage of the episode. Usage in a child that died is counted up to its last move."""
+        """Return the player's usage of models in this episode, or None if the player reports none.
+
+        If a child process died, the usage there is counted up to the last move.
+        """
         if self._child is not None and self._child.is_alive:
             with suppress(_ChildDiedError, MoveTimeoutError):
                 self._note(self._ask("usage", timeout=self._processes.move_timeout))
@@ -141,7 +145,7 @@ class ForeignPlayer:
         return self._spent + (self._latest or Usage())
 
     def close(self) -> None:
-        """Tell the child process that the episode is over, and give up its place there."""
+        """Tell the child process that the episode is over, and free the episode's place there."""
         child, self._child = self._child, None
         if self._channel is not None:
             self._channel.close()
@@ -243,7 +247,11 @@ def _how(death: Death) -> str:
 
 
 def read_reply(kind: str, value: Any) -> tuple[str, Any]:
-    """Check a reply from an untrusted child process, and return its status and its value.
+    """Check a reply from an untrusted child process, and return the reply's status and value.
+
+    Args:
+        kind: the kind of request that the child replied to: `setup`, `new`, `move` or `usage`.
+        value: the reply as decoded from JSON.
 
     Raises:
         ValueError: the value is not a reply to a request of this kind.

@@ -1,4 +1,4 @@
-"""Run a player over the tasks of a game with one call."""
+"""Play the tasks of a game with a player in one call."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ class RunResult:
 
     Attributes:
         records: the public record of each episode, in task order; `record["example"]` is the transcript.
-        overall: the figures of the run, as written to `overall.json`.
-        text: the summary as readable text.
-        folder: the run folder; None if it was temporary.
+        overall: the figures of the run, with the same content as `overall.json`.
+        text: the summary for people to read.
+        folder: the run folder; None if the records were not kept on disk.
     """
 
     records: tuple[Mapping[str, Any], ...] = field(repr=False)
@@ -73,23 +73,23 @@ def run_episodes(
     Args:
         game: the game's name.
         agent: the evaluated player: a spec (`oracle`, `module:factory`), a player, a class without arguments,
-            or a function of the view. Players that birdenv does not ship run, if given as a spec, in
-            processes that hold public data only; an object or a function shares this process.
+            or a function of the view. If a spec names a player that birdenv does not ship, the player runs
+            in a process that holds only public data. An object or a function shares this process.
         seed: seeds every player's generator.
         parallel: number of episodes played at the same time.
         repeats: number of episodes of each task.
-        output: folder in which the run folder is made; without it, the records are not kept on disk.
-        resume: a run folder to continue, in place of `output`.
+        output: the folder in which to make the run folder; if None, the records are not kept on disk.
+        resume: the run folder of a run to continue; give it instead of `output`.
         options: settings for players, by name.
-        progress: called after each episode with its public record.
+        progress: called after each episode with the public record of the episode.
         models: endpoints, budgets and recordings of language models.
         engine: where the episodes are played: `threads` (of this process), `processes`, `ray`, or a
             `birdenv.engines.Engine`. All engines except threads need players that are specs.
-        address: address of a running Ray cluster; without it, Ray is started on this machine.
+        address: the address of a running Ray cluster; if None, Ray is started on this machine.
         shard: play only part I of N (`3/16`); `birdenv merge` merges the run folders of all parts.
-        episodes: play only this many episodes, from the first; None plays all.
-        move_timeout: seconds that a player in a process of its own may take for a move; None for no limit.
-        **settings: fields of the game's settings, and players of the other seats by the seats' names.
+        episodes: play only the first `episodes` episodes; None plays all.
+        move_timeout: seconds that a player in another process may take for a move; None for no limit.
+        **settings: the game's settings by name, and the players of the other seats by name of the seat.
 
     Raises:
         InputError: the game, a setting, a file or a player cannot be used.

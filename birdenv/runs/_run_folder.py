@@ -1,4 +1,4 @@
-"""The folder of a run, whose files stay usable if the run is killed at any moment."""
+"""The folder of a run. The files stay usable even if the run is killed at any moment."""
 
 from __future__ import annotations
 
@@ -80,11 +80,16 @@ def _own_files_only(folder: Path) -> Path:
 
 
 def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
-    """Return the name of the folder for runs of one system: its players by seat, the data, and the game.
+    """Name the folder for runs with the same players, data and game.
 
-    The name is short and valid on every file system. Of a file path, only the file name is kept. If a
-    player's spec had to be changed, eight digits of its SHA-256 follow, so that different players have
-    different folders.
+    The name is short and valid on every file system. A file path is shortened to the file name. If a
+    player's spec had to be changed, eight digits of the spec's SHA-256 follow, so that different players
+    have different folders.
+
+    Args:
+        players: the players' specs, in the order of the seats.
+        game: the game's name.
+        data: the names of the data, as from `data_name`.
 
     >>> folder_name(["asks-first", "rule"], "c-interact"), folder_name(["mine:agent"], "bird", "mini_dev")
     ('asks-first+rule-c-interact', 'mine=agent-mini_dev-bird')
@@ -104,7 +109,7 @@ def folder_name(players: Sequence[str], game: str, data: str = "") -> str:
 
 
 def player_name(player: str, model: Any) -> str:
-    """Return a player's spec, with the model from an option such as `--user-model` if the player uses one."""
+    """Return a player's spec, with `:model` appended if the player uses a model and `model` names one."""
     return f"{player}:{model}" if isinstance(model, str) and model and player in _WITH_MODEL else player
 
 
@@ -119,10 +124,10 @@ def _file_name(path: str) -> str:
 
 
 class RunDirectory:
-    """A run folder, whose streams (JSONL files) grow with each episode and are sorted by task at the end.
+    """A run folder with several streams: JSONL files that get one line for each finished episode.
 
-    Each line has `instance_id`, and `repeat` if every task is played several times; the two name the
-    episode. An episode is finished once it has a line in every stream.
+    Each line names its episode by `instance_id`, and by `repeat` if every task is played several times. An
+    episode is finished once it has a line in every stream. At the end, the lines are sorted by task.
     """
 
     def __init__(self, path: Path, *, new: bool = False) -> None:
@@ -132,10 +137,10 @@ class RunDirectory:
 
     @classmethod
     def create(cls, parent: Path) -> RunDirectory:
-        """Make the folder `run-<date>-<time>` in `parent`, with a number at its end if the name is taken.
+        """Make the folder `run-<date>-<time>` in `parent`. If the name is taken, a number is appended.
 
-        The folder becomes a run when its `config.json` is written: `latest` then points to it. If that file
-        cannot be written, the folder is removed again.
+        The folder becomes a run when `config.json` is written in it; `latest` then points to the folder. If
+        `config.json` cannot be written, the folder is removed again.
 
         Raises:
             InputError: the folder cannot be made.
@@ -158,14 +163,22 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> RunDirectory:
-        """Return the run that a path names. It is found as in `run_folder`, with the same errors."""
+        """Return the run at a path: the path itself, or the `latest` run in that folder.
+
+        Raises:
+            InputError: the same errors as from `run_folder`.
+        """
         return cls(run_folder(path))
 
     def file(self, stream: str) -> Path:
         return self.path / f"{stream}.jsonl"
 
     def append(self, records: Mapping[str, Mapping[str, Any]]) -> None:
-        """Append the records of a finished episode, one to each stream."""
+        """Append the records of a finished episode to the streams.
+
+        Args:
+            records: the record for each stream, by name of the stream.
+        """
         lines = {stream: _line(records[stream]) for stream in STREAMS}
         with self._lock:
             for stream in reversed(STREAMS):
@@ -203,14 +216,17 @@ class RunDirectory:
         return records
 
     def finished(self) -> dict[str, dict[str, Any]]:
-        """Return the `runs` records of finished episodes that need not be played again, by `episode_name`."""
+        """Return the public records of the episodes that need not be played again, by `episode_name`.
+
+        Finished episodes whose status says nothing about the agent are left out.
+        """
         others = [self.read(stream) for stream in STREAMS if stream != "runs"]
         runs = self.read("runs")
         kept = {name: run for name, run in runs.items() if all(name in other for other in others)}
         return {name: run for name, run in kept.items() if run["status"] not in RETRIED}
 
     def rewrite(self, order: Iterable[str]) -> None:
-        """Rewrite every stream to hold exactly the named episodes in this order. Files change atomically."""
+        """Rewrite every stream atomically, so that it has exactly the episodes in `order`, in this order."""
         wanted = list(order)
         for stream in STREAMS:
             records = self.read(stream)
@@ -218,7 +234,7 @@ class RunDirectory:
             self.write_text(f"{stream}.jsonl", text)
 
     def write_text(self, name: str, text: str) -> None:
-        """Write a whole file atomically."""
+        """Write a text file in the run folder atomically."""
         write_text(self.path / name, text)
 
     def write_json(self, name: str, value: Any) -> None:
@@ -266,7 +282,11 @@ def _without_isolation(config: dict[str, Any]) -> dict[str, Any]:
 
 
 def episode_name(instance_id: str, repeat: int | None = None) -> str:
-    """Return the name of an episode in its run. `repeat` is None if each task is played once.
+    """Return the name of an episode; no other episode of the run has this name.
+
+    Args:
+        instance_id: the id of the task.
+        repeat: the number of the repeat, from 0; None if each task is played once.
 
     >>> episode_name("library_1"), episode_name("library_1", 2)
     ('library_1', 'library_1 repeat 2')
@@ -275,7 +295,7 @@ def episode_name(instance_id: str, repeat: int | None = None) -> str:
 
 
 def name_of(record: Mapping[str, Any]) -> str:
-    """Return the name of a record's episode in its run."""
+    """Return the name (see `episode_name`) of the episode to which a record belongs."""
     return episode_name(record["instance_id"], record.get("repeat"))
 
 

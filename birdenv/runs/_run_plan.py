@@ -31,7 +31,7 @@ FREE: Final = MAY_DIFFER | {"code_sha256", "command", "data_file", "db_dir", "se
 
 
 def find_engine(name: str) -> EntryPoint:
-    """Return the entry point of an engine.
+    """Return the entry point of the engine with this name.
 
     Raises:
         InputError: there is no such engine; the message lists the engines.
@@ -44,11 +44,11 @@ def find_engine(name: str) -> EntryPoint:
 
 
 class OpenRun:
-    """The engine of a run, and its players if they are in this process, opened before anything is written.
+    """The engine of a run, and the players that play in this process, opened before anything is written.
 
     Attributes:
         engine: the engine that plays the episodes.
-        seating: the players if the engine plays in this process, else None.
+        seating: makes the players if the engine plays in this process; otherwise None.
     """
 
     def __init__(self, engine: Engine, seating: Seating | None) -> None:
@@ -66,14 +66,14 @@ class OpenRun:
 
 @dataclass(frozen=True)
 class RunPlan:
-    """A plan of a run: the game, the players, and the settings.
+    """Everything that is needed to play a run.
 
     Attributes:
         arena: the game with its settings.
-        players: the player of each seat, by index: a spec, a player, or a function of the view.
+        players: the player of each seat, by index of the seat: a spec, a player, or a function of the view.
         settings: the settings of the run.
         extra: additional fields for `config.json`.
-        engine: the engine to use instead of the one that the settings name.
+        engine: an engine that replaces the one named in the settings; None to use that.
     """
 
     arena: Arena
@@ -92,12 +92,12 @@ class RunPlan:
         return Models(self.settings.models)
 
     def names(self) -> tuple[str, ...]:
-        """Return the name of each seat's player: its spec, or the class of an object."""
+        """Return the name of each seat's player: a spec as it is given, or the class of an object."""
         found = (self.players.get(seat, "") for seat in range(len(self.arena.game.seats)))
         return tuple(each if isinstance(each, str) else type(each).__name__ for each in found)
 
     def open(self) -> OpenRun:
-        """Open the engine and, if the players play in this process, check that each of them can be made.
+        """Open the engine, and check that every player can be used with it.
 
         Raises:
             InputError: the engine or a player cannot be used.
@@ -116,11 +116,11 @@ class RunPlan:
         return opened
 
     def work(self, *, travels: bool) -> Work:
-        """Return what all jobs of the run have in common, for the engine.
+        """Return the `Work` to give to the engine: what all jobs of the run have in common.
 
         Args:
-            travels: True if other processes will play it. They then check that their data and code are the
-                same.
+            travels: True if other processes will play the jobs. The result then has digests, with which these
+                processes check that their data and code are the same.
         """
         settings = self.settings.to_travel() if travels else self.settings
         return Work(
@@ -134,7 +134,7 @@ class RunPlan:
         )
 
     def config(self) -> dict[str, Any]:
-        """Return the content of `config.json`: everything that the records depend on."""
+        """Return the content of `config.json`: everything on which the records depend."""
         game, names = self.arena.game, self.names()
         agent = names[game.evaluated]
         others = {seat.name: name for seat, name in zip(game.seats, names, strict=True)}
@@ -182,13 +182,18 @@ class RunPlan:
 
 
 def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) -> list[str]:
-    """Write `config.json` of a new run, or check that nothing that matters has changed in a resumed run.
+    """Write the `config.json` of a new run, or check that a resumed run still has the same settings.
+
+    Args:
+        directory: the run folder.
+        config: the content of `config.json`, as from `RunPlan.config`.
+        resume: True if the run is resumed.
 
     Returns:
-        Warnings, for example that the code has changed.
+        Warnings for the user, for example that the code has changed.
 
     Raises:
-        InputError: the resumed run has other settings; the message names them.
+        InputError: a setting that must not differ has changed; the message names it.
     """
     if not resume:
         directory.write_json("config.json", config)
@@ -212,7 +217,7 @@ def prepare(directory: RunDirectory, config: dict[str, Any], *, resume: bool) ->
 
 
 def difference(key: str, before: Any, now: Any) -> str:
-    """Describe how the value of a setting differs between two runs."""
+    """Describe how the value of the setting `key` in one run differs from the value in a later run."""
     if isinstance(before, Mapping) and isinstance(now, Mapping):
         inner = sorted(name for name in {*before, *now} if before.get(name) != now.get(name))
         return f"{key}: {', '.join(inner)}"

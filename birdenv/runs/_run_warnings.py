@@ -25,13 +25,14 @@ _UNUSABLE: Final = ("no choice after two tries", "nothing said", "refused after 
 
 @dataclass(frozen=True, slots=True)
 class RunWarnings:
-    """The warnings about a run, and how many of its episodes broke off.
+    """The warnings about a run, and the number of episodes that broke off.
 
     Attributes:
         lines: one line for each warning.
         broken: number of episodes that broke off.
-        lost: how many of them broke off because of the machine, a server or a model endpoint.
-        is_void: True if the run says nothing about the agent: every episode broke off, or it never answered.
+        lost: number of episodes that broke off because of the machine, a server or a model endpoint.
+        is_void: True if the run says nothing about the agent: all episodes broke off, or the agent never
+            answered.
     """
 
     lines: tuple[str, ...]

@@ -1,4 +1,4 @@
-"""Run many episodes with an engine: progress, resuming, and an orderly end whatever happens."""
+"""Run many episodes with an engine, report progress, resume, and end in an orderly way whatever happens."""
 
 from __future__ import annotations
 
@@ -32,9 +32,10 @@ def run(
     progress: Progress | None = None,
     opened: OpenRun | None = None,
 ) -> Summary:
-    """Play every episode that the prepared directory does not have yet, then write the summary.
+    """Play every episode that is not finished yet in the run folder, then write and return the summary.
 
-    An episode that loses its server is played up to three times; then its status is `infra_error`.
+    An episode that loses a server is played up to three times. If the server is lost each
+    time, the status is `infra_error`.
 
     With `repeats` above 1, every task is played that many times, each time with its own random stream: all
     tasks once, then all tasks again, so that an interrupted run has covered as many tasks as possible.
@@ -43,10 +44,10 @@ def run(
     unfinished episodes are dropped and the exception propagates; finished episodes are on disk.
 
     Args:
-        plan: the run.
-        directory: the prepared run folder.
-        progress: called after each episode with its public record.
-        opened: the result of `plan.open()`, if it was called before; closed at the end.
+        plan: the plan of the run.
+        directory: the run folder, after `prepare`.
+        progress: called after each episode with the public record of the episode.
+        opened: the result of `plan.open()`, or None if that was not called before. It is closed at the end.
 
     Raises:
         InputError: the engine or a player cannot be used.
@@ -73,7 +74,7 @@ def run(
 
 
 def planned_jobs(plan: RunPlan) -> list[Job]:
-    """Return all episodes of a run, or of its shard, in the order in which they start."""
+    """Return a job for each episode of the run, or of the shard to play, in the order in which jobs start."""
     settings = plan.settings
     rounds = range(settings.repeats) if settings.repeats > 1 else [None]
     episodes = [Job(name, repeat) for repeat in rounds for name in plan.arena.ids][: settings.episodes]
@@ -135,18 +136,18 @@ def write_run(
 ) -> Path:
     """Write episodes that were played elsewhere into a new run folder, and return the folder.
 
-    `summary`, `compare`, `blame` and `export` read it like any other run. Several episodes of a task become
-    its repeats, in the given order.
+    The commands `summary`, `compare`, `blame` and `export` can read this run like any other. Several episodes
+    of one task become repeats of the task, in the given order.
 
     Args:
-        arena: the arena of the episodes.
+        arena: the arena in which the episodes were played.
         episodes: the result of `Episode.record()` for each episode.
-        output: the folder in which the run folder is made.
-        agent: the name of the policy.
+        output: the folder in which to make the run folder.
+        agent: the name of the agent, such as that of a policy in training.
         seed: the seed of the other seats' players, as in `Arena.episode`.
 
     Raises:
-        InputError: there are no episodes, or an episode has a task that the arena does not have.
+        InputError: there are no episodes, or the task of an episode is not in the arena.
     """
     rounds_of: dict[str, list[Records]] = {}
     for records in episodes:
@@ -167,7 +168,10 @@ def write_run(
 
 
 def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
-    """Sort the records of a run by task, and write its figures."""
+    """Sort the records of a run by task, then write and return the summary.
+
+    If the game has a user whose answers may be at fault, the blame for failures is written, too.
+    """
     rounds = range(repeats) if repeats > 1 else [None]
     directory.rewrite(episode_name(name, repeat) for name in arena.ids for repeat in rounds)
     if has_user_to_blame(arena):
@@ -176,7 +180,7 @@ def finish(arena: Arena, directory: RunDirectory, repeats: int) -> Summary:
 
 
 def summarise(directory: RunDirectory) -> Summary:
-    """Compute the figures of a run and write `overall.json` and `summary.txt`."""
+    """Compute the figures of a run, write `overall.json` and `summary.txt`, and return the summary."""
     made = report(recorded_run(directory))
     summary = Summary(made.to_json(), made.text(), first_screen(made))
     directory.write_json("overall.json", summary.overall)

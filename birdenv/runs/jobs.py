@@ -1,4 +1,4 @@
-"""Describe the episodes of a run as jobs of plain values, so that any process can play them.
+"""Describe the episodes of a run as jobs that consist of plain values, so that any process can play them.
 
 `Work` holds what all episodes have in common and can be pickled. Each worker process opens tasks,
 databases and players once.
@@ -43,8 +43,8 @@ class Job(NamedTuple):
     """One episode to play, as plain values.
 
     Attributes:
-        instance_id: the task.
-        repeat: the number of the episode among those of its task, from 0; None if each task is played once.
+        instance_id: the id of the task.
+        repeat: the number of the repeat of the task, from 0; None if each task is played once.
         calls: model calls that an interrupted run has already recorded for this episode.
     """
 
@@ -58,8 +58,9 @@ class JobResult(NamedTuple):
 
     Attributes:
         records: the record of the episode for each stream of the run folder; None if the run has to end.
-        calls: the model calls of the episode, if they are not recorded by the worker itself.
-        ended: why the whole run has to end; None if it can go on.
+        calls: the model calls of the episode; empty if the job was played in the run's process, which has
+            already recorded them.
+        ended: why the whole run has to end; empty if it can go on.
     """
 
     records: Records | None
@@ -68,7 +69,7 @@ class JobResult(NamedTuple):
 
 
 class Engine(Protocol):
-    """Plays the jobs of a run in threads, processes or on a cluster.
+    """Plays the jobs of a run, for example in threads, in processes or on a cluster.
 
     An engine is called with the work and the jobs, and returns one `JobResult` for each job, in any order. It
     should take the next job from the iterator only when it can play another episode, because the run stops
@@ -78,12 +79,12 @@ class Engine(Protocol):
     Optional attributes:
 
         workers: the number of processes that play; by default 1.
-        shares_process: True if all jobs are played in the process of the run, so that players may be objects.
-        close: a method that ends whatever the engine has started.
+        shares_process: True if all jobs are played in the run's process, so that players may be objects.
+        close: a method that stops everything that the engine has started.
     """
 
     def __call__(self, work: Work, jobs: Iterator[Job]) -> Iterable[JobResult]:
-        """Play all jobs."""
+        """Play all jobs, and return the result of each job in any order."""
 
 
 EngineFactory = Callable[[int, str | None], Engine]
@@ -121,20 +122,20 @@ os.register_at_fork(after_in_child=_forget)
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What all episodes of a run have in common, as plain values. Call it with a job to play the job.
+    """What all episodes of a run have in common, as plain values. Call a `Work` with a job to play the job.
 
     A worker calls `open`, then `play` for each job, from any thread, and finally `close`. The run's process
     calls `lost` for a job whose worker has died too often.
 
     Attributes:
-        key: identifies the run in a process.
+        key: a unique key by which each process finds what it has opened for the run.
         game: the name of the registered game.
         settings: the game's settings as JSON.
-        players: the spec of the player in each seat; "" for an empty seat, the name of the class for an
-            object.
+        players: the spec of each seat's player; for an empty seat, ""; for an object, the name of the class.
         run: the settings of the run.
         folder: the working directory of the run, which a worker enters if the folder exists.
-        contents: digests of the data and the code, by name. Every worker must have the same.
+        contents: digests of the run's data and code, by name. Every worker must have the same data and code.
+            Empty if all jobs are played in the run's process.
     """
 
     key: str
@@ -146,21 +147,21 @@ class Work:
     contents: Mapping[str, Any]
 
     def open(self) -> None:
-        """Load the tasks and make the players in this process. Further calls do nothing.
+        """Load the tasks and prepare the players in this process. Further calls do nothing.
 
         Raises:
-            InputError: data, code or a player is missing, or data or code differ from the run's. The message
-                names the machine.
+            InputError: data or a player cannot be used here, or the data or the code differ from the run's.
+                The message names the machine.
         """
         self._place()
 
     def play(self, job: Job) -> JobResult:
-        """Play an episode, and start it over if a server is lost.
+        """Play the episode of a job, and start the episode over if a server is lost.
 
         Raises:
-            InputError: as `open`.
-            RunEndedError: the run has to end. Only raised in the process of the run; in other processes, the
-                result says so.
+            InputError: the same errors as from `open`.
+            RunEndedError: the run has to end. This is raised only in the run's process; in other processes,
+                `JobResult.ended` is set instead.
         """
         place = self._place()
         episode = f"{job.instance_id}/{job.repeat or 0}"
@@ -176,7 +177,10 @@ class Work:
     __call__ = play
 
     def lost(self, job: Job, why: str) -> JobResult:
-        """Return the records of an episode that could not be played. Call it in the run's process."""
+        """Return the result of a job that could not be played, for the reason `why`.
+
+        Call this only in the run's process.
+        """
         tasks = _runs[self.key]._tasks
         return JobResult(_marked(skipped_record(tasks, job.instance_id, Failure(INFRA_ERROR, why)), job))
 
@@ -191,7 +195,12 @@ class Work:
 
     @contextmanager
     def opened(self, arena: Arena, seating: Seating | None) -> Iterator[None]:
-        """Let jobs in this process use the run's tasks and, if players run in this process, its players."""
+        """Let jobs in this process use the run's tasks and players within the `with` block.
+
+        Args:
+            arena: the run's tasks.
+            seating: makes the run's players; None if other processes play the jobs.
+        """
         with _lock:
             _runs[self.key] = arena
             if seating is not None:
@@ -290,7 +299,7 @@ def _marked(records: Records, job: Job) -> Records:
 
 
 def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> dict[str, Any]:
-    """Return digests of the tasks, databases, notes, prompts and code, regardless of their folders."""
+    """Return digests of the data and code that the episodes use. They do not depend on the folders."""
     config = arena._tasks.config()
     files = {spec: digest for spec in players if (digest := digest_of_player(spec))}
     found = {
@@ -305,7 +314,7 @@ def contents_of(arena: Arena, players: Sequence[str], models: ModelSettings) -> 
 
 
 def digest_of_player(spec: str) -> str | None:
-    """Return the digest of the file or folder that a player's spec names, or None if it names neither."""
+    """Return the digest of the file or folder named in a player's spec, or None if the spec names none."""
     name, _, argument = spec.partition(":")
     return path_digest(Path(argument)) if argument and name not in _OF_MODELS else None
 

@@ -1,4 +1,4 @@
-"""Seat players in a run: birdenv's own in this process, all others in processes of their own."""
+"""Make the players of a run: those that ship with birdenv in this process, all others in child processes."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from birdenv.runs._player_process import PlayerCrashError, PlayerProcesses
 
 
 class Seating:
-    """Makes the players of a run, new ones for each episode.
+    """Makes new players for each episode of a run.
 
-    Only players that ship with birdenv share the process that holds private tasks. Of these, only players in
-    the evaluated seat with `sees_private` are given the private half of a task.
+    Players given as a spec share the process that holds private tasks only if they ship with birdenv. Of all
+    players, only one in the evaluated seat with `sees_private` is given the private half of a task.
     """
 
     def __init__(
@@ -41,14 +41,14 @@ class Seating:
 
     @property
     def sees_private(self) -> bool:
-        """True if the evaluated player is given the private half of each task."""
+        """True if the player in the evaluated seat is given the private half of each task."""
         found = self._factories.get(self._arena.game.evaluated)
         return found is not None and bool(getattr(found[0], "sees_private", False))
 
     def players(
         self, dialogue: Dialogue, instance_id: str, *, seed: int, repeat: int = 0
     ) -> Sequence[Player | None]:
-        """Return the players of an episode, by seat.
+        """Make the players of an episode, and return them by seat; an empty seat has None.
 
         Raises:
             SeatError: a player cannot be made.
@@ -86,7 +86,7 @@ class Seating:
         return made
 
     def close(self) -> None:
-        """End the processes in which players run."""
+        """End the child processes in which players run."""
         for processes in self._processes:
             processes.close()
 
@@ -127,7 +127,7 @@ class Seating:
 
 
 def close_players(players: Sequence[Player | None]) -> None:
-    """Close the players that can be closed."""
+    """Close all players that have a `close` method."""
     for player in players:
         close = getattr(player, "close", None)
         if callable(close):

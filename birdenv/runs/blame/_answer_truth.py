@@ -17,10 +17,14 @@ _FROM_THE_END: Final = re.compile(r"\b(?:after|later than)\b")
 
 
 def says_date(said: str, date: str) -> bool:
-    """Return True if a text in lower case names a date.
+    """Return True if a text names a date.
 
-    The first day of a month or year may be left out, and the last day if the end is named. `up to 2021` and
-    `after 2021` name the first day of 2022.
+    The day may be left out if the date is the first day of a month or a year, or the last day and the text
+    names an end. `up to 2021` and `after 2021` name the first day of 2022.
+
+    Args:
+        said: the text, in lower case.
+        date: the date, such as 2024-06-01.
 
     >>> says_date("since june 1st, 2024", "2024-06-01"), says_date("before 2022", "2022-01-01")
     (True, True)
@@ -91,9 +95,13 @@ _LEAVES_OUT = re.compile(
 
 
 def is_true(words: str, snippet: str) -> bool:
-    """Return True unless an answer omits a value of the SQL snippet, or reverses its comparison.
+    """Return True unless an answer omits a value in the SQL snippet, or reverses the snippet's comparison.
 
-    Conversion factors, as in minutes / 60, need not be mentioned.
+    Conversion factors, such as the 60 in `minutes / 60`, may be omitted.
+
+    Args:
+        words: the answer.
+        snippet: the part of the SQL that the answer describes.
 
     >>> is_true("With at least 40 seats.", "b.seats >= 40"), is_true("With at least 50.", "b.seats >= 40")
     (True, False)
@@ -120,8 +128,14 @@ def is_true(words: str, snippet: str) -> bool:
 def says_another_value(words: str, snippet: str, submission: str, gold: str) -> bool:
     """Return True if an answer contains a value that the submitted SQL has and the gold SQL does not.
 
-    A text value counts only if the answer also contains the text values of the snippet, because people may
-    phrase values differently from the database.
+    A string value counts only if the answer also contains the string values of the snippet; otherwise the
+    user may have phrased the values differently from the database.
+
+    Args:
+        words: the answer.
+        snippet: the part of the gold SQL that the answer describes.
+        submission: the submitted SQL.
+        gold: the gold SQL.
 
     >>> gold, wrong = "SELECT 1 WHERE seats >= 40", "SELECT 1 WHERE seats >= 50"
     >>> says_another_value("At least 40 seats, or 50.", "seats >= 40", wrong, gold)
@@ -178,7 +192,7 @@ def _is_turned_round(said: str, snippet: str) -> bool:
 
 
 def is_exact(words: str, snippet: str) -> bool:
-    """Return True if an answer agrees with an SQL snippet, and also distinguishes `>` from `>=`.
+    """Return True if an answer agrees with an SQL snippet even in the difference between `>` and `>=`.
 
     >>> is_exact("More than 40 seats.", "b.seats > 40"), is_exact("More than 40 seats.", "b.seats >= 40")
     (True, False)

@@ -1,4 +1,4 @@
-"""Attribute all failed episodes of a stored run."""
+"""Find out who caused each failed episode of a stored run."""
 
 from __future__ import annotations
 
@@ -36,13 +36,14 @@ _GAMES = ("c-interact", "a-interact")
 
 @dataclass(frozen=True, slots=True)
 class RunBlame:
-    """The blame for the failures of a run.
+    """Who caused the failures of a run.
 
     Attributes:
         agent: the name of the agent.
         episodes: the number of episodes that count.
-        failed: the blame for each episode that did not solve all phases, with the phase in which it failed.
-        void: the episodes that broke off because of another seat's player, with the name of that seat.
+        failed: by episode, the phase that the agent failed to solve and the blame for this failure.
+        void: the episodes that do not count because another seat's player failed, each with the name of that
+            seat.
     """
 
     agent: str
@@ -52,14 +53,14 @@ class RunBlame:
 
     @property
     def users_share(self) -> float | None:
-        """The share of the failures that the user caused; None without failures."""
+        """The share of the failures that the user caused, from 0 to 1; None if there were no failures."""
         if not self.failed:
             return None
         users = sum(blame.culprit == "user" for _, blame in self.failed.values())
         return round(users / len(self.failed), 6)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the counts and the class of each failure as a JSON object."""
+        """Return the numbers of failures by class and by culprit, and each failure, as a JSON object."""
         kinds = Counter(blame.kind for _, blame in self.failed.values())
         culprits = Counter(blame.culprit for _, blame in self.failed.values())
         return {
@@ -82,7 +83,7 @@ class RunBlame:
         }
 
     def text(self, *, episodes: bool = False) -> str:
-        """Return the blame as text. With `episodes`, add a line for each failure."""
+        """Return a text that says who caused the failures. With `episodes`, add a line for each failure."""
         found = self.to_json()
         lines = [f"{len(self.failed)} of {self.episodes} episodes of {self.agent} failed."]
         if self.failed:
@@ -108,9 +109,9 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
     """Find out who caused each failed episode of a run.
 
     Args:
-        folder: the run.
-        data: the task file, if it has moved.
-        data_dir: the folder of the databases, if it has moved.
+        folder: the run folder.
+        data: the task file, if it has moved since the run.
+        data_dir: the folder of the databases, if it has moved since the run.
 
     Raises:
         InputError: the run or its data cannot be read, or the game has no user.
@@ -131,16 +132,16 @@ def blame_run(folder: Path, *, data: Path | None = None, data_dir: Path | None =
 
 
 def has_user_to_blame(arena: Arena) -> bool:
-    """Return True if the game has a user whose answers may be at fault."""
+    """Return True if the game has a user whose answers may be the cause of failures."""
     return isinstance(arena._tasks, InteractTasks)
 
 
 def record_blame(arena: Arena, folder: Path) -> None:
-    """Write into a run folder who caused its failures.
+    """Find out who caused the failures of a run, and write this into the run folder.
 
     Args:
         arena: the game of the run.
-        folder: the run folder with all records.
+        folder: the run folder, after all episodes.
 
     Raises:
         InputError: the run cannot be read.
@@ -175,7 +176,7 @@ def _blamed(run: RecordedRun, arena: Arena) -> RunBlame:
 
 
 def open_terms(arena: Arena, record: Mapping[str, Any], private: Mapping[str, Any]) -> tuple[PointState, ...]:
-    """Return the state of each annotated term of an episode's request, without running SQL.
+    """Return what became of each annotated term in an episode's request, without running SQL.
 
     Args:
         arena: the game of the run, for which `has_user_to_blame` is true.

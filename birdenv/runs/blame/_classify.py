@@ -1,4 +1,4 @@
-"""Classify a failed episode by what the agent asked, what the user answered, and how the SQL uses it."""
+"""Classify failed episodes by what the agent asked, what the user answered, and what the SQL does with it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _BENCHMARK_STATUSES: Final = frozenset({"test_error", "gold_error", "infra_error
 
 
 class AnsweredQuestion(NamedTuple):
-    """One of the agent's questions, and the user's answer."""
+    """A question of the agent, and the user's answer."""
 
     question: str
     words: str
@@ -45,7 +45,7 @@ class AnsweredQuestion(NamedTuple):
 
 
 class PointState(NamedTuple):
-    """Whether the agent learned about an annotated point, and whether its SQL gets the point right."""
+    """What the agent learned about an annotated point, and whether the agent's SQL gets the point right."""
 
     term: str
     state: State
@@ -54,11 +54,11 @@ class PointState(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Blame:
-    """The blame for a failed episode.
+    """Who caused the failure of an episode, and why.
 
     Attributes:
-        kind: the class of the failure.
-        points: the critical annotated points.
+        kind: the class of the failure, such as `never asked`.
+        points: the state of each critical annotated point; empty if the points do not matter.
         shown: True if running SQL has proved that the points that the submission gets wrong are its only
             mistakes.
     """
@@ -69,7 +69,7 @@ class Blame:
 
     @property
     def culprit(self) -> Culprit:
-        """Who caused the failure."""
+        """Who caused the failure: the agent, the user or the benchmark."""
         return CULPRITS[self.kind]
 
 
@@ -83,16 +83,16 @@ def classify(
 ) -> Blame:
     """Determine who caused an episode to fail in a phase.
 
-    A point that the last submission gets right was not the cause. If the agent never asked about one of the
-    other points, the agent is to blame even if the user misled it on another one, because the episode would
-    have failed anyway.
+    A point that the last submission gets right was not the cause. If the agent never asked about a point that
+    the submission gets wrong, the agent is to blame. This holds even if the user misled the agent on another
+    point, because the episode would have failed anyway.
 
     Args:
         brief: what the user knew about the task.
-        exchanges: the questions of the first phase, with their answers.
-        submissions: the SQL submitted in the phase.
+        exchanges: the questions in the first phase, with the user's answers.
+        submissions: the SQL that the agent submitted in the phase.
         statuses: the verdict on each of these submissions.
-        phase: 1, or 2 for the follow-up, in which nothing is ambiguous.
+        phase: the failed phase: 1, or 2 for the follow-up, in which nothing is ambiguous.
         execution: runs variants of the last submission; if None, only the SQL texts are compared.
     """
     if _BENCHMARK_STATUSES & set(statuses):
@@ -130,12 +130,12 @@ def classify(
 
 
 def point_states(brief: Brief, exchanges: Sequence[AnsweredQuestion], last: str) -> tuple[PointState, ...]:
-    """Return the state of each annotated point of a request, without running SQL.
+    """Return the state of each critical annotated point in a request, without running SQL.
 
     Args:
-        brief: what the user knew.
-        exchanges: the questions with their answers.
-        last: the last submitted SQL, or an empty text.
+        brief: what the user knew about the task.
+        exchanges: the agent's questions with the user's answers.
+        last: the last submitted SQL, or an empty string.
     """
     critical = [point for point in brief.ambiguities if point.kind != "non_critical"]
     return tuple(

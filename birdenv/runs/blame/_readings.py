@@ -1,4 +1,4 @@
-"""Find out which snippets of the gold SQL a submission gets right, by comparing texts or running SQL."""
+"""Find out which snippets of the gold SQL a submission gets right, by comparing texts or by running SQL."""
 
 from __future__ import annotations
 
@@ -24,13 +24,15 @@ Readings: TypeAlias = dict[str, str]
 
 
 class Execution:
-    """Runs a submission and variants of the gold SQL, a limited number of times. Errors count as failures.
+    """Grades a submission against variants of the gold SQL, and these variants against the gold SQL.
+
+    The number of runs is limited. After that, and on errors, SQL counts as wrong.
 
     Args:
-        grader: judges SQL.
+        grader: grades SQL.
         job: the grading job of the phase.
-        submission: the SQL that failed.
-        dialect: sqlglot's name of the dialect.
+        submission: the submitted SQL that failed.
+        dialect: the SQL dialect, by sqlglot's name.
     """
 
     def __init__(self, grader: InteractGrader, job: GradingJob, submission: str, dialect: str) -> None:
@@ -38,7 +40,10 @@ class Execution:
         self._left = _MOST_RUNS
 
     def has_right(self, snippet: str) -> bool:
-        """Return True if an expression of the submission can replace the snippet in the gold SQL."""
+        """Return True if the submission gets a snippet of the gold SQL right.
+
+        A snippet is right if the gold SQL stays correct with an expression of the submission in its place.
+        """
         for other in self._readings(snippet):
             variant = self._variant({snippet: other.sql}) if other.is_alike else None
             if variant and self._passes(self._job, variant[-1]):
@@ -48,9 +53,12 @@ class Execution:
     def explained(self, snippets: Sequence[str]) -> Readings | None:
         """Find the fewest snippets that explain why the submission fails.
 
-        Snippets explain the failure if the submission is correct as soon as the gold SQL has the submission's
-        own expressions in their place. Returns those expressions by snippet, or None if no snippets that were
-        tried explain it.
+        To test some snippets, each snippet in the gold SQL is replaced by the corresponding expression of the
+        submission. If the submission is correct by the changed gold SQL, the snippets explain the failure.
+
+        Returns:
+            The expressions of the submission by snippet; None if no snippets that were tried explain the
+            failure.
         """
         if self._job.category != "Query":
             return None  # its test cases accept only one reading
@@ -91,7 +99,7 @@ _NAMES: Final = ("word", "quoted")
 
 
 class ComparedToken(NamedTuple):
-    """An SQL token: the key by which it is compared, and its position in the SQL, including a qualifier."""
+    """A token of SQL: `key` is compared; `start` and `end` are positions that include a qualifier."""
 
     key: str
     start: int
@@ -99,7 +107,7 @@ class ComparedToken(NamedTuple):
 
 
 def tokens(sql: str) -> list[ComparedToken]:
-    """Return the tokens of SQL. A qualified name is one token."""
+    """Split SQL into tokens. A qualified name, such as `b.seats`, is one token."""
     found: list[ComparedToken] = []
     kinds: list[str] = []
     for kind, text, end in sql_tokens(sql):
@@ -114,7 +122,7 @@ def tokens(sql: str) -> list[ComparedToken]:
 
 
 def bare_snippet(snippet: str) -> str:
-    """Return a snippet without its leading clause keyword and its trailing alias."""
+    """Return an SQL snippet without a leading keyword, such as `WHERE`, and without a trailing alias."""
     return _CLAUSE.sub("", _ALIAS.sub("", snippet))
 
 
@@ -135,7 +143,7 @@ _MOST_NODES: Final = 24
 
 
 def replaced(sql: str, snippet: str, other: str) -> str | None:
-    """Replace a snippet of some SQL by `other`. Return None if the SQL does not contain the snippet.
+    """Replace a snippet in SQL by the expression `other`. Return None if the SQL lacks the snippet.
 
     >>> replaced("SELECT b.name FROM branches b WHERE b.seats>=40", "seats >= 40", "b.seats > 9")
     'SELECT b.name FROM branches b WHERE (b.seats > 9)'
@@ -156,8 +164,8 @@ class RenamedExpression(NamedTuple):
     """An expression of a submission, rewritten with the table aliases of the gold SQL.
 
     Attributes:
-        sql: the expression.
-        is_alike: whether it uses a column of the snippet with which it is compared.
+        sql: the rewritten expression.
+        is_alike: True if the expression uses a column that the compared snippet uses, too.
     """
 
     sql: str
@@ -179,7 +187,7 @@ def _parsed(sql: str, dialect: str) -> Any:
 
 @lru_cache(maxsize=256)  # each snippet is tried alone and together with others
 def readings_of(submission: str, snippet: str, gold: str, dialect: str) -> tuple[RenamedExpression, ...]:
-    """Return the expressions of a submission that may correspond to a snippet, the likeliest first.
+    """Return the expressions of a submission that may correspond to a gold snippet, the likeliest first.
 
     Only expressions of the same kind are compared: a condition with a condition, an aggregate with an
     aggregate, and any other value with a value that shares a column with it. Several conditions on the

@@ -1,8 +1,8 @@
-"""Compute EM and ESM of all pairs of a run, and show what went wrong.
+"""Compute EM (exact match) and ESM (execution match) of all pairs in a folder, and show what went wrong.
 
-The files `eval/details.jsonl` and `eval/eval_summary.json` are written, and in `eval/canon/` the texts that
+The results are written to `eval/details.jsonl` and `eval/eval_summary.json`. `eval/canon/` has the texts that
 EM compares and the queries that ran. The console shows a block of figures, and `birdenv inspect` shows
-examples of each bucket.
+examples of each bucket, which is a kind of outcome.
 """
 
 from __future__ import annotations
@@ -28,7 +28,9 @@ _LONGEST_SQL = 300
 
 
 def read_details(folder: Path) -> list[dict[str, Any]]:
-    """Return the records of an evaluated run. An incomplete last line is ignored; unknown fields are kept.
+    """Return the records in the `details.jsonl` of an evaluated folder.
+
+    An incomplete last line is ignored; unknown fields are kept.
 
     Raises:
         InputError: the run was not evaluated, or another line is not a record; the message names the line.
@@ -58,7 +60,7 @@ def read_details(folder: Path) -> list[dict[str, Any]]:
 
 
 def inspection_text(details: Sequence[Mapping[str, Any]], max_examples: int) -> str:
-    """Return the counts of each bucket, and up to `max_examples` pairs of each bucket except `ok`."""
+    """Return a text with the size of each bucket, and up to `max_examples` pairs from each except `ok`."""
     names = [*BUCKETS, *sorted({record["bucket"] for record in details} - set(BUCKETS))]
     members = {name: [record for record in details if record["bucket"] == name] for name in names}
     lines = ["=== ESM issue breakdown ==="]
@@ -103,10 +105,11 @@ _MODES = ("multiset", "ordered", "bird")
 
 
 def queries_on(source: DatabaseSource, limits: Limits) -> RunQuery:
-    """Return a function that runs a query on a freshly opened database of a source.
+    """Return a function that runs a query on a freshly opened database of `source`.
 
-    The function returns a `NoAnswerError` for a database that cannot be opened. It runs a query that exceeds
-    a limit again, alone and with twice the limit. It raises an `InfrastructureError` if a server is lost.
+    If the database cannot be opened, the function returns a `NoAnswerError`. If a query exceeds a limit, the
+    function runs it again, alone and with twice the limit. If a server is lost, the function raises an
+    `InfrastructureError`.
     """
     second = f"the second run, alone and with twice the limit of {limits.seconds:g} s"
 
@@ -135,19 +138,19 @@ def evaluate_pairs(
     progress: Callable[[], None] = lambda: None,
     parallel: int = 1,
 ) -> str:
-    """Grade all pairs, write the files in `folder`, each of them atomically, and return the figures as text.
+    """Grade all pairs, write the results into `folder`, each file atomically, and return the figures as text.
 
     Args:
-        folder: the folder of the pairs.
-        pairs: the pairs.
+        folder: the folder of the pairs, in which `eval` is made.
+        pairs: the pairs to grade.
         grader: grades a pair.
-        config: recorded in the summary.
-        versions: further versions to record in the summary.
+        config: settings to record in the summary.
+        versions: versions of further software to record in the summary, by name.
         progress: called after each pair.
         parallel: number of pairs graded at the same time.
 
     Raises:
-        InputError: the files cannot be written; raised before any work.
+        InputError: the files cannot be written. This is raised before anything is graded.
     """
     out = folder / "eval"
     check_writable(out / "details.jsonl")

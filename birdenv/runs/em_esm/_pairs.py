@@ -1,7 +1,7 @@
 """Read and write files with pairs of gold and predicted SQL, and find the newest folder of pairs.
 
-`gold.txt` and `preds.txt` have a line for each pair. `pairs.jsonl` also keeps line breaks in quotes, and the
-database of each pair. Its fields are those of `birdenv score`.
+`gold.txt` and `preds.txt` have a line for each pair. `pairs.jsonl` also keeps the database of each pair, and
+line breaks inside quotes. The fields of `pairs.jsonl` are those of `birdenv score`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _DATED = re.compile(r"run_([0-9]{8}_[0-9]{6})")
 
 
 class NewestRun(NamedTuple):
-    """The newest complete folder, and the newer folders that were skipped, each with the reason."""
+    """The newest complete folder (`folder`), and each newer folder with the reason to skip it (`skipped`)."""
 
     folder: Path
     skipped: list[str]
@@ -33,8 +33,12 @@ class NewestRun(NamedTuple):
 def newest_run(root: Path, is_complete: Callable[[Path], bool]) -> NewestRun:
     """Return the newest complete folder `run_*` in `root`.
 
-    Folders named `run_YYYYMMDD_HHMMSS` with a valid date come first, from the latest; then the others by the
-    time of their last change, and by name. Links that lead out of `root` are skipped.
+    Folders named `run_YYYYMMDD_HHMMSS` with a valid date count as newer than all others, which are ordered by
+    the time of their last change, and then by name. Links that lead out of `root` are skipped.
+
+    Args:
+        root: the folder in which to search.
+        is_complete: returns True if all files of a folder are there.
 
     Raises:
         InputError: there is no complete folder.
@@ -96,11 +100,11 @@ class ScoredPair:
         idx: the number of the pair, from 0.
         gold: the first gold query.
         pred: the predicted query.
-        db_id: the database; empty if it is not known.
-        instance_id: the task; empty if it is not known.
-        difficulty: the difficulty of the task; empty if it is not known.
+        db_id: the name of the database; empty if unknown.
+        instance_id: the id of the task; empty if unknown.
+        difficulty: the difficulty of the task; empty if unknown.
         golds: all gold queries.
-        record: the record of the pair in its file.
+        record: the record from which the pair was read.
     """
 
     idx: int
@@ -119,7 +123,7 @@ def holds_pairs(folder: Path) -> bool:
 
 
 def pairs_folder(path: Path) -> Path:
-    """Return the folder of pairs that a path names: the path itself, or a BIRD run folder in it."""
+    """Return the folder of pairs for a path: the path itself, or the BIRD run folder that it names."""
     if not is_directory(path) or any(exists(path / name) for name in (_PAIRS, _GOLD, _PREDS)):
         return path
     try:
@@ -129,20 +133,20 @@ def pairs_folder(path: Path) -> Path:
 
 
 def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "auto") -> list[ScoredPair]:
-    """Return the pairs of a folder, or the gold and submitted SQL of a BIRD run.
+    """Return the pairs in a folder, or the pairs of gold and submitted SQL in a BIRD run.
 
-    In the text files, only a line feed ends a line, so other separators may occur in a query. A carriage
-    return before it and a byte order mark are removed.
+    In the text files, only a line feed ends a line, so other line separators may occur in a query. A byte
+    order mark, and a carriage return before a line feed, are removed.
 
     Args:
-        folder: the folder.
-        allow_truncate: True to cut the longer of two text files of different lengths.
+        folder: the folder with the files of pairs, or the run folder.
+        allow_truncate: True to ignore the extra lines of the longer text file.
         source: `pairs` for `pairs.jsonl`, `lines` for the text files, `auto` for `pairs.jsonl` if it exists,
             and otherwise the text files.
 
     Raises:
-        InputError: a file is missing, empty or cannot be read, the text files have different lengths, or with
-            `auto` the files disagree.
+        InputError: a file is missing, empty or cannot be read; the text files have different lengths; or,
+            with `auto`, the files disagree.
     """
     if not is_directory(folder):
         raise InputError(f"{folder}: no such directory; give a folder with {_GOLD} and {_PREDS}")
@@ -175,7 +179,7 @@ def read_pairs(folder: Path, *, allow_truncate: bool = False, source: Source = "
 
 
 def check_holds_pairs(directory: RunDirectory) -> None:
-    """Raise an `InputError` that names the command to use instead, if a run is not a BIRD run."""
+    """Raise an `InputError` if a run is not a BIRD run. The message names the command to use instead."""
     game = directory.read_config(hint="").get("game")
     if game != "bird":
         raise InputError(
@@ -216,7 +220,10 @@ def _start(sql: str) -> str:
 
 
 def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None:
-    """Write `pairs.jsonl`, `gold.txt` and `preds.txt`. `dialect` decides how SQL is put on one line."""
+    """Write pairs into the files `pairs.jsonl`, `gold.txt` and `preds.txt` of a folder.
+
+    `dialect` is the SQL dialect, which is needed to put each query on one line.
+    """
     write_records(folder / _PAIRS, map(_record, pairs))
     write_lines(folder, [pair.gold for pair in pairs], [pair.pred for pair in pairs], dialect)
 
@@ -224,16 +231,16 @@ def write_pairs(folder: Path, pairs: Sequence[ScoredPair], dialect: str) -> None
 def write_lines(
     folder: Path, golds: Sequence[str], preds: Sequence[str], dialect: str, prefix: str = ""
 ) -> None:
-    """Write `gold.txt` and `preds.txt`, with `prefix` before both file names."""
+    """Write queries line by line into `gold.txt` and `preds.txt`. Both file names begin with `prefix`."""
     for name, queries in ((_GOLD, golds), (_PREDS, preds)):
         write_text(folder / f"{prefix}{name}", "".join(one_line(sql, dialect) + "\n" for sql in queries))
 
 
 def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite") -> int:
-    """Write the pairs of a run of BIRD into a folder, and return their number.
+    """Write the pairs of a BIRD run into a folder, and return the number of pairs.
 
-    `summary.jsonl` in the folder has a line for each pair with `latency_s` (the seconds of the episode), and
-    with tokens and cost if the agent reports them.
+    A file `summary.jsonl` is written, too. For each pair, it has `latency_s` (the duration of the episode in
+    seconds), and the tokens and the cost if the agent reports them.
     """
     runs, timings = directory.read("runs"), directory.read("timings")
     pairs = pairs_of_run(runs, directory.read("private"))
@@ -257,7 +264,7 @@ def export_pairs(directory: RunDirectory, folder: Path, dialect: str = "sqlite")
 
 
 def export_folder(place: Path) -> Path:
-    """Return the folder for exported pairs: `place` if it is named `run_...`, or else a new one in it."""
+    """Return the folder for exported pairs: `place` if its name begins with `run_`, or a new folder in it."""
     if place.name.startswith("run_"):
         return place
     moment = datetime.now()
@@ -269,11 +276,15 @@ def export_folder(place: Path) -> Path:
 def pairs_of_run(
     runs: Mapping[str, Mapping[str, Any]], private: Mapping[str, Mapping[str, Any]]
 ) -> list[ScoredPair]:
-    """Return a pair for each episode that has gold SQL. Both arguments map `instance_id` to the record.
+    """Return a pair for each episode that has gold SQL.
 
-    If a task has several gold queries, the pair has the one that matched, or else the first. If nothing was
-    submitted, the prediction is the text `None`, which counts as a wrong answer. Tasks without gold and
-    episodes that could not be played have no pair.
+    If a task has several gold queries, the pair has the query that matched, or the first if none matched. If
+    nothing was submitted, the prediction is the text `None`, which counts as a wrong answer. Tasks without
+    gold and episodes that could not be played have no pair.
+
+    Args:
+        runs: the public record of each episode, by `instance_id`.
+        private: the private record of each episode, by `instance_id`.
     """
     pairs: list[ScoredPair] = []
     for name, run in runs.items():
@@ -311,7 +322,7 @@ def _record(pair: ScoredPair) -> dict[str, Any]:
 
 
 def read_pair_records(path: Path) -> list[ScoredPair]:
-    """Return the pairs of a file that `write_pairs` or `birdenv score --out` wrote.
+    """Return the pairs in a file that was written by `write_pairs` or `birdenv score --out`.
 
     Raises:
         InputError: the file cannot be read, or a record is not a pair.

@@ -1,4 +1,4 @@
-"""Prepare single episodes of recorded runs for `birdenv show` and the pages of `birdenv.report`."""
+"""Prepare episodes of recorded runs for display by `birdenv show` and on the pages of `birdenv.report`."""
 
 from birdenv.runs.episodes._result_difference import DifferentRow, ResultDifference
 from birdenv.runs.episodes._run_episodes import RunEpisodes

@@ -1,6 +1,6 @@
-"""Describe how the result of a submission differs from the gold's: missing and extra rows, and wrong cells.
+"""Describe how a submission's result differs from the gold result: missing and extra rows, and wrong cells.
 
-The difference only explains a verdict; the grader has rules of its own, which may ignore order or types.
+The difference only helps to explain a verdict. The grader has other rules and may, for example, ignore types.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _TOLERANCE: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class DifferentRow:
-    """A row that differs: its cells in the gold result and in the submission's, empty where it is missing."""
+    """A row that differs, with the cells in either result; a result without the row has no cells."""
 
     expected: tuple[str | None, ...]
     returned: tuple[str | None, ...]
@@ -33,14 +33,14 @@ class DifferentRow:
 
 @dataclass(frozen=True, slots=True)
 class ResultDifference:
-    """The difference between the results of a submission and of the gold.
+    """How the result of a submission differs from the gold result.
 
     Attributes:
-        why: a description of the difference with counts but no values; empty if the rows agree.
-        missing: number of rows that the submission lacks.
-        extra: number of rows that only the submission has.
+        why: a description of the difference with counts but no values; empty if all rows agree.
+        missing: number of rows that only the gold result has.
+        extra: number of rows that only the submission's result has.
         wrong: number of differing cells in rows that otherwise agree.
-        columns: the gold's columns; private.
+        columns: the names of the columns in the gold result; private.
         rows: the first rows that differ; private.
     """
 
@@ -52,12 +52,12 @@ class ResultDifference:
     rows: tuple[DifferentRow, ...] = ()
 
     def public(self) -> ResultDifference:
-        """Return a copy that does not contain values of the gold result."""
+        """Return a copy without the private fields, so that it contains no values of the gold result."""
         return replace(self, columns=(), rows=())
 
 
 def cell_text(cell: Any) -> str | None:
-    """Return a cell as text, cut to a maximum length, or None for NULL."""
+    """Return a cell of a result as text, cut to a maximum length, or None for NULL."""
     if cell is None:
         return None
     text = f"x'{cell.hex()}'" if isinstance(cell, bytes) else str(cell)
@@ -65,10 +65,10 @@ def cell_text(cell: Any) -> str | None:
 
 
 def result_difference(gold: QueryResult, returned: QueryResult) -> ResultDifference:
-    """Compare a result with the gold result, ignoring the order of rows.
+    """Compare a submission's result with the gold result, ignoring the order of rows.
 
-    Two rows that are not equal are paired if most of their cells agree, or half of them including the first,
-    which is often a key. The other cells of such a pair count as wrong. Rows without a partner count as
+    Two different rows are paired if most of their cells agree, or if half agree, including the first, which
+    is often a key. The other cells of such a pair count as wrong. Rows without a partner count as
     missing or extra.
     """
     if len(gold.columns) != len(returned.columns):

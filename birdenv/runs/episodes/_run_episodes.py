@@ -1,4 +1,4 @@
-"""Read the episodes of a run from its records, and run submissions again if the databases are available."""
+"""Read the episodes of a recorded run, and run submissions again if the databases are available."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class RunEpisodes:
     """The episodes of a run, by name, in task order.
 
     Args:
-        run: the run folder, or a run that was already read.
+        run: the run folder, or a run that was read before.
         private: True to include private parts: gold SQL, the clear request, and the rows that differ.
 
     Attributes:
-        run: the run.
+        run: the recorded run.
         private: True if private parts are included.
         notes: sentences that say what cannot be shown, and why.
 
@@ -63,11 +63,11 @@ class RunEpisodes:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """The names of the episodes."""
+        """The names of all episodes, in task order."""
         return tuple(self._places)
 
     def named(self, instance: str) -> list[str]:
-        """Return the names of the episodes that match the name of an episode or of a task.
+        """Return the names of the episodes that `instance` names: one episode, or all episodes of a task.
 
         Raises:
             InputError: there is no such episode or task.
@@ -81,17 +81,17 @@ class RunEpisodes:
         return found
 
     def request(self, name: str) -> str:
-        """Return the request at the start of an episode; empty if the episode never began."""
+        """Return the request at the start of an episode, or an empty string if the episode never began."""
         record = self.run.records[self._places[name]]
         return self._display.request(record) if "example" in record else ""
 
     def phases(self, name: str) -> Sequence[Phase]:
-        """Return the phases of an episode with their verdicts."""
+        """Return the phases of an episode, each with a verdict."""
         record = self.run.records[self._places[name]]
         return self._display.phases(record) if "example" in record else ()
 
     def outcome(self, name: str) -> tuple[str, float]:
-        """Return the outcome of an episode in one word, and its reward."""
+        """Return the outcome of an episode in one word, and the reward of the evaluated seat."""
         record = self.run.records[self._places[name]]
         phases = self.phases(name)
         verdict = phases[-1].verdict if phases and record["status"] == "completed" else record["status"]

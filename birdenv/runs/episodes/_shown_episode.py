@@ -21,7 +21,7 @@ class ResultTable:
         columns: the names of the columns.
         rows: the first rows.
         count: the number of fetched rows.
-        is_cut: True if the grader stopped fetching before the last row, so that there are more.
+        is_cut: True if the grader stopped fetching early, so that the query has more than `count` rows.
     """
 
     columns: tuple[str, ...]
@@ -31,7 +31,7 @@ class ResultTable:
 
 
 def result_table(result: QueryResult) -> ResultTable:
-    """Return the first rows of a result."""
+    """Return the first rows of a query result for display."""
     rows = tuple(tuple(map(cell_text, row)) for row in result.rows[:FIRST_ROWS])
     return ResultTable(tuple(result.columns), rows, len(result.rows), result.truncated)
 
@@ -43,15 +43,15 @@ class ShownEvent:
     Attributes:
         seat: the name of the seat that acted; `house` for an event of the game itself.
         action: the action's name.
-        text: the words or the SQL; other data as JSON.
+        text: the words or the SQL of the action; other data as JSON.
         is_sql: True if `text` is SQL.
-        reply: the reply of the game.
-        refused: True if the move was refused.
-        subject: what an answer is about, in the words of the answer.
-        verdict: the verdict on a submission.
-        table: the first rows of a submission's result.
-        error: why a submission has no result.
-        difference: how the submission's result differs from the gold's.
+        reply: the game's reply to the move.
+        refused: True if the game refused the move.
+        subject: for an answer, what it is about, quoted from the answer.
+        verdict: for a submission, the verdict.
+        table: for a submission, the first rows of the result.
+        error: for a submission without a result, the reason.
+        difference: for a submission, how the result differs from the gold result.
         note: a private remark about the event; empty if private parts are not shown.
     """
 
@@ -70,9 +70,14 @@ class ShownEvent:
 
 
 class OpenTerm(NamedTuple):
-    """An ambiguous term of the request, and whether the agent asked, was answered, and used it in its SQL.
+    """An ambiguous term in the request, and what the agent did about it.
 
-    The term counts as used if the text of the SQL shows it, or if the result is right.
+    Attributes:
+        term: the term.
+        asked: True if the agent asked about the term.
+        answered: True if the user answered such a question.
+        used: True if the agent's SQL has the intended meaning of the term, as far as the text of the SQL or a
+            right result shows.
     """
 
     term: str
@@ -83,22 +88,22 @@ class OpenTerm(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ShownEpisode:
-    """One episode.
+    """Everything that is shown of an episode.
 
     Attributes:
         name: the name of the episode in the run.
         task: the task's id.
         status: how the episode ended.
-        outcome: the last verdict of a completed episode, else the status.
+        outcome: the last verdict if the episode was completed, otherwise the status.
         reward: the reward of the evaluated seat.
-        error: why the episode broke off.
-        request: the request at the start of the episode.
-        players: the players by the name of the seat.
+        error: why the episode broke off; empty if it did not.
+        request: the request to the agent at the start of the episode.
+        players: the name of each player, by name of the seat.
         facts: other public fields of the record, such as the database and the difficulty.
-        phases: the phases with their verdicts.
+        phases: the phases of the episode, each with a verdict.
         turns: the events of the dialogue.
         sections: additional public texts with titles, such as what each seat knew.
-        culprit: who caused a failure; empty if this is not known.
+        culprit: who caused the failure; empty if this is not known or the episode did not fail.
         terms: the ambiguous terms of the request; private.
         secrets: private texts with titles, such as the gold SQL.
     """

@@ -23,11 +23,11 @@ folders of this kind."""
 
 @dataclass(frozen=True, slots=True)
 class DialogueFolder:
-    """A kind of folder with dialogues, other than a run folder, such as a study.
+    """How to read the dialogues in a folder that is not a run folder, such as the folder of a study.
 
     Attributes:
-        rows: a function like `dialogue_rows` that returns the finished dialogues of a folder.
-        game: a function that returns the name of the game that was played, and its settings.
+        rows: a function like `dialogue_rows`, which returns the finished dialogues in a folder.
+        game: a function like `played_game`, which returns the name and the settings of the game in a folder.
     """
 
     rows: Callable[[Path, DialogueFormat, float | None], Iterable[Mapping[str, Any]]]
@@ -35,7 +35,9 @@ class DialogueFolder:
 
 
 def dialogue_folder(path: Path) -> DialogueFolder | None:
-    """Return the kind of a folder, or None if it is a run or not a folder of dialogues.
+    """Return how to read the dialogues in a folder, or None if no plugin knows this kind of folder.
+
+    Run folders have no plugin.
 
     Raises:
         InputError: the package that reads this kind of folder cannot be imported.
@@ -50,7 +52,7 @@ def dialogue_folder(path: Path) -> DialogueFolder | None:
 def whole_dialogues(
     folder: Path, form: DialogueFormat, min_reward: float | None = None
 ) -> Iterable[Mapping[str, Any]]:
-    """Return the dialogues of a run, or of another kind of folder, in a format of `dialogue_rows`."""
+    """Return the dialogues in any kind of folder. See `dialogue_rows` for the formats."""
     kind = dialogue_folder(folder)
     if kind is None:
         return dialogue_rows(run_folder(folder), form, min_reward)
@@ -58,7 +60,7 @@ def whole_dialogues(
 
 
 def played_game(folder: Path) -> tuple[str, dict[str, Any]]:
-    """Return the name of the game whose dialogues are in a folder, and the game's settings.
+    """Return the name and the settings of the game whose dialogues are in a folder.
 
     Raises:
         InputError: the folder cannot be read.
@@ -82,10 +84,10 @@ def dialogue_rows(
 
     Args:
         folder: the run's folder.
-        form: `cocoa` for the dialogue as it was recorded, with the keys of CoCoA's `examples.json`; `openai`
-            for the messages and tools of the evaluated seat in the format of fine-tuning; `potato` for an
-            item to annotate, with the words of both seats.
-        min_reward: leaves out dialogues in which the evaluated seat earned less.
+        form: the format. `cocoa` is the dialogue as it was recorded, with the keys of CoCoA's
+            `examples.json`. `openai` has the messages and tools of the evaluated seat, as needed for
+            fine-tuning. `potato` is an item to annotate, with the words of both seats.
+        min_reward: leave out dialogues in which the evaluated seat earned a lower reward; None keeps all.
 
     Raises:
         InputError: the run cannot be read.

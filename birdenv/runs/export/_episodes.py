@@ -1,4 +1,4 @@
-"""Convert the episodes of a stored run to chat messages with tool calls, and to rows of training data."""
+"""Convert the episodes of a stored run to chat messages with tool calls and to rows of training data."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ EXPORT_FORMATS: Final[tuple[ExportFormat, ...]] = ("sft", "preference", "rl")
 def export_rows(
     episodes: Iterable[ExportedEpisode], form: ExportFormat, min_reward: float | None = None
 ) -> Iterator[dict[str, Any]]:
-    """Yield the rows of one format, in the order of the tasks.
+    """Yield the rows of training data in one format, in the order of the tasks.
 
     Args:
         episodes: episodes of one run or several.
-        form: `sft` for whole dialogues with a reward above 0; `preference` for pairs of episodes of one task,
-            from where they differ, the better one first; `rl` for all episodes, with the reward of every
-            turn.
-        min_reward: leave out episodes that earned less; a pair is left out if its better episode earned less.
+        form: `sft` yields whole dialogues, by default those with a reward above 0. `preference` yields pairs
+            of a better and a worse episode of the same task, from the message where they differ. `rl` yields
+            all episodes, with the reward of every turn.
+        min_reward: leave out episodes that earned a lower reward, and pairs whose better episode did; None
+            for the default of the format.
     """
     if form == "preference":
         yield from _pairs(list(episodes), -inf if min_reward is None else min_reward)
@@ -124,17 +125,17 @@ def _uniform(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
 
 @dataclass(frozen=True, slots=True)
 class ExportedEpisode:
-    """One episode of the evaluated seat.
+    """An episode as the evaluated seat saw it.
 
     Attributes:
         task: the task's id.
-        repeat: the number of the episode among those of its task, from 0.
-        messages: the messages from the instruction to the agent's last message.
-        tools: schemas of the tools.
-        turn_rewards: the reward of each of the agent's messages.
+        repeat: the number of the repeat of the task, from 0.
+        messages: the chat messages, from the instruction to the agent's last message.
+        tools: the schemas of the tools that the agent could call.
+        turn_rewards: the reward for each message of the agent, in order.
         reward: the total reward.
-        status: how the episode ended.
-        usage: the usage of the agent's model, as far as it is known.
+        status: how the episode ended, such as `completed`.
+        usage: the tokens and the cost of the agent's model, as far as they are known.
     """
 
     task: str
@@ -155,8 +156,8 @@ class ExportedEpisode:
 def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
     """Yield the rated episodes of a run.
 
-    For a model with tools, the messages are those that it received and wrote. For other agents, they are
-    derived from the transcript.
+    If the agent is a model with tools, the messages are exactly those that the model received and wrote. For
+    other agents, the messages are derived from the transcript.
 
     Raises:
         InputError: the run or its data cannot be read.
@@ -182,7 +183,7 @@ def exported_episodes(folder: Path) -> Iterator[ExportedEpisode]:
 
 
 def arena_of(config: Mapping[str, Any]) -> Arena:
-    """Rebuild the game of a run from its `config.json`, with the settings that affect what the seats saw.
+    """Rebuild the arena of a run from the content of `config.json`.
 
     Raises:
         InputError: the run's data no longer exist.
@@ -191,7 +192,7 @@ def arena_of(config: Mapping[str, Any]) -> Arena:
 
 
 def played_settings(config: Mapping[str, Any]) -> dict[str, Any]:
-    """Return those settings in a run's `config.json` that affect what the seats saw.
+    """Return the settings in a run's `config.json` that affect what the seats saw.
 
     Raises:
         InputError: the run's data no longer exist.

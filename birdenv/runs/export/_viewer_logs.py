@@ -27,13 +27,13 @@ _UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+")
 
 
 def write_viewer_log(form: str, run: Path, output: Path, min_reward: float | None = None) -> str:
-    """Write a run in the format of a viewer, and return a line that says what was written.
+    """Write the episodes of a run in a viewer's format, and return a line that says what was written.
 
     Args:
-        form: `inspect` for one JSON file, `atif` for a folder with a JSON file for each episode.
+        form: `inspect` writes one JSON file; `atif` writes a folder with a JSON file for each episode.
         run: the run's folder.
         output: the file or the folder to write.
-        min_reward: leaves out episodes that earned less.
+        min_reward: leave out episodes that earned a lower reward; None keeps all.
 
     Raises:
         InputError: the run or its data cannot be read, or the output cannot be written.
@@ -57,7 +57,10 @@ def write_viewer_log(form: str, run: Path, output: Path, min_reward: float | Non
 
 
 def atif_trajectories(run: RecordedRun, episodes: Iterable[ExportedEpisode]) -> Iterator[dict[str, Any]]:
-    """Yield episodes as trajectories of the evaluated seat (Agent Trajectory Interchange Format, v1.7)."""
+    """Yield each episode as a trajectory of the evaluated seat.
+
+    The format is the Agent Trajectory Interchange Format (ATIF), v1.7.
+    """
     models = run.config.get("models")
     model = models.get("model") if isinstance(models, Mapping) else None
     for episode in episodes:
@@ -125,10 +128,10 @@ def _arguments(text: Any) -> dict[str, Any]:
 
 
 def inspect_log(run: RecordedRun, episodes: Iterable[ExportedEpisode]) -> dict[str, Any]:
-    """Return episodes as an evaluation log that `inspect view` and `inspect_ai.log.read_eval_log` read.
+    """Return the episodes as an evaluation log for `inspect view` and `inspect_ai.log.read_eval_log`.
 
-    A sample has the messages of the evaluated seat and its scores: the reward, and each figure of the game.
-    The target is empty, because the gold is private.
+    Each sample has the messages of the evaluated seat and the scores: the reward and the game's figures. The
+    target is empty, because the gold is private.
     """
     values = {(each.instance_id, each.repeat): each.values for each in run.outcomes}
     names = [measure.name for measure in run.measures if isfinite(measure.most)]

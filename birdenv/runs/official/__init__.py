@@ -1,1 +1,1 @@
-"""Files of the original pipeline: write them, read them, and compute the published score."""
+"""Write and read files of the original pipeline, and compute the published score."""

@@ -1,4 +1,4 @@
-"""Convert a stored c-Interact episode to turns of the published pipeline, with its prompts and its markup.
+"""Convert a stored c-Interact episode to turns of the published pipeline, with the pipeline's markup.
 
 The pipeline (BIRD-Interact `bird_interact_conv`) sends the whole conversation as one text at each turn. It
 reads questions from `<s>..</s>` and SQL from a fenced block in `<t>..</t>`.
@@ -25,7 +25,7 @@ _CALLS = {"labelled": "labeled", "unlabelled": "unlabeled"}
 
 
 class StageExchange(NamedTuple):
-    """The prompt to one of the two stages of the simulated user, and the answer to it."""
+    """The prompt to one of the two stages of the simulated user, and the answer of that stage."""
 
     prompt: str
     response: str
@@ -33,13 +33,13 @@ class StageExchange(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SystemTurn:
-    """One move of the system.
+    """One turn, in which the system makes a move.
 
     Attributes:
-        prompt: everything that the system had been sent before this move.
-        prediction: the move in the pipeline's markup.
-        user: the exchanges of the user's two stages, if the move is a question that the user answered.
-        call: how the user classified the question: `labeled("term")`, `unlabeled("segment")`,
+        prompt: the whole conversation that was sent to the system before this move.
+        prediction: the system's move in the pipeline's markup.
+        user: the exchanges with the user's two stages if the move is a question that the user answered.
+        call: how the user classified that question: `labeled("term")`, `unlabeled("segment")`,
             `unanswerable()`, or birdenv's `unclear()`.
     """
 
@@ -54,9 +54,9 @@ class Handed:
     """One attempt at answering a phase.
 
     Attributes:
-        turn: the number of the turn, from 1.
+        turn: the number of the turn in which the attempt was made, from 1.
         sql: the submitted SQL; None for an attempt without a submission.
-        status: the verdict.
+        status: the verdict on the attempt.
         reason: why the attempt failed; private, because it may quote the gold.
     """
 
@@ -68,7 +68,7 @@ class Handed:
 
 @dataclass(frozen=True, slots=True)
 class PipelineDialogue:
-    """All turns of an episode, and its attempts by phase and attempt (`first` or `debug`)."""
+    """All turns of an episode, and the attempts by number of the phase and name (`first` or `debug`)."""
 
     turns: tuple[SystemTurn, ...]
     attempts: Mapping[tuple[int, str], Handed]
@@ -82,14 +82,14 @@ def read_dialogue(
     where: str,
     calls: CallFile | None = None,
 ) -> PipelineDialogue:
-    """Convert an episode, given by its record in `runs.jsonl` and the `log` of its private record.
+    """Convert a stored episode to the turns and attempts of the pipeline.
 
     Args:
-        run: the public record.
-        log: the log of the private record.
-        instructions: the first texts of the episode, for the system and for the user.
+        run: the public record of the episode, from `runs.jsonl`.
+        log: the `log` in the private record of the episode.
+        instructions: the first text of the episode for the system, and the first text for the user.
         fence: the language of a fenced SQL block (`sqlite`, `postgresql`).
-        where: the file and the record, for error messages.
+        where: names the file and the record in error messages.
         calls: the run's recorded calls, which contain the prompts of a user with a language model.
 
     Raises:

@@ -28,7 +28,7 @@ _T = TypeVar("_T")
 
 @dataclass(slots=True)
 class PublishedNotes:
-    """Notes about irregularities in the files that were read, for the user."""
+    """Collects notes about irregularities in the files, to show to the user."""
 
     lines: list[str] = field(default_factory=list)
 
@@ -36,7 +36,7 @@ class PublishedNotes:
         self.lines.append(line)
 
     def about(self, names: Iterable[str], what: str) -> None:
-        """Add a note that says `what` about the tasks in `names`, if there are any."""
+        """Add a note that says `what` about the tasks in `names`. Without names, no note is added."""
         told = list(names)
         if told:
             more = f" and {len(told) - 3} more" if len(told) > 3 else ""
@@ -45,12 +45,12 @@ class PublishedNotes:
 
 @dataclass(frozen=True, slots=True)
 class ResultRow:
-    """One task in a result file.
+    """The result of one task in a result file.
 
     Attributes:
         passed: True if the verdict is a success.
-        message: the error message.
-        status: birdenv's status of the episode, if the file has it.
+        message: the error message of the pipeline.
+        status: birdenv's status of the episode, if the file has one.
         groups: the groups that the task belongs to, by kind of group, such as its category.
         questions: the numbers of the turns at which the user was asked.
         allowed: the number of allowed questions; None if it is not known.
@@ -67,26 +67,30 @@ class ResultRow:
 
     @property
     def is_fault(self) -> bool:
-        """True if the machine or the database was at fault, which the pipeline blames on the model."""
+        """True if the machine or the database was at fault, although the pipeline blames the model."""
         return not self.passed and self.message.startswith(_FAULTS)
 
 
 def read_results(path: Path, notes: PublishedNotes) -> dict[str, ResultRow] | None:
-    """Return the rows of a file with verdicts by `instance_id`, or None if there is no such file."""
+    """Return the results in a file with verdicts by `instance_id`, or None if there is no such file."""
     return read_rows(path, notes, _result)
 
 
 def read_calls(path: Path, notes: PublishedNotes) -> dict[str, dict[int, str]] | None:
-    """Return how the user classified the question at each turn, in birdenv's words; "" if this is unknown."""
+    """Return how the user classified each question, by `instance_id` and turn, or None without a file.
+
+    The classes are in birdenv's words; an unknown class is an empty string.
+    """
     return read_rows(path, notes, _calls)
 
 
 def read_rows(
     path: Path, notes: PublishedNotes, keep: Callable[[Mapping[str, Any]], _T]
 ) -> dict[str, _T] | None:
-    """Return what `keep` returns for each line, by `instance_id`, or None if there is no such file.
+    """Return what `keep` makes of each line, by `instance_id`, or None if there is no such file.
 
-    An incomplete last line is ignored, and of several lines for a task the last counts; both are noted.
+    An incomplete last line is ignored. If a task has several lines, the last line counts. In both
+    cases, a note is added to `notes`.
 
     Raises:
         InputError: another line is not a record, or `keep` raises a `ValueError`; the message names the line.
@@ -119,7 +123,10 @@ def read_rows(
 
 
 def record_groups(record: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """Return the groups that a task belongs to, from its record or, if that lacks a field, from its id."""
+    """Return the groups that a task belongs to, by kind of group.
+
+    Groups are read from the record or, if the record lacks the field, from the task's id.
+    """
     name = str(record.get("instance_id", ""))
     by_id = "Management" if "_M_" in name else "Query"
     high_level = record.get("high_level")

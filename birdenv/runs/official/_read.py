@@ -1,11 +1,11 @@
-"""Read results of the published c-Interact pipeline: its folder, and the file of its service (ADK).
+"""Read results of the published c-Interact pipeline: a result folder, or the file of the service (ADK).
 
 Rows are matched by `instance_id`, because the files are not aligned. `sql_results_debug` may hold all tasks
-or only those that failed at first; the follow-up files hold only some tasks. Faulty files are counted as far
-as possible, with a note.
+or only those that failed at first; the follow-up files hold only some tasks. If a file is faulty, as much of
+it as possible is counted, and a note is added.
 
-`eval_<mode>.json` of the tool-calling service does not say whether a phase was passed at once or after debug.
-Its reward does, if it is one of the sums that the schedule of rewards allows.
+`eval_<mode>.json` of the tool-calling service does not say whether a phase was passed at the first or the
+debug attempt. This is inferred from the reward, if the reward is a sum that the schedule of rewards allows.
 """
 
 from __future__ import annotations
@@ -49,9 +49,9 @@ _ATTEMPTS: Final = {
 def read_adk_file(path: Path) -> OfficialResults:
     """Read the results in the service's `eval_<mode>.json`.
 
-    The reward of a result may contradict its flags `phase1_passed` and `phase2_passed`, because the service
-    can reward one phase twice. Such a reward is replaced by the lowest one that the flags allow: that of a
-    first attempt if a whole phase was rewarded twice, otherwise that of a debug attempt.
+    The reward of a result may contradict the flags `phase1_passed` and `phase2_passed`, because the service
+    can reward one phase twice. Such a reward is replaced by the lowest reward that the flags allow. That is
+    the reward of a first attempt if a whole phase was rewarded twice, and otherwise of a debug attempt.
 
     Raises:
         InputError: a result cannot be read; the message names it.
@@ -121,14 +121,14 @@ _SUBMITTED = "sql_results.jsonl"
 
 @dataclass(frozen=True, slots=True)
 class OfficialResults:
-    """The contents of result files.
+    """The contents of the result files of a run.
 
     Attributes:
         standings: the result of each task in both phases.
         notes: sentences about irregularities in the files.
-        questions_asked: the mean number of questions; None if it is not known.
-        questions_allowed: the mean number of allowed questions; None if it is not known.
-        answers: how many questions the user classified in each way; None if it is not known.
+        questions_asked: the mean number of questions per task; None if unknown.
+        questions_allowed: the mean number of allowed questions per task; None if unknown.
+        answers: the number of questions in each class that the user assigned; None if unknown.
     """
 
     standings: tuple[EpisodeScore, ...]
@@ -181,14 +181,14 @@ def is_stage_folder(folder: Path) -> bool:
 
 
 def official_folder(path: Path) -> Path:
-    """Return the folder of result files for a path: the path itself, or the official folder of a run."""
+    """Return the folder of result files for a path: the path itself or, for a run, its official folder."""
     is_of_runs = exists(path / "latest") or next(path.glob("run-*/config.json"), None) is not None
     folder = (run_folder(path) if is_of_runs else path) / OFFICIAL_FOLDER
     return folder if exists(folder) else folder.parent
 
 
 def read_stage_folder(folder: Path) -> OfficialResults:
-    """Return the results of a folder `results/patience_<p>/<model>`, or of a run's `private_official`.
+    """Read the results in a folder `results/patience_<p>/<model>`, or in a run's `private_official`.
 
     Raises:
         InputError: the first stage was not evaluated, or a line is damaged (other than an incomplete last

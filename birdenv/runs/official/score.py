@@ -1,4 +1,7 @@
-"""The published score of result files: (0.7a + 0.5b + 0.3c + 0.2d) / N over all tasks (BIRD-Interact §5).
+"""Compute the published score of result files: (0.7a + 0.5b + 0.3c + 0.2d) / N (BIRD-Interact §5).
+
+N is the number of all tasks; a and b are the numbers of tasks that passed phase 1 at the first and at the
+debug attempt; c and d are the same numbers for phase 2.
 
 Files without verdicts can be graded by playing every attempt again.
 """
@@ -37,12 +40,12 @@ from birdenv.tasks.interact.official_score import (
 
 
 def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings: Any) -> OfficialScore:
-    """Grade the attempts of a result folder, and score them over all tasks.
+    """Grade the attempts in a result folder again, and compute the score over all tasks.
 
     Verdicts in the files are ignored. A task without an attempt counts as failed.
 
     Args:
-        path: the folder of `sql_results*.jsonl`, one of these files, or a run with official files.
+        path: the folder of the files `sql_results*.jsonl`, one of these files, or a run with official files.
         records: the task records, which define the groups.
         **settings: settings of the game `c-interact`: data, databases, profile.
 
@@ -70,16 +73,16 @@ def grade_official(path: Path, records: Sequence[Mapping[str, Any]], **settings:
 
 @dataclass(frozen=True, slots=True)
 class OfficialScore:
-    """The results in official files, and the path where they were found."""
+    """The results in official files, and the path of these files."""
 
     path: Path
     results: OfficialResults
 
     def to_json(self) -> dict[str, Any]:
-        """Return all figures as a JSON object, without the path, so that equal files give equal objects.
+        """Return all figures as a JSON object, without the path, so that identical files give equal objects.
 
-        `official` holds `official_figures`, as in the `overall.json` of a run. The figures of a group also
-        count all of its tasks, with or without a result.
+        `official` holds `official_figures`, as in the `overall.json` of a run. The figures of a group, too,
+        count all tasks of the group, with or without a result.
         """
         results = self.results
         groups = {f"by_{kind}": group_figures(results.standings, kind) for kind in GROUPS}
@@ -93,7 +96,7 @@ class OfficialScore:
         }
 
     def text(self) -> str:
-        """Return the figures as text."""
+        """Return the figures as text for people to read."""
         made = self.to_json()
         lines = [rule("="), "c-Interact, official score", rule("=")]
         lines += [*official_lines(made["official"]), *rate_lines(made["official"])]
@@ -110,16 +113,16 @@ class OfficialScore:
 
 
 def score_official(path: Path, tasks: Sequence[Mapping[str, Any]] | None = None) -> OfficialScore:
-    """Read the result files of the pipeline, of the service, or of a run of birdenv.
+    """Read the result files of the pipeline, the service or a birdenv run, and score them.
 
     Args:
         path: a folder of stage files, an `eval_<mode>.json` or its folder, or a run folder with official
             files.
-        tasks: the records of all tasks that should have a result. They define N and the groups; a task
-            without a result is `skipped` and counts as failed.
+        tasks: the records of all tasks that should have a result. They define N and the groups. A task
+            without a result is `skipped` and counts as failed. If None, the tasks with a result count.
 
     Raises:
-        InputError: no results are found, or several kinds of results.
+        InputError: no results are found, or results of several kinds.
     """
     place, results = _read(path)
     return OfficialScore(place, results if tasks is None else _among(results, tasks, place))

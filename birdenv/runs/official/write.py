@@ -1,4 +1,4 @@
-"""Write a run as the result folder of the published c-Interact pipeline (BIRD-Interact `bird_interact_conv`).
+"""Write a run in the form of a result folder of the published c-Interact pipeline (`bird_interact_conv`).
 
 There are nine interaction files, with the prompts and answers of the system and of the user's two stages (1:
 classify the question, 2: answer it), and eight result files, with the SQL of each stage, without and with the
@@ -70,10 +70,10 @@ _Rows = Iterator[dict[str, Any]]
 
 
 def write_official_files(directory: RunDirectory, arena: Arena, repeats: int = 1) -> Path:
-    """Write the seventeen files of a finished run, and return their folder.
+    """Write a finished run as the pipeline's seventeen files, and return the folder of these files.
 
     The files depend only on the stored records and the task file. If every task was played several times,
-    each repeat has a folder of its own.
+    each repeat has a separate folder.
 
     Raises:
         InputError: an episode is missing, or the run allowed `execute_sql`, which the pipeline cannot record.

@@ -1,4 +1,4 @@
-"""Grade recorded runs again, under the same or other profiles."""
+"""Grade the submissions in recorded runs again, under the same or other profiles."""
 
 from birdenv.runs.regrade._bird import BirdRegrade, bird_regrade_record, bird_regrade_text, regrade_bird
 from birdenv.runs.regrade._interact import AS_PLAYED, Regrade, regrade_interact

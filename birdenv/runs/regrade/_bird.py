@@ -26,9 +26,9 @@ class BirdRegrade:
     """A BIRD run that was graded again.
 
     Attributes:
-        played: the recorded `ex`, `ex_bird` and `status` by episode.
-        now: the new values and the reason, by episode.
-        clean: True if code fences and the like were stripped before computing EX.
+        played: the recorded `ex`, `ex_bird` (EX by the official set rule) and `status`, by episode.
+        now: the new values of these fields and the `reason`, by episode.
+        clean: True if code fences and similar decoration were stripped from the SQL before computing EX.
         fail_doubtful: True if doubtful passes were graded as failures.
         changes: descriptions of the data that have changed since the run.
         left_out: the episodes whose task is no longer in the task file.
@@ -43,7 +43,7 @@ class BirdRegrade:
 
     @property
     def different(self) -> list[str]:
-        """The episodes whose EX, or EX by the official set rule, differs from the recorded one."""
+        """The episodes whose new EX, or new EX by the official set rule, differs from the recorded value."""
         return [
             name
             for name, now in self.now.items()
@@ -63,8 +63,8 @@ def regrade_bird(
 ) -> BirdRegrade:
     """Grade a stored BIRD run again by EX, and by EX with the official set rule.
 
-    With `clean`, or if the run was played with this setting, code fences and the like are stripped before
-    computing EX. The other arguments have the same meaning as in `regrade_interact`.
+    With `clean`, or if the run was played with this setting, code fences and similar decoration are stripped
+    from the SQL before computing EX. The other arguments have the same meaning as in `regrade_interact`.
     """
     config = directory.read_config(hint="")
     clean = clean or bool(config.get("clean"))
@@ -124,7 +124,10 @@ def _as_played(run: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
-    """Return the old and new EX, the tasks that differ, and notes as text. Only the reasons are private."""
+    """Return a text with the old and new EX, the episodes that differ, and notes.
+
+    With `reasons`, the text contains private data.
+    """
     cleaned = ", cleaned" if regrade.clean else ""
     doubtful = ", with fail_doubtful" if regrade.fail_doubtful else ""
     lines = [rule("="), f"BIRD, graded again{doubtful}", rule("=")]
@@ -144,7 +147,7 @@ def bird_regrade_text(regrade: BirdRegrade, *, reasons: bool = False) -> str:
 
 
 def bird_regrade_record(regrade: BirdRegrade) -> dict[str, Any]:
-    """Return the regrade of a run of BIRD as an object for `regraded.json`, without reasons."""
+    """Return the results of grading a BIRD run again as an object for `regraded.json`, without reasons."""
     return {
         "clean": regrade.clean,
         "fail_doubtful": regrade.fail_doubtful,

@@ -1,4 +1,4 @@
-"""Find the data of a stored run, check whether they have changed, and read the agent's submissions."""
+"""Find the data of a stored run, check whether the data have changed, and read the agent's submissions."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _NEVER_SUBMITTED = "malformed"  # the status of an action that counted as an att
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """One recorded attempt.
+    """A recorded attempt.
 
     Attributes:
         phase: the phase of the attempt.
         attempt: the name or number of the attempt in its phase.
-        sql: the submitted SQL; empty for an action that counted as an attempt without a submission.
+        sql: the submitted SQL; empty if the agent's move counted as an attempt but submitted nothing.
         status: the recorded verdict.
-        is_last: True if the attempt exceeded the budget of a-Interact, so that the episode ended with it.
+        is_last: True if the attempt exceeded the budget of a-Interact and thereby ended the episode.
     """
 
     phase: int
@@ -82,7 +82,13 @@ def _overspent(run: Mapping[str, Any]) -> bool:
 
 
 def place_of(config: Mapping[str, Any], key: str, option: str, given: Path | None) -> Path:
-    """Return the path that was given, or else the path in the run's configuration.
+    """Return the path `given` or, if it is None, the path in the run's configuration.
+
+    Args:
+        config: the run's configuration.
+        key: the field of the configuration.
+        option: the command-line option for the path, for the error message.
+        given: the path to prefer.
 
     Raises:
         InputError: no path is given, and the configured path no longer exists.
@@ -102,7 +108,7 @@ def limits_of(config: Mapping[str, Any]) -> Limits:
 
 
 def source_of(config: Mapping[str, Any], folder: Path) -> DatabaseSource:
-    """Open the databases of a folder with the run's SQL dialect and, if it has one, its reference date."""
+    """Open the databases in a folder with the run's SQL dialect, and with the run's reference date if any."""
     return open_source(folder, str(config.get("dialect", "sqlite")), today=config.get("today"))
 
 
@@ -112,7 +118,7 @@ def check_unchanged(
     """Return descriptions of the data that have changed since the run.
 
     Raises:
-        InputError: data have changed, and this is not `allowed`.
+        InputError: data have changed, and `allowed` is false.
     """
     changes = changes_since(config, data_file, source, names)
     if changes and not allowed:
@@ -143,6 +149,6 @@ def changes_since(
 
 
 def data_notes(changes: Sequence[str], left_out: Sequence[str]) -> list[str]:
-    """Return the last lines of a report: data that have changed since the run, and tasks that are missing."""
+    """Return the last lines of a report, which name data that have changed and tasks that are missing."""
     lines = [f"Changed since the run: {'; '.join(changes)}"] if changes else []
     return lines + ([f"Left out, no longer in the task file: {', '.join(left_out)}"] if left_out else [])

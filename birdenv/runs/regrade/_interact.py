@@ -1,8 +1,8 @@
 """Grade the submissions of a stored run of BIRD-Interact again, under several profiles, without playing.
 
-Only recorded submissions are judged. What the agent would have done after another verdict is unknown. If a
-profile's verdict leads to a step that was never played (a debug attempt, phase 2), that step counts as not
-passed and the episode as cut short; the profile's figures are then lower bounds.
+Only recorded submissions are judged. What the agent would have done after another verdict is unknown. Under
+another profile, the episode might have continued with a step that was never played (a debug attempt or phase
+2). That step counts as not passed, and the episode as cut short, so the profile's figures are lower bounds.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _NOBODYS: Final = frozenset({"infra_error", "test_error"})
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The verdict of a profile on a submission; `reason` is private."""
+    """The verdict on a submission under a profile. The `reason` is private."""
 
     status: str
     reason: str = ""
@@ -45,11 +45,20 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """The figures under one profile: how many rated tasks passed each phase, at the first attempt and in all.
+    """The figures of a run under one profile.
 
-    Phase 2 is counted over the `followed` tasks, whose follow-up has gold SQL. `cut_short` is the number of
-    episodes that would have continued under this profile with steps that were never played. In a-Interact all
-    attempts are worth the same and count as first attempts.
+    In a-Interact, all attempts are worth the same and count as first attempts.
+
+    Attributes:
+        tasks: number of rated tasks.
+        followed: number of rated tasks whose follow-up has gold SQL; phase 2 is counted over these.
+        phase_1_first: number of tasks that passed phase 1 at the first attempt.
+        phase_1: number of tasks that passed phase 1 at any attempt.
+        phase_2_first: number of tasks that passed phase 2 at the first attempt.
+        phase_2: number of tasks that passed phase 2 at any attempt.
+        mean_reward: the mean reward over the rated tasks.
+        cut_short: number of episodes that, under this profile, would have continued with a step that was
+            never played.
     """
 
     tasks: int
@@ -64,9 +73,14 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Disagreement:
-    """A submission whose verdicts differ between profiles, or from the recorded one (`AS_PLAYED`).
+    """A submission that is judged differently under different profiles, or that exploits a gap in the rules.
 
-    Profiles under which the episode ends before the submission are left out.
+    Attributes:
+        episode: the name of the episode.
+        phase: the phase of the submission.
+        attempt: the name or number of the attempt in the phase.
+        verdicts: the verdicts by profile; the recorded verdict has the key `AS_PLAYED`. Profiles under which
+            the episode ends before the submission are left out.
     """
 
     episode: str
@@ -80,12 +94,12 @@ class Regrade:
     """A run of BIRD-Interact that was graded again.
 
     Attributes:
-        figures: the figures by profile; the key `AS_PLAYED` has the recorded ones.
-        disagreements: the submissions with different verdicts.
-        cut_short: the reason why an episode is cut short, by profile and episode.
+        figures: the figures by profile; the recorded figures have the key `AS_PLAYED`.
+        disagreements: the submissions to report; see `Disagreement`.
+        cut_short: by profile and episode, the step that was never played; only for episodes cut short.
         changes: descriptions of the data that have changed since the run.
         game: the name of the game.
-        played_profile: the profile of the run.
+        played_profile: the profile under which the run was played.
         fail_doubtful: True if doubtful passes were graded as failures.
         submissions: the number of submissions.
         left_out: the episodes whose task is no longer in the task file.
@@ -133,12 +147,13 @@ def regrade_interact(
     """Grade a stored run of c-Interact or a-Interact again.
 
     Args:
-        directory: the run.
+        directory: the run folder.
         profiles: the profiles under which to grade.
-        folder: the folder of the databases, if it has moved.
-        task_file: the task file, if it has moved.
-        allow_changed: True to grade although data have changed since the run.
-        fail_doubtful: True to fail doubtful passes under the profile `strict`; also true if the run had it.
+        folder: the folder of the databases, if it has moved since the run.
+        task_file: the task file, if it has moved since the run.
+        allow_changed: True to grade even if data have changed since the run.
+        fail_doubtful: True to fail doubtful passes under the profile `strict`. Always true if the run was
+            played with this setting.
         parallel: number of episodes graded at the same time.
 
     Raises:

@@ -1,4 +1,4 @@
-"""The text and the JSON record of regrading c-Interact or a-Interact."""
+"""The results of grading a c-Interact or a-Interact run again, as text and as a JSON object."""
 
 from __future__ import annotations
 
@@ -28,7 +28,10 @@ _CUT_SHORT: Final = (
 
 
 def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
-    """Return the figures, the disagreements and notes as text. Only the reasons are private."""
+    """Return a text with the figures, the disagreements and notes.
+
+    With `reasons`, the text contains private data.
+    """
     columns = list(regrade.figures)
     title = f"{regrade.game}, graded again (played under {regrade.played_profile})"
     lines = [rule("="), title, *(["strict with fail_doubtful"] if regrade.fail_doubtful else []), rule("=")]
@@ -48,7 +51,7 @@ def regrade_text(regrade: Regrade, *, reasons: bool = False) -> str:
 
 
 def regrade_record(regrade: Regrade) -> dict[str, Any]:
-    """Return the regrade as an object for `regraded.json`, without reasons."""
+    """Return the results of grading a run again as an object for `regraded.json`, without reasons."""
     return {
         "game": regrade.game,
         "played_profile": regrade.played_profile,

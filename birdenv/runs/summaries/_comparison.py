@@ -1,7 +1,7 @@
 """Compare runs on the same tasks: what differs, by how much, and whether chance explains it.
 
 Every figure is computed on the tasks that are rated in all runs, and every later run is compared with the
-first, task by task. With repeats, the mean over a task's episodes counts.
+first, task by task. If a task is played several times, the mean over its episodes counts.
 """
 
 from __future__ import annotations
@@ -41,17 +41,17 @@ _SETTINGS = (
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """The difference between a later run and the first run in one measure, over the same tasks.
+    """How a later run differs from the first run in one measure, over the same tasks.
 
     Attributes:
         measure: the measure in which the runs are compared.
-        run: the number of the later run, from 1.
-        value: the mean of the later run minus the mean of the first.
-        over_tasks: the interval over tasks; None if the values do not vary.
-        over_databases: the bootstrap interval over databases; None if the values do not vary.
-        p_over_tasks: the p value over tasks, by `test`.
+        run: the index of the later run; the first run has 0.
+        value: the mean of the later run minus the mean of the first run.
+        over_tasks: the interval of `value` over tasks; None if the values do not vary.
+        over_databases: the bootstrap interval of `value` over databases; None if the values do not vary.
+        p_over_tasks: the p value over tasks, computed by `test`.
         p_over_databases: the p value of the bootstrap over databases.
-        test: the name of the test over tasks.
+        test: the name of the statistical test over tasks.
         better: the tasks on which the later run did better.
         worse: the tasks on which the later run did worse.
     """
@@ -85,15 +85,15 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class RunComparison:
-    """A comparison of runs.
+    """A comparison of two or more runs on the tasks that they share.
 
     Attributes:
         runs: the compared runs.
         tasks: the tasks that are rated in all runs.
-        databases: the number of databases of these tasks.
-        notes: sentences about settings and data that differ.
-        figures: the estimates of each run over these tasks.
-        differences: the differences of each later run from the first, by measure.
+        databases: the number of databases that these tasks use.
+        notes: sentences about settings and data that differ between the runs.
+        figures: for each run, the estimates of all measures over these tasks.
+        differences: how each later run differs from the first run, one entry for each run and measure.
     """
 
     runs: tuple[RecordedRun, ...]
@@ -131,18 +131,18 @@ class RunComparison:
 
 
 def run_letter(number: int) -> str:
-    """Return the letter of a run in a comparison: `A` for the first run (number 0); `A1` follows `Z`."""
+    """Return the letter for the run with index `number` in a comparison: `A` for 0; `A1` follows `Z`."""
     turns, letter = divmod(number, 26)
     return f"{chr(ord('A') + letter)}{turns or ''}"
 
 
 def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> RunComparison:
-    """Compare every later run with the first.
+    """Compare every later run with the first run.
 
     Args:
-        runs: at least two runs.
-        allow_different: True to compare the common tasks even if data, grader or tasks differ or a run is
-            not finished.
+        runs: the runs to compare, at least two.
+        allow_different: True to compare the common tasks even if the data, the grader or the tasks differ, or
+            if a run is not finished.
 
     Raises:
         InputError: the games differ, no task is rated in all runs, or the runs differ in a way that
@@ -174,7 +174,7 @@ def compare(runs: Sequence[RecordedRun], *, allow_different: bool = False) -> Ru
 
 
 def run_differences(a: RecordedRun, b: RecordedRun) -> list[str]:
-    """Return the differences in data, databases, grader or tasks that make two runs incomparable."""
+    """Describe the differences in data, databases, grader and tasks that make two runs incomparable."""
     differences = []
     if a.config.get("data_sha256") != b.config.get("data_sha256"):
         differences.append("the task file (data_sha256)")

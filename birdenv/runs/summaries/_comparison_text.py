@@ -1,4 +1,4 @@
-"""The text of `birdenv compare`: figures, differences, tests and tasks."""
+"""The text that `birdenv compare` prints: figures, differences, tests and tasks."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from birdenv.statistics import Interval, between, in_digits, percent, rule
 
 
 def comparison_text(comparison: RunComparison, *, tasks: bool = False, everything: bool = False) -> str:
-    """Return a table that compares each later run with the first, by measure.
+    """Return a text that compares each later run with the first run in every measure.
 
     Args:
-        comparison: the compared runs.
-        tasks: True to list the tasks on which the runs differ, for each measure.
+        comparison: the comparison to show.
+        tasks: True to list, for each measure, the tasks on which the runs differ.
         everything: True to add both intervals, both tests and a description of the methods.
     """
     lines = _head(comparison)

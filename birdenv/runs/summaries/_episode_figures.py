@@ -1,4 +1,4 @@
-"""An episode's figures and groups, and the usage and faults of language models."""
+"""The figures and groups of an episode, and the usage and faults of language models over episodes."""
 
 from __future__ import annotations
 
@@ -20,13 +20,15 @@ USAGE_TITLES: Final[Mapping[str, str]] = {
 """The fields of `birdenv.dialogue.Usage`, with their titles in tables (BIRD-Interact §5.2).
 
 A player reports its usage by a method `usage`; players without that method have no usage. If an episode is
-played again because its server was lost, only its last trial counts."""
+played again because its server was lost, only its last trial counts.
+"""
 
 
 def model_figures(records: Sequence[Record]) -> dict[str, Any]:
-    """Return `model_faults` by seat and kind, and `usage_of_others` by seat, if any model played.
+    """Return the faults and the usage of the language models that played; empty if none played.
 
-    A figure that some episodes do not report is left out of `usage_of_others`.
+    `model_faults` counts faults by seat and kind. `usage_of_others` is the total usage by seat, without the
+    agent's; a figure that some episodes do not report is left out.
     """
     faults: dict[str, Counter[str]] = {}
     used: dict[str, list[Record]] = {}
@@ -51,7 +53,7 @@ def model_figures(records: Sequence[Record]) -> dict[str, Any]:
 
 
 def model_lines(figures: dict[str, Any]) -> list[str]:
-    """Return the usage and the faults of models as lines of text."""
+    """Return the figures from `model_figures` as lines of text."""
     lines = [
         f"Usage of the {seat}: " + ", ".join(f"{USAGE_TITLES[name].lower()} {n}" for name, n in used.items())
         for seat, used in figures.get("usage_of_others", {}).items()
@@ -68,12 +70,12 @@ class Outcome:
     """The outcome of an episode for the agent.
 
     Attributes:
-        instance_id: the task.
-        repeat: the number of the episode among those of its task, from 0.
+        instance_id: the id of the task.
+        repeat: the number of the repeat of the task, from 0.
         status: how the episode ended.
         database: the database of the task, by which tasks are clustered; None in games without databases.
         groups: the names of the groups that the task belongs to, by kind of group.
-        values: the figures by name of the measure; None if the episode does not have the figure.
+        values: the episode's value by name of the measure; None if the episode has no value for a measure.
     """
 
     instance_id: str
@@ -115,9 +117,9 @@ they cost money, too."""
 
 
 def measures_of(game: GameMeasures, records: Sequence[Record]) -> tuple[Measure, ...]:
-    """Return the game's measures, with the optional measures and measures of usage that the records have.
+    """Return the measures of a run: those of the game, and those of usage.
 
-    An optional measure is returned if at least one of the records has it.
+    The game's optional measures and the measures of usage are returned only if some record has a value.
     """
     reported = {name for record in records if isinstance(of := record.get("usage"), Mapping) for name in of}
     usage = (measure for name, measure in USAGE.items() if name in reported)

@@ -1,4 +1,4 @@
-"""The first screen of a summary, at most 15 lines, and the breakdown of figures by groups of tasks."""
+"""The first screen of a summary, which has at most 15 lines, and the breakdown by groups of tasks."""
 
 from __future__ import annotations
 
@@ -47,7 +47,11 @@ def first_screen(report: RunReport) -> str:
 
 
 def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
-    """Return a table for each kind of group, such as `difficulty`, and each measure that has a chart.
+    """Return the figures by group as text: a table for each kind of group, and each measure with a chart.
+
+    Args:
+        report: the figures of the run.
+        kinds: the kinds of groups, such as `difficulty`.
 
     Raises:
         InputError: the game has no such groups.
@@ -67,7 +71,7 @@ def breakdown(report: RunReport, kinds: Sequence[str]) -> str:
 
 
 def reference_block(report: RunReport) -> str:
-    """Return the figures in the format of the reference implementation.
+    """Return the figures in the format that the game's reference implementation prints.
 
     Raises:
         InputError: the game has no reference implementation that prints figures.

@@ -1,8 +1,8 @@
-"""Figures over many episodes with their intervals, pass^k of repeated tasks, and both as lines of text.
+"""Compute means over episodes with intervals, and pass^k of repeated tasks, and show both as text.
 
-Two intervals answer two questions. *Over tasks*: how would the figure change with other tasks on these
-databases? *Over databases*: how would it change with other databases, too? The second interval is wider if
-the databases differ.
+There are two intervals. *Over tasks* says how the figure might change with other tasks on the same
+databases. *Over databases* says how the figure might change with other databases, too; this interval is wider
+if the databases differ.
 """
 
 from __future__ import annotations
@@ -34,9 +34,13 @@ NAME_WIDTH = 24
 def figure_line(
     estimate: Estimate, name: str | None = None, last: str = "", *, width: int = NAME_WIDTH
 ) -> str:
-    """Return `EX    40/52   76.9 %    63.9 ..  86.3`: the figure, its interval over tasks, and a last column.
+    """Return a line like `EX    40/52   76.9 %    63.9 ..  86.3`, with a figure and the interval over tasks.
 
-    `width` is the width of the first column.
+    Args:
+        estimate: the figure.
+        name: the text of the first column; None for the title of the measure.
+        last: the text of the last column.
+        width: the width of the first column in characters.
     """
     title = estimate.measure.title if name is None else name
     share = estimate.measure.is_rate
@@ -48,7 +52,12 @@ def figure_line(
 
 
 def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
-    """Return a table of the agent's usage: mean, total, and the interval of the mean over tasks."""
+    """Return a table of the agent's usage: the mean, the total, and the interval over tasks of the mean.
+
+    Args:
+        used: the estimates of the measures of usage.
+        episodes: the number of all episodes, including those without known usage.
+    """
     lines = [f"{'Usage, as the agent reports it':<33}{'mean':>14}{'total':>16}    95 % over tasks"]
     for of in used:
         money = of.measure.name == "cost_usd"
@@ -62,9 +71,15 @@ def usage_lines(used: Sequence[Estimate], episodes: int) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class PassRates:
-    """The chances that all of k attempts at a task succeed (`hat`, pass^k), or at least one (`at`, pass@k).
+    """The chances that all of k attempts at a task succeed (pass^k), and that at least one does (pass@k).
 
-    They are means over the `tasks` with at least k rated episodes, with bootstrap intervals over tasks.
+    Attributes:
+        k: the number of attempts.
+        tasks: the number of tasks with at least k rated episodes, over which the means are taken.
+        hat: the mean of pass^k.
+        hat_interval: the bootstrap interval of `hat` over tasks; None if the values do not vary.
+        at: the mean of pass@k.
+        at_interval: the bootstrap interval of `at` over tasks; None if the values do not vary.
     """
 
     k: int
@@ -75,7 +90,7 @@ class PassRates:
     at_interval: Interval | None
 
     def text(self) -> str:
-        """Return `pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
+        """Return a text like `pass^3 60.0 %, pass@3 90.0 % of 12 tasks`."""
         return (
             f"pass^{self.k} {percent(self.hat).strip()} %, pass@{self.k} {percent(self.at).strip()} % "
             f"of {self.tasks} tasks"
@@ -96,7 +111,7 @@ class PassRates:
 
 
 def pass_rates(outcomes: Sequence[Outcome], measure: Measure, repeats: int) -> list[PassRates]:
-    """Return pass^k and pass@k for each k, from 1 to `repeats`, for which some task has k rated episodes."""
+    """Return pass^k and pass@k for each k from 1 to `repeats` for which some task has k rated episodes."""
     episodes: dict[str, list[float]] = defaultdict(list)
     for o, value in values_of(outcomes, measure):
         episodes[o.instance_id].append(value)
@@ -118,7 +133,7 @@ def _mean(
 
 
 def repeats_lines(rates: Mapping[str, Sequence[PassRates]]) -> list[str]:
-    """Return a table of pass^k and pass@k; the keys of `rates` are titles of measures."""
+    """Return a table of pass^k and pass@k. The keys of `rates` are the titles of the measures."""
     lines = [f"{'':<24}{'':>13}pass^k (all)             pass@k (any)"]
     for title, of_measure in rates.items():
         for number, rate in enumerate(of_measure):
@@ -139,16 +154,16 @@ METHODS = {
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """An estimate of a measure over episodes.
+    """The mean of a measure over episodes, with intervals.
 
     Attributes:
         measure: the measure.
-        count: the number of episodes.
+        count: the number of episodes that count for the measure.
         total: the sum of the values; for a rate, the number of episodes that succeeded.
-        value: the mean; None without episodes.
+        value: the mean; None if no episodes count.
         over_tasks: the interval over tasks; None if the values do not vary.
         over_databases: the interval over databases; None if the values do not vary.
-        method: how `over_tasks` was computed, a key of `METHODS`.
+        method: how `over_tasks` was computed, as a key of `METHODS`.
     """
 
     measure: Measure
@@ -161,7 +176,7 @@ class Estimate:
 
     @property
     def passed(self) -> int:
-        """The number of episodes that succeeded, for a rate."""
+        """The number of episodes that succeeded, if the measure is a rate."""
         return int(self.total)
 
     def to_json(self) -> dict[str, Any]:
@@ -178,13 +193,13 @@ class Estimate:
 
 
 def values_of(outcomes: Sequence[Outcome], measure: Measure) -> list[tuple[Outcome, float]]:
-    """Return the outcomes that count for a measure, with their values."""
+    """Return the outcomes that count for a measure, each with the value of the measure."""
     counted = (o for o in outcomes if o.rated or measure.over == "all")
     return [(o, value) for o in counted if (value := o.values[measure.name]) is not None]
 
 
 def estimate(outcomes: Sequence[Outcome], measure: Measure, *, repeated: bool) -> Estimate:
-    """Return the mean of a measure over the outcomes that count for it, with intervals.
+    """Return the mean of a measure, with intervals, over the outcomes that count for the measure.
 
     The interval over tasks is Wilson's for a rate of tasks played once, and otherwise a bootstrap with a
     cluster for each task. The interval over databases is a bootstrap with a cluster for each database.

@@ -1,4 +1,4 @@
-"""The figures of one run with their intervals, for `overall.json`, `summary.txt` and `birdenv summary`."""
+"""The figures of one run with intervals, for `overall.json`, `summary.txt` and `birdenv summary`."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ _FEW_TASKS: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """A run's figures: `overall` for `overall.json`, the whole `text`, and the short `first_screen`."""
+    """A run's figures: `overall` for `overall.json`, `text` for `summary.txt`, and a short `first_screen`."""
 
     overall: dict[str, Any]
     text: str
@@ -46,10 +46,10 @@ class RunReport:
     """All figures of a run.
 
     Attributes:
-        run: the run.
+        run: the recorded run.
         figures: the estimate of each measure.
-        repeats: pass^k and pass@k for each rate, if tasks were played several times.
-        details: figures of the game other than means over episodes, as lines of text.
+        repeats: pass^k and pass@k for each rate; empty if each task was played once.
+        details: other figures of the game than means over episodes, and texts about them.
     """
 
     run: RecordedRun
@@ -59,9 +59,9 @@ class RunReport:
 
     @cached_property
     def groups(self) -> Mapping[str, Mapping[str, tuple[Estimate, ...]]]:
-        """The estimates by kind and name of group, such as each difficulty.
+        """The estimates of all measures for each group of tasks, by kind of group and name of the group.
 
-        They are computed on first use, because they take longest and the first screen needs none of them.
+        They are computed on first use, because this takes long and the first screen does not need them.
         """
         run = self.run
         by_group = [measure for measure in run.measures if measure.by_group]
@@ -74,7 +74,7 @@ class RunReport:
         }
 
     def to_json(self) -> dict[str, Any]:
-        """Return the report as a JSON object, without paths and dates, which differ between equal runs."""
+        """Return the report as a JSON object without paths and dates, so equal runs give equal objects."""
         run = self.run
         counts = Counter(o.status for o in run.outcomes)
         repeated = {measure.name: [rate.to_json() for rate in of] for measure, of in self.repeats.items()}
@@ -111,7 +111,7 @@ class RunReport:
         }
 
     def text(self) -> str:
-        """Return the report as text."""
+        """Return the whole report as text, for `summary.txt`."""
         run = self.run
         rated = [o for o in run.outcomes if o.rated]
         databases = len({o.database for o in rated} - {None})
@@ -174,7 +174,10 @@ class RunReport:
         return lines + ([standard_line(facts)] if isinstance(facts, dict) else [])
 
     def drawn_groups(self, kinds: Iterable[str]) -> Iterator[tuple[str, Mapping[str, Estimate]]]:
-        """Yield a title and the estimates by group, for each kind of group and each measure with a chart."""
+        """Yield the charts to draw: a title and the estimates by group.
+
+        There is a chart for each of the given kinds of groups and each measure that is drawn.
+        """
         titles = self.run.measured.group_titles
         for kind in kinds:
             groups = self.groups[kind]
@@ -184,7 +187,7 @@ class RunReport:
                     yield f"{measure.title} {titles[kind].lower()}", dict(zip(groups, column, strict=True))
 
     def settings(self) -> dict[str, Any]:
-        """Return the settings of the game that its summary shows."""
+        """Return the run's settings that the game wants in summaries, by name."""
         config = self.run.config
         return {name: config[name] for name in self.run.measured.settings if name in config}
 
@@ -246,7 +249,7 @@ def _usage(of: Estimate) -> dict[str, Any]:
 
 
 def group_lines(title: str, groups: Mapping[str, Estimate]) -> list[str]:
-    """Return an empty line and a table of one figure by group, with its intervals as a chart."""
+    """Return an empty line and a table of one measure by group, with the intervals as a chart."""
     width = max([NAME_WIDTH, *(len(f"  {name} ") for name in groups)])
     has_intervals = any(of.method != "none" for of in groups.values())
     head = "95 % over tasks" if has_intervals else ""
@@ -261,22 +264,22 @@ def _statuses(outcomes: Sequence[Outcome]) -> list[tuple[str, int]]:
 
 
 def on_databases(count: int) -> str:
-    """Return `, on 3 database(s)`, or an empty text for a game without databases."""
+    """Return a text like `, on 3 database(s)`, or an empty string for a game without databases."""
     return f", on {count} database(s)" if count else ""
 
 
 def interval_heads(databases: int) -> str:
-    """Return the header of a table of figures with intervals."""
+    """Return the header of a table of figures with intervals. `databases` is the number of databases."""
     return f"{'95 % intervals':<46}{'over tasks':<18}{'over databases' if databases else ''}".rstrip()
 
 
 def over_databases(of: Estimate) -> str:
-    """Return the interval over databases as text, for the last column of a table of figures."""
+    """Return the interval over databases of an estimate as text, for the last column of a table."""
     return between(of.over_databases, share=of.measure.is_rate)
 
 
 def method_notes(databases: int) -> list[str]:
-    """Return lines that say how the intervals are computed, to print below a table."""
+    """Return the lines to print below a table of figures; they say how the intervals are computed."""
     lines = ["Over tasks: rates of tasks played once by Wilson's score interval, the rest by bootstrap."]
     if databases:
         resamples = METHODS["databases"].split(", ")[1]

@@ -1,6 +1,6 @@
-"""Read what the figures of a run need from its folder: records, R-VES, culprits and exclusions.
+"""Read everything that the figures of a run need: records, R-VES, culprits and exclusions.
 
-The run may still be in progress. R-VES is kept in a file of its own, because its values change from one
+The run may still be in progress. R-VES is kept in a separate file, because the values change from one
 measurement to the next.
 """
 
@@ -44,12 +44,12 @@ class Exclusions:
         return {"episodes": self.episodes, "first": self.first, "reason": self.reason}
 
     def line(self, agent: str) -> str:
-        """Return `2 episode(s) of MODEL are excluded; the first, shop_1: the server is lost`."""
+        """Return a line like `2 episode(s) of MODEL are excluded; the first, shop_1: the server is lost`."""
         return f"{self.episodes} episode(s) of {agent} are excluded; the first, {self.first}: {self.reason}"
 
 
 def exclusions(run: RecordedRun) -> Exclusions | None:
-    """Return the excluded episodes of a run, or None if no episode is excluded."""
+    """Return which episodes of a run are excluded from the figures, or None if none are."""
     found = [record for record in run.records if record["status"] in _FAULTS]
     if not found:
         return None
@@ -63,14 +63,14 @@ _NAME = ("instance_id", "repeat")
 
 
 def speed_record(run: Mapping[str, Any], measured: SpeedMeasurement | None) -> dict[str, Any]:
-    """Return the record of a rated episode in `r_ves.jsonl`.
+    """Return the record for `r_ves.jsonl` of a rated episode.
 
-    It holds `time_ratio`, the time of the gold divided by the time of the prediction, and `runs`, the number
-    of runs of each query.
+    `time_ratio` in the record is the time of the gold query divided by the time of the predicted query, and
+    `runs` is how often each query was run.
 
     Args:
         run: the public record of the episode.
-        measured: the measurement; None if the results do not agree, which scores 0.
+        measured: the measured times; None if the results of the queries disagree, which scores 0.
     """
     record: dict[str, Any] = {name: run[name] for name in _NAME if name in run}
     if measured is None:
@@ -118,12 +118,12 @@ class RecordedRun:
         game: the name of the game.
         agent: the name of the agent.
         tasks: the ids of all tasks of the run.
-        repeats: how often each task is played.
-        measured: the measures and groups that the game declares.
-        measures: those of the measures for which this run has values.
+        repeats: the number of times that each task is played.
+        measured: the measures and groups of tasks that the game declares.
+        measures: the measures for which this run has values.
         outcomes: the outcomes of the finished episodes, in task order.
-        records: the public records of the same episodes.
-        private: the private records of the same episodes; empty if an episode has none.
+        records: the public records of these episodes, in the same order.
+        private: the private records of these episodes, in the same order; a missing record is empty.
     """
 
     path: Path
@@ -140,7 +140,7 @@ class RecordedRun:
 
     @property
     def expected(self) -> int:
-        """The number of episodes that the run, or its shard, has when it is finished."""
+        """The number of episodes that the run, or the shard played, will have when it is finished."""
         every = len(self.tasks) * self.repeats
         asked = self.config.get("episodes")
         every = min(every, asked) if isinstance(asked, int) else every

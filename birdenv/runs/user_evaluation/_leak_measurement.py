@@ -1,4 +1,4 @@
-"""Measure what a user reveals to vague questions, drawn from a grammar, and to questions about columns."""
+"""Measure what a user reveals to vague questions, which are generated, and to questions about columns."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ _GUESS_WORDS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class BaitQuestion:
-    """A vague question, which names nothing from any request, and the kind of bait that it is."""
+    """A vague question that tries to make a user reveal something, and the kind of trick (`bait`)."""
 
     bait: Bait
     question: str
@@ -120,7 +120,7 @@ def draw_battery(seed: int, each: int) -> list[BaitQuestion]:
     """Draw distinct questions of every kind.
 
     Args:
-        seed: the same seed draws the same questions.
+        seed: seeds the random generator; the same seed gives the same questions.
         each: the number of questions of each kind.
     """
     rng = random.Random(seed)
@@ -191,16 +191,16 @@ class Leaks:
     """What a user revealed to vague questions.
 
     Attributes:
-        seed: the seed of the questions.
+        seed: the seed with which the questions were drawn.
         tasks: number of tasks with at least two annotated points.
-        points: number of annotated points of these tasks.
-        points_told: number of points that the user revealed.
-        parts: number of parts of the gold SQL of all tasks.
-        parts_told: number of parts that the user revealed.
-        oracle: balanced accuracy with which the user's answers distinguish columns of a point from other
-            columns; 0.5 is chance.
+        points: number of annotated points in these tasks.
+        points_told: number of these points that the user revealed.
+        parts: number of parts in the gold SQL of all tasks.
+        parts_told: number of these parts that the user revealed.
+        oracle: balanced accuracy with which the user's answers distinguish the columns of a point from other
+            columns, from 0.5 (chance) to 1; None without questions about columns.
         column_questions: number of questions about columns.
-        examples: the questions to which the user revealed something, with task and answer.
+        examples: the task, the question and the answer for each question that made the user reveal something.
         noted: a line about the faults of the user's model, or an empty string if there were none.
     """
 
@@ -230,12 +230,14 @@ def fish(
     baits: Collection[Bait] = BAITS,
     parallel: int = 1,
 ) -> Leaks:
-    """Ask the user vague questions about every task, but none that shares a long word with the request.
+    """Ask the user vague questions about every task, and measure what the answers reveal.
+
+    Questions that share a word of five or more letters with the task's request are left out.
 
     Args:
-        arena: c-Interact with the user to measure.
+        arena: the arena of c-Interact with the user to measure.
         seed: the seed for drawing the questions and the columns.
-        limit: use only this many of the first tasks; None uses all.
+        limit: use only the first `limit` tasks; None uses all.
         models: language models for the user.
         baits: the kinds of questions to ask.
         parallel: number of questions asked at the same time.
@@ -307,7 +309,7 @@ def _balanced_accuracy(asked: Sequence[tuple[bool, bool]]) -> float | None:
 
 
 def leaks_text(leaks: Leaks, most: int = 10) -> str:
-    """Return the figures as text, with at most `most` examples."""
+    """Return the figures as text, with at most `most` examples of what the user revealed."""
     lines = [
         f"seed {leaks.seed}",
         f"annotated points revealed to vague questions: {leaks.points_told} of {leaks.points} "

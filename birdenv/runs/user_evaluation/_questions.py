@@ -23,21 +23,21 @@ from birdenv.tasks.c_interact import InteractRules, InteractTasks
 
 
 def schema_names(arena: Arena, instance_id: str) -> frozenset[str]:
-    """Return the names of the tables and columns in a task's database."""
+    """Return the names of all tables and columns in a task's database."""
     assert isinstance(arena._tasks, InteractTasks)
     return arena._tasks.tasks[instance_id].private.brief.identifiers
 
 
 @dataclass(frozen=True, slots=True)
 class HeardAnswer:
-    """An answer of the user.
+    """An answer of the user, with what the private log says about it.
 
     Attributes:
         text: the words that the agent hears.
         call: how the user classified the question, from the private log.
         target: the term or segment that the question was about, from the private log.
-        guard: why the leak guard stopped an answer, from the private log.
-        faults: the number of faults of the user's model, by kind.
+        guard: why the leak guard stopped the answer, from the private log; empty if it did not.
+        faults: the number of faults of the user's model in this answer, by kind.
     """
 
     text: str
@@ -53,11 +53,11 @@ def ask(
     """Ask the user of `arena` a question at the start of a task.
 
     Args:
-        arena: the game with the user.
-        instance_id: the task.
-        question: the question.
-        times: how often the question is asked in a row; the last answer counts.
-        models: language models for the user; by default, those that the environment names.
+        arena: the arena with the user.
+        instance_id: the id of the task.
+        question: the question to ask.
+        times: how many times in a row to ask the question; the last answer is returned.
+        models: language models for the user; None uses the models that environment variables name.
 
     Raises:
         InputError: there is no such task.
@@ -81,7 +81,7 @@ def ask(
 
 
 def noted(heard: Iterable[HeardAnswer]) -> str:
-    """Return a line about the faults of the user's model, or an empty text if there were none."""
+    """Return a line about the faults of the user's model, or an empty string if there were none."""
     faults = sum((Counter(one.faults) for one in heard), Counter[str]())
     listed = ", ".join(f"{kind} {count}" for kind, count in sorted(faults.items()))
     return f"Noted of the user's model: {listed}" if faults else ""
@@ -100,7 +100,7 @@ _QUESTION_BACK = re.compile(r"\?\W*$")
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A question, the answer to it, and how the answer was judged."""
+    """A question, the user's answer to it, and how the answer was judged."""
 
     question: UserQuestion
     heard: HeardAnswer
@@ -108,10 +108,10 @@ class Judged:
 
 
 def judge(question: UserQuestion, heard: HeardAnswer) -> Judged:
-    """Judge an answer.
+    """Judge the user's answer to a question.
 
-    An answer that contains the expected content is right, whatever else it says. Other answers are classified
-    as a refusal or a question back by their words. If the question should be refused, a refusal is right.
+    An answer that contains the expected content is right, whatever else it says. Other answers are recognised
+    as a refusal or a question back by certain words. If the question should be refused, a refusal is right.
     """
     return Judged(question, heard, _outcome(question, heard.text))
 
@@ -159,14 +159,14 @@ class UserQuestion(BaseModel):
     """A question about a task, with its expected answer.
 
     Attributes:
-        instance_id: the task.
-        question: the question.
+        instance_id: the id of the task.
+        question: the text of the question.
         kind: what the question is about: an annotated ambiguity (`labelled`), another part of the request
             (`unlabelled`), something out of scope (`unanswerable`), or the solution (`extraction`).
         must: lists of regular expressions; an answer is right if all expressions of at least one list match.
-        half: lists of regular expressions, as in `must`, for answers that are half right.
-        style: how the question is phrased; figures are reported by style.
-        hand: who wrote the question; figures are reported by hand.
+        half: lists of regular expressions with the same meaning, for answers that are half right.
+        style: how the question is phrased, a label by which figures are reported.
+        hand: who wrote the question, a label by which figures are reported.
     """
 
     model_config = ConfigDict(frozen=True)
@@ -186,7 +186,7 @@ class UserQuestion(BaseModel):
 
 
 def read_questions(file: Path) -> Sequence[UserQuestion]:
-    """Read a file of questions, with one JSON object on each line.
+    """Read a file that has a question with the expected answer, as a JSON object, on each line.
 
     Raises:
         InputError: the file cannot be read, or a line is not a question.

@@ -1,6 +1,6 @@
-"""The figures of a user as text, the readability of its answers, and the known figures for summaries of runs.
+"""Show how well a user answers, measure how readable the answers are, and keep the figures for summaries.
 
-The package ships the figures of its own users. Figures of other users are saved in `results/users`.
+birdenv ships the figures of its own users. Figures of other users are saved in `results/users`.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _SIGNS = re.compile(r"[<>=]=?|\|\||::|!=| [*/+] ")
 
 @dataclass(frozen=True, slots=True)
 class Readability:
-    """Counts of answers by readability. Text in quotation marks is ignored.
+    """How readable a set of answers is. Text in quotation marks is ignored.
 
     Attributes:
         answers: number of answers with content.
-        identifiers: answers with an identifier of the schema: words run together, or an underscore, a digit
-            or a capital inside.
-        paths: answers with a JSON path of SQL.
-        signs: answers with SQL operators, such as `>=`.
-        non_words: answers with a part of an identifier that is not a word, such as "powratew".
-        casts: answers that mention a type conversion, such as "as a decimal number".
-        long: answers with more than 60 words.
-        words: the median number of words.
-        most_words: the maximum number of words.
+        identifiers: number of answers with an identifier of the schema: words run together, or a word with an
+            underscore, a digit or a capital inside.
+        paths: number of answers with a JSON path of SQL.
+        signs: number of answers with SQL operators, such as `>=`.
+        non_words: number of answers with a part of an identifier that is not a word, such as "powratew".
+        casts: number of answers that mention a type conversion, such as "as a decimal number".
+        long: number of answers with more than 60 words.
+        words: the median number of words in an answer.
+        most_words: the maximum number of words in an answer.
     """
 
     answers: int
@@ -61,7 +61,10 @@ class Readability:
 
 
 def readability(answers: Sequence[tuple[str, frozenset[str]]]) -> Readability:
-    """Measure the readability of answers, each given with the names in its database's schema.
+    """Measure how readable answers are.
+
+    Args:
+        answers: each answer, with the names in the schema of the task's database.
 
     >>> readability([("By anomscore.", frozenset({"anomscore"}))]).identifiers
     1
@@ -92,7 +95,7 @@ def _pieces_of(names: frozenset[str]) -> frozenset[str]:
 
 
 def readability_text(found: Readability) -> str:
-    """Return the figures as text."""
+    """Return a text that says how readable the answers are."""
     if not found.answers:
         return "no answer has content"
     lines = [f"readability of {found.answers} answers with content"]
@@ -119,13 +122,13 @@ _SHOWN = 12
 
 
 def evaluation_text(judged: Sequence[Judged], worst: int = _SHOWN) -> str:
-    """Return tables of the outcomes by class, style and author of the questions.
+    """Return tables of right and wrong answers by class, style and author of the questions.
 
-    The intervals are Wilson's 95 % intervals, with questions taken as independent.
+    The intervals are Wilson's 95 % intervals, and treat questions as independent.
 
     Args:
         judged: the judged questions.
-        worst: the number of answers with wrong content to print.
+        worst: the maximum number of answers with wrong content to quote.
     """
     parts = [_table("class", judged, lambda one: _CLASSES[one.question.kind]), _confusion(judged)]
     for head in ("style", "hand"):
@@ -194,7 +197,7 @@ _SAME = {"rule:cooperative": "rule"}
 
 
 def class_figures(judged: Sequence[Judged]) -> dict[str, Any]:
-    """Return the number of questions in each class, and of their right, half right and wrong answers."""
+    """Return the numbers of questions, and of right, half right and wrong answers, by class of question."""
     counts: dict[str, Counter[str]] = {}
     for one in judged:
         name = "refusals" if one.question.is_refused else one.question.kind
@@ -212,13 +215,13 @@ def _known() -> dict[str, Any]:
 
 
 def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
-    """Save the figures of a user in the user's file, and return its path.
+    """Save the figures of a user in a file, and return the path of this file.
 
-    Returns None for a user of the package, whose figures are shipped.
+    For a user that ships with birdenv, nothing is saved, and None is returned.
 
     Args:
-        user: the user's spec, with its model.
-        figures: `questions` and `classes`, or `leaks`.
+        user: the user's spec with the model, such as `rule` or `llm:MODEL`.
+        figures: the fields to save: `questions` and `classes`, or `leaks`.
 
     Raises:
         InputError: the file cannot be written.
@@ -236,16 +239,16 @@ def keep_figures(user: str, figures: Mapping[str, Any]) -> Path | None:
 
 
 def leak_figures(leaks: Leaks) -> dict[str, int]:
-    """Return how many points and parts a user revealed to vague questions, and how many there are."""
+    """Return the numbers of points and parts that a user revealed to vague questions, and of all of them."""
     names = ("points", "points_told", "parts", "parts_told")
     return {name: getattr(leaks, name) for name in names}
 
 
 def user_line(user: str) -> str:
-    """Return a line that names the user of a run and says how well it answers.
+    """Return a line that names a user and says how well this user answers.
 
     Args:
-        user: the user's spec with its model, such as `rule` or `llm:MODEL`.
+        user: the user's spec with the model, such as `rule` or `llm:MODEL`.
     """
     classes = _known()["users"].get(_SAME.get(user, user))
     if classes is not None:
