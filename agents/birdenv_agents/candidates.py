@@ -83,7 +83,7 @@ class RandomPlayer:
 
 
 class CandidatePlayer:
-    """Asks questions if it is told to, and then submits the candidates from the best to the worst."""
+    """Asks questions first if `asks` is True. Then submits the candidates from the best to the worst."""
 
     def __init__(self, rng: Random, *, asks: bool, ambiguous: bool) -> None:
         self._rng = rng

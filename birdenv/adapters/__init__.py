@@ -32,7 +32,7 @@ CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
 
 
 def missing(extra: str, error: ImportError) -> ImportError:
-    """Return an error which says that a framework is not installed and which extra installs it."""
+    """Return an error for a framework that is not installed. The message names the extra to install."""
     return ImportError(
         f"birdenv.adapters.{extra} needs {error.name}: pip install 'birdenv[{extra}]'", name=error.name
     )

@@ -80,7 +80,7 @@ def _alike(words: frozenset[str], about: str) -> float:
 
 
 def last_resort(view: View, made: Sequence[Move], seat: Seat) -> Move | None:
-    """Return a fallback move: accept an offer, repeat an earlier move, or quit. None if nothing is legal."""
+    """Return a fallback move: accept an offer, repeat an earlier move, or quit. None if none is legal."""
     if "accept" in view.legal:
         return Move("accept")
     own = (event for event in view.heard if event.agent == view.seat)

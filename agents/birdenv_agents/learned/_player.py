@@ -121,7 +121,7 @@ class LearnedPlayer(_PolicyPlayer):
 
 
 class HybridPlayer(_PolicyPlayer):
-    """A player that chooses among the moves of the rule-based player's styles, by its policy.
+    """A player whose policy chooses among the moves that the rule-based player proposes.
 
     Args:
         policy: the policy.
