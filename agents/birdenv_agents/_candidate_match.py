@@ -51,15 +51,15 @@ def rank(
 ) -> list[str]:
     """Sort the candidates from the best to the worst fit.
 
-    A candidate gains for its words that were said, and more for words that few candidates contain.
+    A candidate scores for each of its words that was said, and more if few candidates contain the word.
 
     Args:
         candidates: the candidates.
         wording: the request.
         answers: the user's answers.
-        rng: breaks ties.
-        complete: True if request and answers together say everything. A candidate is then also ranked lower
-            for words that were not said.
+        rng: the random generator that breaks ties.
+        complete: True if request and answers together mention everything that the statement needs. Then
+            words of a candidate that were not said lower its rank.
     """
     loss = UNSAID if complete else 0.0
     bags = [_bag(reading) for reading in candidates]

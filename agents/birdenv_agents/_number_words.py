@@ -1,4 +1,4 @@
-"""Normalise text as people write it, and read numbers in words, such as `ninety-five` or `one fifty`."""
+"""Normalise informal text, and read numbers written in words, such as `ninety-five` or `one fifty`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def plain(text: str) -> str:
 
 
 def with_digits(text: str) -> str:
-    """Return a text in lower case, with digits in place of numbers in words.
+    """Return a text in lower case, with digits for numbers that are written in words.
 
     >>> with_digits("how about one hundred and twenty-five, or two grand?")
     'how about 125, or 2000?'

@@ -1,4 +1,4 @@
-"""Find the phrases of a request that may be ambiguous. They are runs of content words."""
+"""Find the phrases of a request that may be ambiguous. A phrase is a run of content words."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ _STOP = frozenset(
 def open_phrases(request: str, notes: str) -> list[str]:
     """Return the runs of content words in a request, without duplicates, the most ambiguous first.
 
-    Phrases whose words all occur in `notes` come later, because their meaning is obvious. The last two words
-    and the single words of longer runs are also returned; they come last.
+    Phrases whose words all occur in `notes` come later, because their meaning is obvious. The single words
+    and the last two words of a longer run are also phrases; these come last.
 
     Args:
         request: the request.

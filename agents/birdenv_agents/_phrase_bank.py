@@ -6,8 +6,9 @@ A bank is a JSON object:
      "phrases": [{"act": "ask", "about": "Company", "text": "anyone of yours at {value}?"},
                  {"act": "yes", "text": "yes, {count} of them"}]}
 
-`act` is the dialogue act, `about` the attribute that it concerns (any attribute if it is left out), and
-`text` the words, with slots in braces. `docs/cocoa.md` lists the acts and slots of each game.
+`act` is the dialogue act, and `text` holds the words, with slots in braces. `about` is the attribute that the
+phrase is about; without `about`, the phrase fits any attribute. `docs/cocoa.md` lists the acts and slots of
+each game.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ _SLOT = re.compile(r"\{(\w+)\}")
 
 
 class PhraseBank:
-    """Phrases by act and attribute. They are drawn at random, and repeated only after all were used."""
+    """Phrases by act and attribute, drawn at random. No phrase is repeated until all others were used."""
 
     def __init__(self, phrases: Iterable[Mapping[str, Any]], rng: Random) -> None:
         self._rng = rng
@@ -41,8 +42,8 @@ class PhraseBank:
     def say(self, act: str, about: str | None = None, **slots: Any) -> str:
         """Draw a phrase for an act, and fill its slots.
 
-        If there are no phrases for the attribute, a phrase for any attribute is used, or else one for
-        another attribute.
+        If no phrase is about the attribute `about`, a phrase that fits any attribute is used, or otherwise a
+        phrase about another attribute.
         """
         known = (key for key in ((act, about), (act, None)) if key in self._phrases)
         key = next(known, None) or next(key for key in self._phrases if key[0] == act)

@@ -1,10 +1,10 @@
 """Three baselines without a language model, which choose among the public candidates of a task.
 
 * `random` picks a candidate at random.
-* `never-asks` picks the candidate whose words fit the wording of the request best.
+* `never-asks` picks the candidate that fits the wording of the request best.
 * `asks-first` asks about each ambiguous phrase, then picks the candidate that fits the answers best.
 
-If a task has no candidates, they submit `SELECT NULL`; `asks-first` still asks its questions.
+If a task has no candidates, all three submit `SELECT NULL`; `asks-first` still asks its questions.
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ class RandomPlayer:
 
 
 class CandidatePlayer:
-    """Asks its questions, if it has any, and then submits the candidates from the best to the worst."""
+    """Asks questions first if `asks` is True. Then submits the candidates from the best to the worst."""
 
     def __init__(self, rng: Random, *, asks: bool, ambiguous: bool) -> None:
         self._rng = rng

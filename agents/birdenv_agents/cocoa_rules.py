@@ -1,7 +1,7 @@
 """The players `rulebased` and `phrases` for either seat of CoCoA's games.
 
-`rulebased` plays by rules. In MutualFriends, `rulebased:2` puts at most two values into a message.
-`phrases:FILE` is a scripted partner that speaks in the words of a bank of phrases.
+`rulebased` plays by rules. In MutualFriends, `rulebased:2` names at most two values in a message.
+`phrases:FILE` is a scripted partner whose words come from a bank of phrases.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Varied(Player, Protocol):
 
 
 class RulePlayer:
-    """A player that is made at its first move, when it sees the private knowledge of its seat."""
+    """Plays by rules. The rules are set up at the first move, which shows the seat's private knowledge."""
 
     def __init__(self, make: Callable[[View], Varied]) -> None:
         self._make = make
@@ -99,10 +99,10 @@ def check_rules(game: str) -> None:
 
 @plays(*_ACTS)
 def phrases(argument: str, context: PlayerContext) -> Player:
-    """Return a scripted partner that speaks in the words of a bank (`phrases:FILE`).
+    """Return a scripted partner whose words come from a bank of phrases (`phrases:FILE`).
 
     Raises:
-        InputError: there is no bank, it is for another game, or it lacks a necessary act.
+        InputError: there is no bank, or the bank is for another game or lacks a necessary act.
     """
     game, rng = context.game, context.rng
     if game not in _ACTS or not argument:

@@ -1,4 +1,4 @@
-"""The rule-based player of DealOrNoDeal, which proposes shares, the best one first, and accepts fair ones."""
+"""The rule-based player of DealOrNoDeal. It proposes its best share first, and accepts fair shares."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Sharer:
     """Plays either seat of DealOrNoDeal.
 
     Args:
-        kb: the kinds of things, each with its count and its value for this seat.
+        kb: the kinds of things to share, each with a count and its value for this seat.
     """
 
     def __init__(self, kb: Sequence[Mapping[str, Any]]) -> None:
@@ -105,10 +105,10 @@ def agrees(text: str) -> bool:
 
 
 def read_share(text: str, counts: Share) -> Share | None:
-    """Return the share that a message proposes for its speaker, or None if it proposes none.
+    """Return the share that a message proposes for its speaker, or None if the message proposes nothing.
 
-    Things that the message does not name go to the other player, or to the speaker if the message only states
-    the other player's share.
+    Things that the message does not name go to the other player. If the message states only the other
+    player's share, they go to the speaker.
     """
     mine, yours = _named(with_digits(plain(text)), counts)
     if mine:

@@ -37,7 +37,7 @@ _SQL = re.compile(
 
 
 def human(argument: str, context: PlayerContext) -> Terminal:
-    """Return a player that reads moves from standard input. At the end of the input, it quits.
+    """Return a player that reads moves from standard input, and quits at the end of the input.
 
     Raises:
         InputError: there is an argument.
@@ -50,8 +50,8 @@ def human(argument: str, context: PlayerContext) -> Terminal:
 class Terminal:
     """A person at the terminal, who sees the dialogue and types moves.
 
-    A move is a command and its argument. SQL may have several lines: it ends with `;` at the end of a line,
-    or with an empty line. A line without a command is a question, if questions are possible.
+    A move is a command and its argument. SQL may have several lines; `;` at the end of a line, or an empty
+    line, ends the SQL. A line without a command is a question if questions are possible.
     """
 
     def __init__(self, seat: Seat) -> None:
@@ -62,7 +62,7 @@ class Terminal:
         self._spoken = next(spoken, "")
 
     def move(self, view: View) -> Move | None:
-        """Show what was said since the last move, and read a move."""
+        """Show what was said since the last move, and read the next move."""
         if not self._introduced:
             told = [] if self._guide in view.instruction else [self._guide]
             print("\n" + readable("\n\n".join([*told, view.instruction])))
@@ -128,7 +128,7 @@ class Terminal:
 def readable(text: str) -> str:
     """Wrap a text to the width of the terminal, and rewrite knowledge entries (JSON) as text.
 
-    Sentences that were broken into lines are joined first. Tables and code (lines with `|`, or with several
+    Sentences that were broken into lines are joined first. Tables and code (lines that contain `|` or several
     spaces in a row) are not changed.
     """
     width = shutil.get_terminal_size((100, 24)).columns

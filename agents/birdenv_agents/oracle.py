@@ -1,4 +1,4 @@
-"""The oracle, which submits the gold SQL and so proves that a benchmark can be solved."""
+"""The oracle, which submits the gold SQL to prove that a benchmark can be solved."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ __all__ = ["oracle"]
 
 @plays("bird", "c-interact", "a-interact")
 def oracle(argument: str, context: PlayerContext) -> Oracle:
-    """Return a player that submits the gold. `context.brief` must be the private half of the task.
+    """Return a player that submits the gold SQL. `context.brief` must be the private half of the task.
 
     Raises:
         InputError: the game has no gold SQL.

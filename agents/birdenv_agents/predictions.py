@@ -50,8 +50,8 @@ def predictions(argument: str, context: PlayerContext) -> _Playback:
     FILE is one of
 
     * a JSON object with positions as keys: `{"0": "SQL<tab>----- bird -----<tab>db_id", ...}`
-    * JSON records or lines with `instance_id` (or `question_id`) and `sql`, which is a text or a list of
-      attempts; for c-Interact, also `follow_up_sql`
+    * JSON records or lines with `instance_id` (or `question_id`) and `sql` (a text, or a list of attempts);
+      for c-Interact, also `follow_up_sql`
     * a folder with files `<instance_id>.sql` and `<instance_id>.follow_up.sql`
     * a result folder of the published c-Interact pipeline, or one of its files: `sql_results.jsonl`,
       `sql_results_debug.jsonl`, `sql_results_fu.jsonl`, `sql_results_fu_debug.jsonl`, with or without

@@ -1,4 +1,4 @@
-"""Adapters for trainers and evaluators, one module for each; each needs the extra of the same name.
+"""Adapters for trainers and evaluators. Each adapter is a module, and needs the extra of the same name.
 
 * `inspect`: tasks, solver and scorer for Inspect (`inspect eval birdenv/c_interact`).
 * `openenv`: a server for OpenEnv, which TRL, SkyRL, verifiers and NeMo Gym can also use.
@@ -7,7 +7,7 @@
 * `mcp`: a server for agents that speak the Model Context Protocol.
 * `skyrl`: a text environment for SkyRL.
 
-All of them play episodes of `birdenv.dialogue.Episode`, so the same messages earn the same rewards in each.
+All adapters play a `birdenv.dialogue.Episode`, so identical messages earn identical rewards in all of them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ CANNOT_EXPRESS: Final[Mapping[str, frozenset[str]]] = {
 
 
 def missing(extra: str, error: ImportError) -> ImportError:
-    """Return the error for a framework that is not installed; its message names the extra to install."""
+    """Return an error for a framework that is not installed. The message names the extra to install."""
     return ImportError(
         f"birdenv.adapters.{extra} needs {error.name}: pip install 'birdenv[{extra}]'", name=error.name
     )

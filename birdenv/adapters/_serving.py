@@ -1,4 +1,4 @@
-"""What adapters that are servers share: their command line and their open episodes."""
+"""The command line and the open episodes of adapters that are servers."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from birdenv.errors import InputError
 def read_command_line(module: str, about: str, port: int | None = None) -> argparse.Namespace:
     """Read the command line of a server, and return `arena`, `task`, `port` and `record`.
 
-    If a game, a setting or a task does not exist, the program ends with a message.
+    If the game, a setting or the task does not exist, the program ends with a message.
 
     Args:
         module: the adapter's module, for the help.
@@ -57,7 +57,7 @@ def _setting(text: str) -> tuple[str, Any]:
 def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
     """End an episode, and append its record to a file as a JSON line for `birdenv.runs.write_run`.
 
-    If the client left in the middle of a move, no record is written.
+    No record is written if the client left in the middle of a move.
     """
     with suppress(InputError):
         episode.stop("left")
@@ -69,14 +69,14 @@ def end_episode(episode: Episode, record: Path | None, agent: str) -> None:
 
 
 class Episodes:
-    """The open episodes of a server. Clients identify them by handles of their own choice.
+    """The open episodes of a server. A client chooses a handle, which identifies its episode.
 
     Args:
         arena: the game.
         task: the task for clients that do not name one; by default, the first.
         record: a file for the records of the episodes, or None.
         most: the maximum number of episodes that are open at the same time.
-        idle: an episode is closed after this many seconds without a call.
+        idle: the number of seconds without a call after which an episode may be closed.
     """
 
     def __init__(
@@ -92,7 +92,7 @@ class Episodes:
         self._open: dict[str, tuple[Episode, float]] = {}
 
     def find(self, headers: Mapping[str, str]) -> Episode:
-        """Return the episode that the headers of a request name. Start it if it is not open.
+        """Return the episode that the headers of a request name, and start the episode if it is not open.
 
         Raises:
             InputError: there is no such task, or too many episodes are open.

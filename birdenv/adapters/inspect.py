@@ -1,4 +1,4 @@
-"""Games with one evaluated seat as tasks for Inspect, which are scored by the reward of each phase.
+"""Tasks for Inspect, made from games with one evaluated seat. The scores are the rewards of the phases.
 
     inspect eval birdenv/c_interact --model openai/my-model -T limit=10
     inspect eval birdenv/c_interact --model ... --model-role user=openai/other -T user=role
@@ -37,7 +37,7 @@ def _role_models() -> FunctionModels:
 
 @solver.solver
 def play(arena: Arena, **settings: Any) -> Any:
-    """Return a solver that plays the task of a sample to its end.
+    """Return a solver that plays a sample's task to the end.
 
     The model's messages are passed to birdenv unchanged.
     """
@@ -64,7 +64,7 @@ def play(arena: Arena, **settings: Any) -> Any:
 
 @scorer.scorer(metrics={"*": [scorer.mean(), scorer.stderr()]})
 def reward(*names: str) -> Any:
-    """Return a scorer for these rewards: `reward` is the total, `phase_1` and `phase_2` those of a phase."""
+    """Return a scorer for the named rewards: `reward` (the total), `phase_1` and `phase_2`."""
 
     async def score(state: Any, target: Any) -> Any:
         return scorer.Score(value={name: state.store.get("birdenv", {}).get(name, 0.0) for name in names})

@@ -1,12 +1,13 @@
-"""A server for the Model Context Protocol, whose tools are the actions of the evaluated seat.
+"""A server for the Model Context Protocol (MCP). The tools are the actions of the evaluated seat.
 
-Over stdio, a process plays one episode:
+Over stdio, each process plays one episode:
 
     python -m birdenv.adapters.mcp c-interact --task library_1 --record rollouts.jsonl
 
-Over HTTP (`--port 8000`), each client names its episode in the header `birdenv-episode` (any text it likes)
-and, in its first request, the task in `birdenv-task`. The instruction is the prompt `task`. The result of a
-call has the reward in `_meta` (`birdenv/reward`, `birdenv/done`, `birdenv/void`), which models do not see.
+Over HTTP (`--port 8000`), each client chooses a name for its episode and sends it in the header
+`birdenv-episode`. In its first request, the client also names the task in `birdenv-task`. The instruction is
+the prompt `task`. The result of a call has the reward in `_meta` (`birdenv/reward`, `birdenv/done`,
+`birdenv/void`), which models do not see.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ except ImportError as error:
 
 
 def make_server(episodes: Episodes) -> Any:
-    """Return a server for any transport of the SDK."""
+    """Return a server that works with every transport of the MCP SDK."""
 
     def find(context: Any) -> Episode:
         return episodes.find({} if context.request is None else context.request.headers)

@@ -1,4 +1,4 @@
-"""A server for OpenEnv, with an episode for each session.
+"""A server for OpenEnv. Each session plays its own episodes.
 
     python -m birdenv.adapters.openenv c-interact limit=10 --port 8000 --record rollouts.jsonl
     openenv validate --url http://127.0.0.1:8000
@@ -30,7 +30,7 @@ except ImportError as error:
 
 
 class BirdenvAction(Action):
-    """A model's message: a chat message with tool calls, or text in the game's markup."""
+    """A model's message: a chat message with a tool call, or text in the game's markup."""
 
     message: dict[str, Any] | str
 
@@ -101,7 +101,7 @@ def make_app(arena: Arena, record: Path | None = None, task: str | None = None, 
         arena: the game.
         record: a file for the records of the episodes, or None.
         task: the task for clients that do not name one; by default, the first.
-        sessions: the largest number of connected clients.
+        sessions: the maximum number of clients that are connected at the same time.
     """
     make = partial(BirdenvEnvironment, arena, record, task)
     return create_app(make, BirdenvAction, BirdenvObservation, "birdenv", max_concurrent_envs=sessions)

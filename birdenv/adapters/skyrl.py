@@ -41,7 +41,7 @@ def dataset_rows(game: str, **settings: Any) -> list[dict[str, Any]]:
 
 
 class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
-    """The environment of one episode, which reads the model's text by the game's markup.
+    """The environment of one episode. It reads the model's moves in the game's markup.
 
     Args:
         env_config: not used.
@@ -60,7 +60,7 @@ class BirdenvEnv(BaseTextEnv):  # type: ignore[misc]
         return [{"role": "user", "content": text}], {}
 
     def step(self, action: str) -> BaseTextEnvStepOutput:
-        """Play the model's text. `metadata["void"]` is True if the episode says nothing about the policy."""
+        """Play the move in the model's text. `metadata["void"]` is True if the machine or the user failed."""
         step = self._episode.say(action)
         return BaseTextEnvStepOutput(
             observations=[{"role": "user", "content": step.text}],

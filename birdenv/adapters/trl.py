@@ -1,4 +1,4 @@
-"""Games for TRL's `GRPOTrainer`, played by tools (`environment_factory`) or by tags (`rollout_func`).
+"""Games for TRL's `GRPOTrainer`, played with tools (`environment_factory`) or with tags (`rollout_func`).
 
     GRPOTrainer(model, train_dataset=Dataset.from_list(dataset_rows("c-interact")),
                 environment_factory=environment_class("c-interact"))
@@ -7,8 +7,8 @@
                 rollout_func=rollout("c-interact"), reward_funcs=earned)
 
 With `environment_factory`, TRL runs the tools itself: a message without a call ends the episode, all calls in
-a message are played, and calls of unknown tools never reach birdenv. `rollout` keeps all rules of the game;
-`max_completion_length` then limits one turn. The reward of a void episode is None, which TRL ignores.
+a message are played, and calls of unknown tools never reach birdenv. With `rollout`, all rules of the game
+apply, and `max_completion_length` limits one turn. The reward of a void episode is None, which TRL ignores.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from birdenv.dialogue import Episode, make_game
 
 
 def dataset_rows(game: str, *, markup: bool = False, **settings: Any) -> list[dict[str, Any]]:
-    """Return a row for each task. Its prompt carries the id of the task, which chat templates ignore."""
+    """Return a row for each task. The prompt also carries the task id, which chat templates ignore."""
     rows = make_game(game, **settings).rows(markup=markup)
     return [{"prompt": [{"role": "user", "content": x["prompt"], "instance_id": x["id"]}]} for x in rows]
 
@@ -87,7 +87,7 @@ def rollout(game: str, *, most_tokens: int = 16_384, **settings: Any) -> Any:
 
 
 def earned(birdenv_reward: list[float | None], **_: Any) -> list[float | None]:
-    """A reward function for the trainer, which returns the rewards that `rollout` collected."""
+    """Return the rewards that `rollout` collected. This is a reward function for the trainer."""
     return birdenv_reward
 
 

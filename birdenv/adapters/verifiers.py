@@ -1,4 +1,4 @@
-"""A taskset for verifiers v1 with the tasks of a game, and an environment in which a model writes tags.
+"""The tasks of a game as a taskset for verifiers v1, and an environment in which a model writes tags.
 
     vf-eval birdenv-verifiers --env.taskset.settings '{"limit": 10}' -m my-model --no-push \\
       --env.agent.runtime.type subprocess --client.base-url URL --client.api-key-var KEY
@@ -27,18 +27,18 @@ __all__ = ["BirdenvEnv", "BirdenvTaskset"]
 
 
 class BirdenvConfig(vf.TasksetConfig):
-    """The configuration of the taskset: the game and its settings, as for `make_game`."""
+    """The configuration of the taskset: the game and its settings, which are passed to `make_game`."""
 
     game: str = "c-interact"
     settings: dict[str, Any] = Field(default_factory=dict)
 
 
 class BirdenvTask(vf.Task[vf.TaskData]):
-    """One task. Its score is the reward; the rewards of the phases are metrics."""
+    """One task. The score is the reward of the episode; the rewards of the phases are metrics."""
 
     @property
     def key(self) -> str:
-        """Return the id of the task, which does not change with its prompt."""
+        """Return the id of the task, which stays the same if the prompt changes."""
         return str(self.data.id)
 
     @vf.reward
@@ -60,20 +60,20 @@ class BirdenvTaskset(vf.Taskset[BirdenvTask, BirdenvConfig]):
         self.arena = make_game(config.game, **config.settings)
 
     def load(self) -> list[BirdenvTask]:
-        """Return the tasks of the game with their ids."""
+        """Return all tasks of the game."""
         rows = self.arena.rows(markup=True)
         data = [vf.TaskData(id=row["id"], name=row["id"], prompt=row["prompt"]) for row in rows]
         return [BirdenvTask(each, self.config.task) for each in data]
 
 
 class BirdenvEnvConfig(vf.EnvConfig):
-    """The configuration of `BirdenvEnv`, with one agent, whose harness needs no tools."""
+    """The configuration of `BirdenvEnv`: one agent, with a harness that needs no tools."""
 
     agent: vf.AgentConfig = vf.AgentConfig(harness={"id": "null"})
 
 
 class BirdenvEnv(vf.Env[BirdenvEnvConfig]):
-    """An environment that plays a task by answering the model as its user."""
+    """An environment that plays a task: it sends the model the game's replies as user messages."""
 
     async def run(self, task: BirdenvTask, agents: vf.Agents) -> None:
         """Play an episode to its end, or until the model's harness stops."""

@@ -42,13 +42,13 @@ def doctor(
 ) -> None:
     """Check how this machine can isolate episodes.
 
-    Prints which limits this system enforces, which SQLite runs the statements, how a writing episode gets its
-    private image of a database and why other ways do not work here, whether worker processes start, and where
-    private files go. Removes files that killed processes left there. Exit code 1 if episodes cannot be
-    isolated.
+    Prints which limits this system enforces, which SQLite runs the statements, and whether worker processes
+    start. Prints how an episode that writes gets a private image of its database, and why other ways do not
+    work here. Prints where private files are stored, and removes those that killed processes left behind.
+    Exit code 1 if episodes cannot be isolated.
 
-    Also prints which engines can play episodes, and which PostgreSQL server --dialect postgres would use,
-    without starting or contacting them.
+    Also prints which engines can play episodes, and which PostgreSQL server --dialect postgres would use.
+    Neither engines nor servers are started or contacted.
     """
     source = SqliteSource(db_dir or demo_folder())
     names = source.names()

@@ -68,7 +68,15 @@ Dialect = Annotated[
 
 @dataclass(frozen=True, slots=True)
 class PairDatabase:
-    """The database of the pairs. `run` is None if no query has to run; `shown` is the address to print."""
+    """The database that runs the queries of the pairs.
+
+    Attributes:
+        run: runs a query; None if no query has to run.
+        dialect: the dialect of the queries.
+        engine: the name of the database engine.
+        shown: the address of the database, to print.
+        source: the databases to close at the end, if there are any.
+    """
 
     run: RunQuery | None
     dialect: str
@@ -169,10 +177,10 @@ RunsRoot = Annotated[Path, typer.Option("--runs-root", help="Folder in which to 
 
 
 def find_run(run: Path | None, run_dir: Path | None, runs_root: Path) -> Path:
-    """Return the given folder, or else the newest complete run. Skipped runs are reported on standard error.
+    """Return the given run folder, or else the newest complete run. Prints skipped runs on standard error.
 
     Raises:
-        InputError: no run is found, or two are given.
+        InputError: no run is found, or two run folders are given.
     """
     if run is not None and run_dir is not None:
         raise InputError(f"RUN and --run-dir mean the same: give {run} or {run_dir}, not both")

@@ -53,7 +53,7 @@ def export(
     sft: whole dialogues with a reward above 0. preference: pairs of episodes of one task with different
     rewards (play with --repeats). rl: all episodes, with the reward of every turn.
 
-    A row holds what the agent saw and wrote, and nothing private.
+    Each row holds only what the agent saw and wrote, and nothing private.
 
     cocoa: whole dialogues in the format of CoCoA's examples.json. openai: the agent's messages and tools in
     the format of OpenAI fine-tuning. potato: items to annotate, with the words of both seats. These three
@@ -62,8 +62,9 @@ def export(
     inspect: a log for `inspect view`, with rewards as scores. atif: a folder of trajectories in the Agent
     Trajectory Interchange Format. Both export one run.
 
-    ratings, pairs: people's answers about dialogues (`birdenv web --rate`), alone and side by side. people:
-    the participants with their platform id, how their session ended, and their completion code.
+    ratings, pairs: people's answers about single dialogues, and about two dialogues side by side
+    (`birdenv web --rate`). people: the participants, with their platform id, how their session ended, and
+    their completion code.
 
     Example: birdenv export results/my-model-c-interact --format preference -o pairs.jsonl
     """

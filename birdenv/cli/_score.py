@@ -67,9 +67,9 @@ def score(
     Runs the gold and the prediction of every record and adds `ex`, `ex_bird` and `reason`. On a mismatch it
     also adds `first_difference`: the first row of each side that the other side lacks.
 
-    `ex` compares multisets of rows with a tolerance for floats; `ex_bird` is the official set rule on the SQL
-    exactly as submitted. If the records have a `difficulty`, the official table follows; if they have a
-    `system`, a line for each system; if they have `published_ex`, how often `ex_bird` agrees with it.
+    `ex` compares multisets of rows with a tolerance for floats; `ex_bird` applies the official set rule to
+    the SQL exactly as submitted. If the records have a `difficulty`, the official table is printed; if they
+    have a `system`, a line for each system; if they have `published_ex`, how often `ex_bird` equals it.
 
     Example: birdenv score pairs.jsonl dev_databases --metrics soft-f1,r-ves --out scored.jsonl
     """
@@ -232,13 +232,13 @@ def score_official(
 ) -> None:
     """Score official c-Interact result files.
 
-    The score is (0.7a + 0.5b + 0.3c + 0.2d) / N over all N tasks, from 0 to 1: a tasks passed phase 1 at once
-    and b after debug, c tasks passed phase 2 at once and d after debug. Success before and after debug
-    follows, and success by category, difficulty, level, ambiguity and database.
+    The score is (0.7a + 0.5b + 0.3c + 0.2d) / N, from 0 to 1, for N tasks. Of these, a tasks passed phase 1
+    at the first attempt and b after debug; c tasks passed phase 2 at the first attempt and d after debug.
+    Also prints success before and after debug, and by category, difficulty, level, ambiguity and database.
 
     Reads the result folder of the original pipeline (sql_results_*_output_with_status.jsonl), the
-    eval_<mode>.json of the tool-calling service, and the files of `birdenv c-interact --official-files`. A
-    run has the same score in its overall.json (official). With --grade the files need no verdicts: every
+    eval_<mode>.json of the tool-calling service, and the files of `birdenv c-interact --official-files`. The
+    overall.json of a run holds the same score (official). With --grade the files need no verdicts: every
     attempt in sql_results.jsonl, _debug, _fu and _fu_debug is run on the databases.
 
     Example: birdenv score-official results/asks-first+rule-c-interact/latest --out score.json

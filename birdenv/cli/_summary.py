@@ -132,10 +132,10 @@ def blame(
 ) -> None:
     """Find out who caused the failures of a run.
 
-    Checks each failed episode of c-Interact or a-Interact: did the agent ask about every ambiguous term, was
-    the question answered, does the answer agree with the annotation, and does the submitted SQL use it?
+    Checks each failed episode of c-Interact or a-Interact: did the agent ask about every ambiguous term, did
+    the user answer, does the answer agree with the annotation, and does the submitted SQL use the answer?
 
-    The output quotes terms of the annotation: keep it from agents.
+    The output quotes terms of the annotation: do not show it to agents.
 
     Example: birdenv blame results/never-asks+rule-c-interact --episodes
     """
@@ -173,8 +173,8 @@ def compare(
 ) -> None:
     """Compare runs on the same tasks.
 
-    Compares each run with the first, task by task, and shows both figures, the difference with its 95 %
-    interval, and the p value.
+    Compares each run with the first run, task by task. Shows the figures of both runs, the difference with
+    its 95 % interval, and the p value.
 
     Example: birdenv compare results/never-asks-bird results/asks-first-bird --tasks
     """
@@ -225,11 +225,11 @@ def summary(
 ) -> None:
     """Show a run's figures with 95 % intervals.
 
-    Shows what was played, the main figures, the cost, and which command to try next. An unfinished run is
-    shown with the episodes that it has.
+    Shows what was played, the main figures, the cost, and which command to try next. For an unfinished run,
+    the figures cover the finished episodes.
 
-    Intervals over tasks say how much a figure could change with other tasks, intervals over databases how
-    much it could change with other databases.
+    Intervals over tasks say how much a figure could change with other tasks; intervals over databases say
+    how much it could change with other databases.
 
     Example: birdenv summary results/asks-first-bird
     """
@@ -258,9 +258,9 @@ def merge(
 ) -> None:
     """Merge the parts of a run that was played with --shard.
 
-    The result is byte for byte the run folder that one machine would have made, except for durations and for
-    engine, workers and command in config.json. Parts must have the same settings, data and code, and each
-    episode must be in exactly one part. Official files are not merged.
+    The result is byte for byte the run folder that a single machine would have made, except for durations
+    and for engine, workers and command in config.json. All parts must have the same settings, data and code,
+    and each episode must be in exactly one part. Official files are not merged.
 
     Example: birdenv merge parts/*/latest -o results/whole
     """

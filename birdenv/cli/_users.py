@@ -76,8 +76,8 @@ def evaluate(
 ) -> None:
     """Ask a user questions with known answers, each in an episode of its own.
 
-    Questions about tasks that are not in the folder are left out. A user that is a language model reads its
-    endpoint and key from the environment or from .env, as in runs.
+    Questions about tasks that are not in the folder are left out. If the user is a language model, its
+    endpoint and key are read from the environment or from .env, as in runs.
     """
     models = choices(context).models
     check_models(models, None, [user])
@@ -128,9 +128,9 @@ def leak(
 ) -> None:
     """Ask a user vague questions and questions about columns, and measure what it reveals.
 
-    The questions are drawn from a grammar, with a new seed each time. Exit code 1 if the user reveals too
-    much: an annotated point of a task with several, more than 10 % of the parts of the gold SQL, or which
-    columns the gold SQL uses.
+    The questions are drawn from a grammar, with a new seed each time unless --seed is given. Exit code 1 if
+    the user reveals too much: an annotated point of a task with several points, more than 10 % of the parts
+    of the gold SQL, or which columns the gold SQL uses.
     """
     folder = None if data_dir is None else str(data_dir)
     models = choices(context).models

@@ -1,4 +1,4 @@
-"""Building blocks for commands of any package: the declaration, text safe to print, and a progress bar."""
+"""Building blocks for commands of any package: declarations, text safe to print, and progress bars."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ that they name, so these should only hold `Command` objects and leave the functi
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """The declaration of a command, whose module is imported only when the command is used.
+    """The declaration of a command. The module of the command is imported only when the command is used.
 
     Attributes:
         target: the object that implements the command, as `module:name`: a function with Typer annotations, a
             `typer.Typer` with a command of this name, or a `typer.Typer` that is a group of subcommands.
         about: the first sentence of the help, short enough for one line of `birdenv --help`.
         group: the heading under which `birdenv --help` lists the command.
-        takes_settings: True to add the settings of the game that the argument `game` names as options.
-            `birdenv.cli.options.settings_command.choices` returns their values.
+        takes_settings: True to add an option for each setting of the game that the argument `game` names.
+            `birdenv.cli.options.settings_command.choices` returns the values of these options.
     """
 
     target: str
@@ -50,7 +50,8 @@ def progress(title: str, total: float, *, hidden: bool = False) -> Iterator[Call
     """Show a progress bar on standard error if standard error is a terminal.
 
     Yields:
-        A function that moves the bar (`move(advance=1)` or `move(completed=20)`) and can show a `note`.
+        A function that moves the bar (`move(advance=1)` or `move(completed=20)`), and can show a text beside
+        the bar (`note`).
     """
     from rich.console import Console
     from rich.progress import (

@@ -4,7 +4,7 @@
 * `DialogueEnv`: an environment for any game and seat
 * `DialogueVectorEnv`: a batch of environments (`gymnasium.make_vec`)
 * `DialogueAEC`, `DialogueParallel`: any game in PettingZoo's two forms
-* `birdenv.envs.c_interact_v0`: the PettingZoo module of c-Interact, in which the user's seat is an agent, too
+* `birdenv.envs.c_interact_v0`: the PettingZoo module of c-Interact, with an agent in the user's seat, too
 * `birdenv.envs.wrappers`: wrappers for language models and for reward shaping
 * `birdenv.envs.candidates`: the setting for learning when to ask
 * `birdenv.envs.sb3`: a batch of that setting for Stable-Baselines3

@@ -23,27 +23,27 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     """An environment for one seat of any registered game.
 
     Observation: `instruction` (constant in an episode), `message` (everything said since the last action),
-    `sender` (the index of the speaker among the seat's voices), `phase`, `action_mask` (the legal kinds), and
-    the seat's gauges. Action: `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward of a step is the
-    reward that the seat earned in it.
+    `sender` (the index of the speaker in the seat's `voices`), `phase`, `action_mask` (which kinds of action
+    are legal), and the seat's gauges. Action: `{"kind": ..., "text": ...}`, or a `birdenv.Move`. The reward
+    of a step is what the seat earned in that step.
 
-    `info` holds `instance_id` and the game's public extras. After a refused action it also holds `refused`
-    (`illegal`, `too_long`, `empty`, `malformed`, `unknown`, or `rules` if the game's rules refused it), and
-    at the end of an episode the public outcome.
+    `info` holds `instance_id` and the game's public extras. After a refused action, `info` also holds
+    `refused` (`illegal`, `too_long`, `empty`, `malformed`, `unknown`, or `rules` if the game's rules refused
+    the action). At the end of an episode, it also holds the public outcome.
 
-    Observations, `info`, the `spec` and public attributes never contain the private half of a task. It is in
-    the memory of the same process, however, where code that searches for it will find it. Run agents that you
-    do not trust in a process of their own.
+    Observations, `info`, `spec` and public attributes never contain the private half of a task. However, the
+    private half is in the memory of the same process, where malicious code can find it. Run agents that you
+    do not trust in a separate process.
 
-    A pickled copy is made from the same settings, without the running episode.
+    Pickling keeps the settings but not the running episode.
 
     Args:
         game: the game's name.
         seat: the name of the agent's seat; by default, the evaluated seat.
         render_mode: `ansi` makes `render()` return the dialogue as text; `human` prints the new part after
             every reset and step.
-        sampling: which tasks a reset draws if it names no task, and how often; see `sample_tasks`.
-        **settings: settings of the game, and players of the other seats by the seats' names.
+        sampling: which tasks are drawn by resets that name no task, and how often; see `sample_tasks`.
+        **settings: settings of the game, and the players of the other seats, by seat name.
 
     Raises:
         InputError: settings, files or names cannot be used.
@@ -89,9 +89,9 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         """Set which tasks later resets draw, and how often. Use this for a curriculum.
 
         Args:
-            sampling: `instance_id`, `database` and `difficulty`, each a name, a list of names, or weights by
-                name. Tasks that are not named are not drawn, and the weights of a task multiply. None draws
-                all tasks with the same probability.
+            sampling: the keys `instance_id`, `database` and `difficulty`, each with a name, a list of names,
+                or a mapping from names to weights. Tasks that a key does not name are not drawn. If several
+                keys weight a task, its weights are multiplied. None draws all tasks equally often.
 
         Raises:
             InputError: a name or a weight cannot be used, or no task is left to draw.
@@ -103,12 +103,13 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode with a random task, or with a task that `options` select.
 
-        If another player speaks first and ends the dialogue at once, the dialogue starts again and the agent
-        begins, so that no episode is over before its first step.
+        No episode is over before its first step: if another player speaks first and ends the dialogue at
+        once, the dialogue starts again, and the agent speaks first.
 
         Args:
-            seed: seeds the choice of tasks and the players of the other seats.
-            options: the keys of `sample_tasks`, or `index`, the index of a task in `instance_ids`.
+            seed: the seed for the choice of tasks and for the players of the other seats.
+            options: the keys of `sample_tasks`, for this reset only; or `index`, the index of a task in
+                `instance_ids`.
 
         Raises:
             InputError: an option or a task is not known.
@@ -119,9 +120,10 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     def step(self, action: Any) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
         """Apply an action.
 
-        A refused move (not legal now, or its text too long or empty) costs what the protocol says, and
-        `info["refused"]` says why. A fault of the machine (`infra_error`) or of another seat's player
-        (`partner error`) truncates the episode and sets `info["void"]`; leave such episodes out of training.
+        A move is refused if it is not legal now, or if its text is too long or empty. A refused move costs
+        what the protocol says, and `info["refused"]` gives the reason. A fault of the machine (`infra_error`)
+        or of another seat's player (`partner error`) truncates the episode and sets `info["void"]`; leave
+        such episodes out of training.
 
         Raises:
             InvalidAction: the action is not in the action space: a wrong type, a missing key, or a kind out
@@ -198,11 +200,11 @@ class DialogueEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
         )
 
     def heard(self, after: int = 0) -> tuple[Event, ...]:
-        """Return the events that the seat has seen, starting at the index `after`. Wrappers use this."""
+        """Return the events that the seat has seen, from the index `after` on. Wrappers use this."""
         return self._dialogue.heard(self._index, after) if self._dialogue is not None else ()
 
     def render(self) -> str | None:
-        """Return the dialogue so far (`ansi`), or print its new part (`human`)."""
+        """Return the dialogue so far (`ansi`), or print what is new since the last call (`human`)."""
         if self.render_mode is None:
             return None
         text = transcript_text(self._title, self._dialogue, self._index)
@@ -252,7 +254,7 @@ class CInteractEnv(_OfOneGame):
     """c-Interact: clarify an ambiguous request with a user, answer it in SQL, then answer a follow-up.
 
     Actions: `birdenv.clarify`, `birdenv.submit_sql` and, with `execute_sql=True`, `birdenv.execute_sql`.
-    Rewards: 0.7 for the request, or 0.5 in the debug attempt; 0.3 or 0.2 for the follow-up.
+    Rewards: 0.7 for the request and 0.3 for the follow-up, or 0.5 and 0.2 in the debug attempt.
     `info["candidates"]` holds public candidate statements, if the benchmark has them.
 
     Settings: `data_dir`, `data`, `profile` (`strict`, `shell`, `adk`), `patience`, `execute_sql`, `user`,
@@ -264,7 +266,7 @@ class CInteractEnv(_OfOneGame):
 
 
 class AInteractEnv(_OfOneGame):
-    """a-Interact: the tasks of c-Interact with nine tools, each of which costs a part of the budget.
+    """a-Interact: the tasks of c-Interact with nine tools, which all cost a part of the budget.
 
     Actions: the actions of `CInteractEnv`, and `birdenv.get_schema`, `get_all_column_meanings`,
     `get_column_meaning`, `get_all_external_knowledge_names`, `get_knowledge_definition` and
@@ -279,8 +281,8 @@ class AInteractEnv(_OfOneGame):
 class BirdSqlEnv(_OfOneGame):
     """BIRD: a question about a database, explored with `execute_sql` and answered once with `submit_sql`.
 
-    There is one phase, `turns_left` counts actions, and `clarify` is never legal. The reward is the execution
-    accuracy of the submission, 1 or 0.
+    An episode has one phase. The gauge `turns_left` counts actions, and `clarify` is never legal. The reward
+    is 1 if the submission passes by execution accuracy, and otherwise 0.
 
     Settings: `data_file`, `db_dir`, `evidence`, `show_schema`, `max_turns`, `instances`, `databases`,
     `leave_out`, `ungraded`, `strict_data`, `today`, `fail_doubtful`, `dialect`, `dsn`.

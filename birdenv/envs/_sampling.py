@@ -21,7 +21,7 @@ RESET_OPTIONS: Final = (*_WEIGHED, "index")
 
 
 class Sampler:
-    """Draws tasks of an arena.
+    """Draws the tasks of an arena at random.
 
     Args:
         arena: the game.
@@ -113,7 +113,7 @@ class Sampler:
 
 
 def checked_index(index: Any, count: int) -> int:
-    """Return the index of one of `count` tasks.
+    """Return `index` as an int if it is the index of one of `count` tasks.
 
     Raises:
         InputError: the index is not a whole number, or out of range.

@@ -1,4 +1,4 @@
-"""Convert between a seat and Gymnasium: its spaces, views to observations, and actions to moves."""
+"""The Gymnasium spaces of a seat, and the conversion of views to observations and of actions to moves."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _move = partial(tuple.__new__, Move)  # takes all fields in half the time of `Mo
 
 
 class SeatSpaces:
-    """The observation and action spaces of a seat, with the conversions to and from them.
+    """The observation and action spaces of a seat. Converts views to observations, and actions to moves.
 
     Args:
         seat: the seat.
@@ -37,12 +37,12 @@ class SeatSpaces:
     Attributes:
         observations: the space of the seat's observations. Each gauge is a field: `Discrete` if its maximum
             is a whole number, else a `Box` of shape (1,).
-        actions: the space of the seat's actions. `kind` is the index in `seat.actions`; the next number means
-            to wait, if the seat may wait. The field `text` holds the text of any action, `item` the index of
-            a choice. Each number has a field of shape (1,), scaled so that 0 and 1 are its bounds (see
-            `Rules.scale`).
-        has_text_only: True if actions have no fields except `kind` and `text`, so that `move` needs only the
-            action.
+        actions: the space of the seat's actions. The field `kind` is an index in `seat.actions`; if the seat
+            may wait, the number after the last index means to wait. The field `text` holds the text of the
+            action, and `item` the index of a choice. Each numeric field has the shape (1,) and is scaled to
+            the range from 0 to 1 (see `Rules.scale`).
+        has_text_only: True if actions have no fields except `kind` and `text`. Then `move` does not need
+            `choices` and `scale`.
     """
 
     def __init__(self, seat: Seat, mask: str = "action_mask") -> None:
@@ -58,7 +58,7 @@ class SeatSpaces:
         self._declared = dict(enumerate(seat.actions))
 
     def observation(self, view: View) -> dict[str, Any]:
-        """Return the observation of a view. A message that is too long is cut, with a note at its end.
+        """Convert a view to an observation. A message that is too long is cut and ends with a note.
 
         Raises:
             BenchmarkError: the instruction is too long; it is not cut, because it contains the schema.
@@ -97,8 +97,8 @@ class SeatSpaces:
         Args:
             action: a member of `actions` or a `Move`.
             choices: the values that `item` selects from.
-            scale: the maximum of each number in this episode, by field, where it differs from the declared
-                one.
+            scale: by field, the maximum of a number in this episode, if it differs from the declared
+                maximum.
 
         Raises:
             InvalidAction: the action has a wrong type or shape, a missing or unknown key, or a kind or an
@@ -194,7 +194,7 @@ def _action_space(seat: Seat) -> spaces.Dict:
 
 
 def batch(made: Sequence[Mapping[str, Any]], space: spaces.Dict) -> dict[str, Any]:
-    """Return observations as a member of the batched space, with arrays and tuples of texts."""
+    """Combine observations into a member of the batched space, made of arrays and tuples of texts."""
     columns = {name: [each[name] for each in made] for name in space.spaces}
     return {
         name: tuple(column) if isinstance(field, UnicodeText) else np.array(column, dtype=field.dtype)

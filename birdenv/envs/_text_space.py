@@ -1,9 +1,9 @@
-"""The space of Unicode texts, whose members can be shared between processes.
+"""A space of Unicode texts that processes can share.
 
-`AsyncVectorEnv` reads observations from shared memory once, when it is made, and later returns deep copies of
-what it read. This works for arrays, which are views of the shared memory, but not for the strings of
-Gymnasium's own `Text`, which never change again. This space reads `SharedTexts` instead: a view whose deep
-copy is a tuple of the current texts.
+`AsyncVectorEnv` reads observations from shared memory only once, when it is made. Every later step returns
+deep copies of what it read then. This works for arrays, because they are views of the shared memory. It does
+not work for the strings of Gymnasium's own `Text`, which never change again. This space therefore reads
+`SharedTexts`: a view of the shared memory whose deep copy is a tuple of the current texts.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
     @property
     def shared_bytes(self) -> int:
-        """The maximum number of bytes that a member may need in shared memory."""
+        """The number of bytes that the longest member may take up in shared memory."""
         return min(_LONGEST_CHARACTER * self.max_length, SHARED_BYTES)
 
     def __eq__(self, other: object) -> bool:
@@ -74,7 +74,7 @@ class SpaceAsText(Space[T], Generic[T]):
 
 
 class SharedTexts(Sequence[T]):
-    """The texts of all environments, read from shared memory. A deep copy is a tuple of the current texts."""
+    """The current texts of all environments, in shared memory. A deep copy is a tuple of these texts."""
 
     def __init__(self, space: SpaceAsText[T], rows: npt.NDArray[np.uint8]) -> None:
         self._space = space
@@ -187,9 +187,9 @@ _LONGEST_SAMPLE = 32
 class UnicodeText(SpaceAsText[str]):
     """The space of all strings of at most `max_length` Unicode characters.
 
-    Gymnasium's `Text` allows only the characters of a given alphabet and checks each of them. Results from a
-    database need any character. Samples are short (up to 32 characters), mix several scripts, punctuation and
-    line breaks, and contain no surrogates.
+    Gymnasium's `Text` allows only the characters of a given alphabet, but results from a database may contain
+    any character. Samples are short (up to 32 characters). They mix several scripts, punctuation and line
+    breaks, and contain no surrogates.
 
     >>> space = UnicodeText(max_length=1000)
     >>> "Größe\\n查询" in space, "x" * 1001 in space, b"bytes" in space

@@ -21,7 +21,7 @@ _Bools = npt.NDArray[np.bool_]
 
 
 def seeds_of_batch(seed: int | Sequence[int | None] | None, count: int) -> list[int | None]:
-    """Return a seed for each of `count` environments: the given seeds or, for one number i, i, i + 1, ..."""
+    """Return a seed for each of `count` environments. A single number i gives the seeds i, i + 1, ..."""
     if isinstance(seed, int):
         return [seed + i for i in range(count)]
     seeds: list[int | None] = [None] * count if seed is None else list(seed)
@@ -40,7 +40,7 @@ def mask_of_batch(mask: Any, count: int) -> _Bools:
 
 
 class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
-    """A batch of `DialogueEnv` of one game, stepped in this process.
+    """A batch of `DialogueEnv` environments of one game, which are all stepped in this process.
 
     Observations are members of the batched space, with arrays and tuples of texts. Actions are members of the
     batched space, or a list with an action for each environment (`birdenv.clarify("..")`, a `Move`). Infos
@@ -56,7 +56,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
             `DISABLED` (`Disabled`), call `reset(options={"reset_mask": ..})`. `NEXT_STEP` would discard an
             action of each episode, so it is only available with `vectorization_mode="sync"`.
         sampling: which tasks resets draw, and how often; see `DialogueEnv.sample_tasks`.
-        **settings: settings of the game, and players of the other seats by the seats' names.
+        **settings: settings of the game, and the players of the other seats, by seat name.
 
     Raises:
         InputError: settings, files or names cannot be used.
@@ -155,7 +155,7 @@ class DialogueVectorEnv(VectorEnv[dict[str, Any], Any, Any]):
         return self._batched(), rewards, terminations, truncations, infos
 
     def render(self) -> tuple[Any, ...] | None:
-        """Return the dialogues so far (`ansi`), or print their new parts (`human`)."""
+        """Return the dialogues so far (`ansi`), or print what is new since the last call (`human`)."""
         return tuple(env.render() for env in self.envs)
 
     def close_extras(self, **kwargs: Any) -> None:

@@ -1,7 +1,7 @@
 """c-Interact as a PettingZoo game of two agents: `system_0` asks and submits SQL, `user_0` answers.
 
-The agent in the user's seat reads what the request means, and answers in text, which is checked by the leak
-guard. Both seats earn the reward of the SQL. The seats take turns:
+The agent in the user's seat is told what the request means. It answers in text, which the leak guard checks.
+Both agents earn the reward for the submitted SQL. They take turns:
 
     env = c_interact_v0.env()
     env.reset(seed=1)
@@ -23,12 +23,12 @@ __all__ = ["env", "parallel_env", "raw_env"]
 
 
 def env(**settings: Any) -> Any:
-    """Return the game with PettingZoo's checks of the order of calls. It takes the arguments of `raw_env`."""
+    """Return a `raw_env`, made with the same arguments, in which PettingZoo checks the order of calls."""
     return OrderEnforcingWrapper(raw_env(**settings))
 
 
 class parallel_env(DialogueParallel):  # noqa: N801 (PettingZoo's name for it)
-    """The game in PettingZoo's parallel form, where only the action of the seat to move counts.
+    """The game in PettingZoo's parallel form. Only the action of the agent whose turn it is counts.
 
     The arguments are those of `raw_env`.
     """

@@ -145,11 +145,12 @@ class _AllSeats(EzPickle):
 
 
 class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
-    """All seats of any registered game as agents that move one at a time.
+    """Any registered game, with an agent in each seat. The agents move one at a time.
 
-    The agents are named after the seats: `system_0`, `user_0`. They observe and act as in `DialogueEnv`, with
-    the mask called `legal_kinds`. `reset` accepts the options `instance_id` and `index`; it ignores other
-    options, as PettingZoo's tests require. `infos` hold public values, and at the end the outcome.
+    The agents are named after the seats: `system_0`, `user_0`. They observe and act as in `DialogueEnv`, but
+    the mask is called `legal_kinds`. `reset` accepts the options `instance_id` and `index`; it ignores other
+    options, as PettingZoo's tests require. `infos` hold public values only, and at the end the public
+    outcome.
 
     Args:
         game: the game's name.
@@ -168,7 +169,7 @@ class DialogueAEC(_AllSeats, AECEnv):  # type: ignore[misc]
         self._look(dialogue)
 
     def step(self, action: Any) -> None:
-        """Apply the action of the selected agent. If the move is refused, the agent's info says why.
+        """Apply the action of the selected agent. If the move is refused, the agent's info gives the reason.
 
         Raises:
             InvalidAction: the action is not in the agent's action space.
@@ -211,11 +212,11 @@ _ByAgent = dict[str, Any]
 
 
 class DialogueParallel(_AllSeats, ParallelEnv):  # type: ignore[misc]
-    """All seats of any registered game as agents that act at the same time.
+    """Any registered game, with an agent in each seat. All agents pass their actions at the same time.
 
-    The seats that may act at the start of a step act in the order of their indices. Actions of other seats
-    are ignored, and so are actions that an earlier seat makes impossible in the same step. Names, spaces,
-    options and infos are those of `DialogueAEC`.
+    The seats that may act at the start of a step act in the order of their indices. An action is ignored if
+    its seat may not act, or if the action of an earlier seat in the same step has made it impossible. Names,
+    spaces, options and infos are those of `DialogueAEC`.
 
     Args:
         game: the game's name.

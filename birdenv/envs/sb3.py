@@ -1,4 +1,4 @@
-"""A batch of the candidate setting as a `VecEnv` of Stable-Baselines3.
+"""Candidate environments as a `VecEnv` of Stable-Baselines3.
 
 This module needs the extra `rl` (`pip install 'birdenv[rl]'`).
 """
@@ -28,9 +28,9 @@ __all__ = ["CandidatesVecEnv"]
 class CandidatesVecEnv(VecEnv):
     """A batch of candidate episodes for the algorithms of Stable-Baselines3 and sb3-contrib.
 
-    Each step plays an action in every episode, and the next episode begins in the step that ends one. The
-    `info` at the end of an episode has `instance_id`, `terminal_observation`, and `episode` with the return
-    `r` and the length `l`, as `Monitor` writes them. `MaskablePPO` finds the masks by itself.
+    Each step plays an action in every episode. When an episode ends, the next one begins in the same step.
+    The `info` at the end of an episode has `instance_id`, `terminal_observation`, and `episode` with the
+    return `r` and the length `l`, as `Monitor` writes them. `MaskablePPO` finds the action masks by itself.
 
     Args:
         batch: the episodes, from `gymnasium.make_vec("birdenv/CInteractCandidates-v0", num_envs=...)`.
@@ -56,7 +56,7 @@ class CandidatesVecEnv(VecEnv):
         """Start an episode in every environment, with the seeds given to `seed`; return the observations.
 
         Raises:
-            InputError: options were set, which a batch does not have.
+            InputError: reset options were set; a batch does not accept any.
         """
         if any(self._options):
             raise InputError("a batch has no reset options: choose tasks and prices when you make it")
@@ -91,7 +91,7 @@ class CandidatesVecEnv(VecEnv):
         self.batch.close()
 
     def env_method(self, method_name: str, *args: Any, indices: Any = None, **kwargs: Any) -> list[Any]:
-        """Return the action masks of each episode. The episodes have no method except `action_masks`.
+        """Return the action mask of each episode. `action_masks` is the only method that can be called.
 
         Raises:
             AttributeError: another method is called.
@@ -102,7 +102,7 @@ class CandidatesVecEnv(VecEnv):
         return [masks[i] for i in self._get_indices(indices)]
 
     def get_attr(self, attr_name: str, indices: Any = None) -> list[Any]:
-        """Return a list with an attribute of the batch for each episode."""
+        """Return an attribute's value for each episode. All episodes share the attributes of the batch."""
         return [getattr(self.batch, attr_name) for _ in self._get_indices(indices)]
 
     def set_attr(self, attr_name: str, value: Any, indices: Any = None) -> None:
@@ -110,5 +110,5 @@ class CandidatesVecEnv(VecEnv):
         raise NotImplementedError("the episodes of a batch share their attributes")
 
     def env_is_wrapped(self, wrapper_class: Any, indices: Any = None) -> list[bool]:
-        """Return True for `Monitor`, whose infos the episodes have, and False for other wrappers."""
+        """Return True for `Monitor`, because infos have its `episode` entry, and False for other wrappers."""
         return [wrapper_class is Monitor for _ in self._get_indices(indices)]

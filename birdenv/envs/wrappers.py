@@ -3,8 +3,8 @@
 * `ChatMessages`: chat messages and tools, for chat models
 * `Markup`: the prompt and the tags of the published c-Interact scripts
 * `TurnCost`: a cost for each step
-* `PotentialShaping` (with `resolved_points`): shaped rewards, which make an environment easier to learn
-* `HiddenPrice`: a candidate environment that does not show the price of a question
+* `PotentialShaping` (with `resolved_points`): shaped rewards, which make learning easier
+* `HiddenPrice`: hides the price of a question in a candidate environment
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class _ChatSpace(SpaceAsText[Json]):
 
 
 class ChatPrompts(_ChatSpace):
-    """The arguments of a chat model: `{"messages": [...], "tools": [...]}`."""
+    """The space of the arguments of a chat call: `{"messages": [...], "tools": [...]}`."""
 
     def contains(self, x: Any) -> bool:
         return (
@@ -76,9 +76,9 @@ class ChatPrompts(_ChatSpace):
 
 
 class ChatReplies(_ChatSpace):
-    """The space of the answers of a chat model: assistant messages, or only tool calls.
+    """The space of a chat model's answers. An answer is an assistant message, or a tool call alone.
 
-    Random samples are calls of the seat's tools.
+    Random samples are assistant messages that call one of the seat's tools.
     """
 
     def contains(self, x: Any) -> bool:
@@ -93,14 +93,14 @@ class ChatReplies(_ChatSpace):
 
 
 class ChatMessages(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """Converts observations to the arguments of a chat call, and reads actions from the model's message.
+    """Converts observations to the arguments of a chat call, and the model's messages to actions.
 
     Observation: `{"messages": [...], "tools": [...]}`, the arguments of an OpenAI-style chat call. `messages`
     is the whole dialogue so far, as `birdenv.dialogue.chat_messages` writes it; `tools` are the schemas of
     the actions that are legal now.
 
-    Action: the assistant's message with one tool call in it, or only the tool call. A reply without exactly
-    one valid tool call is an illegal action. The reply then stays in `messages`, followed by the
+    Action: an assistant message with one tool call in it, or the tool call alone. A message without exactly
+    one valid tool call is an illegal action. Such a message stays in `messages`, followed by the
     environment's answer as a user message.
     """
 
@@ -147,12 +147,12 @@ class Markup(gymnasium.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
     """Converts observations to one growing prompt, and reads actions from the tags in a model's output.
 
     `<s>…</s>` asks the user. ``<t>```sqlite … ```</t>`` submits SQL (`postgresql` for PostgreSQL databases).
-    Fences with another name of SQL, and a single statement without a fence, are accepted, too. A submission
-    without SQL submits `ERROR!`, as in the published scripts. An output without tags goes to the user
-    unchanged. If no question is possible, the prompt ends with an opening `<t>`, and any output is searched
-    for SQL.
+    A fence may also have another name of SQL, and a single statement needs no fence. If a submission contains
+    no SQL, `ERROR!` is submitted, as in the published scripts. An output without tags goes to the user
+    unchanged. If no question is possible, the prompt ends with an opening `<t>`, and SQL is searched for in
+    the whole output.
 
-    The published markup has only these two tags. The names of a game's other actions are tags, too:
+    The published markup has only these two tags. Here, the names of the game's other actions are tags, too:
     `<execute_sql>SELECT 1</execute_sql>`, `<get_column_meaning>table|column</get_column_meaning>`.
     """
 
@@ -310,7 +310,7 @@ def resolved_points(observation: Any, env: gymnasium.Env[Any, Any]) -> float:
 
 
 class HiddenPrice(gymnasium.ObservationWrapper[dict[str, Any], Any, dict[str, Any]]):
-    """Sets the price in observations of a candidate environment to 0, to measure what knowing it is worth."""
+    """Sets the price in candidate observations to 0, to measure how much it helps to know the price."""
 
     def observation(self, observation: dict[str, Any]) -> dict[str, Any]:
         """Return the observation without the price."""

@@ -6,9 +6,9 @@ adapter, and compares the transcripts with birdenv's own:
     for script in SCRIPTS:
         assert play_script(script, make_step) == golden_transcript(script)
 
-`make_step` starts an episode of the script's game, task and settings, and returns a step function. A step
-function takes a model's message in OpenAI's format, and returns the text that the model reads, the reward of
-the step, and whether the episode is over. `play_script_async` is for functions that must be awaited.
+`make_step` starts an episode with the game, task and settings of the script, and returns a step function. The
+step function takes a model's message in OpenAI's format. It returns the text that the model reads, the reward
+of the step, and whether the episode is over. `play_script_async` is for functions that must be awaited.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ Stepped: TypeAlias = tuple[str, float, bool]
 
 
 class Line(NamedTuple):
-    """One exchange of a transcript.
+    """One exchange in a transcript: a message and the reply to it.
 
     Attributes:
         message: the model's message as JSON.
@@ -62,10 +62,10 @@ class AgentScript:
     """The messages of a model in one episode of the demo benchmark.
 
     Attributes:
-        name: what the script shows.
+        name: the name of the script, which says what happens in it.
         game: the name of the game.
         instance_id: the id of the task.
-        messages: the messages, in order.
+        messages: the model's messages, in order.
         settings: settings of the game for `make_game`.
     """
 
@@ -176,12 +176,12 @@ rewards (0.7 and 0.3, 0.5 and 0.2), and one each that ends by a limit and by a f
 
 
 def failing_user(view: View) -> Move:
-    """Raise an error, as a user's player may do. The episode is void then."""
+    """Raise an error, to simulate a user whose code fails. The episode becomes void."""
     raise RuntimeError("this user always fails")
 
 
 def golden_transcript(script: AgentScript) -> tuple[Line, ...]:
-    """Play a script by birdenv itself, and return the transcript."""
+    """Play a script in birdenv without an adapter, and return the transcript."""
 
     def make_step(script: AgentScript) -> Callable[[Message], Stepped]:
         episode = make_game(script.game, **script.settings).episode(script.instance_id)

@@ -24,7 +24,7 @@ class GameFaultsError(BirdenvError):
     """A game has mistakes.
 
     Attributes:
-        faults: a description of each mistake, by its name.
+        faults: a description of each mistake, by the name of the mistake (see `check_game`).
     """
 
     def __init__(self, name: str, faults: dict[str, str]) -> None:
@@ -41,7 +41,7 @@ def check_game(game: Game, *, seed: int = 0, **settings: Any) -> None:
 
     Args:
         game: the game.
-        seed: the seed of the moves.
+        seed: the seed for the random moves.
         **settings: settings of the game for `make_game`.
 
     Raises:

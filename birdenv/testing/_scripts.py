@@ -7,12 +7,12 @@ A script is a JSON object:
                     "turns": [{"calls": [{"name": "clarify", "arguments": {"question": "Which year?"}}]},
                               {"content": "words", "faults": [{"status": 500}, {"drop": true}]}]}]}
 
-A request is answered from the first dialogue whose `when` texts all occur in it. The number of assistant
-messages in the request selects the turn; after the last turn, the last turn is repeated. The server therefore
-keeps no state, and a client may continue after a restart of the server.
+The first dialogue whose `when` texts all occur in a request answers the request. The number of assistant
+messages in the request selects the turn. After the last turn, the last turn is repeated. The choice depends
+on nothing but the request, so a client may continue after a restart of the server.
 
-The script `demo` plays the demo benchmark: a model that asks good questions and submits right SQL, and the
-user.
+The script `demo` plays both seats of the demo benchmark: a model that asks good questions and submits correct
+SQL, and the simulated user.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Call(_Strict):
 
     Attributes:
         name: the name of the tool.
-        arguments: the arguments. A text is sent unchanged, so it need not be JSON.
+        arguments: the arguments. A string is sent unchanged, even if it is not valid JSON.
         id: the id of the call; by default, `call_` and a number.
     """
 
@@ -56,7 +56,7 @@ class Call(_Strict):
 
 
 class Trouble(_Strict):
-    """A deliberate fault of an answer: delays, errors, broken bytes.
+    """A deliberate fault in an answer, such as a delay, an error or a broken connection.
 
     Attributes:
         delay: seconds to wait before the answer.
@@ -93,8 +93,9 @@ class ScriptedTurn(Trouble):
         refusal: the text of a refusal.
         finish_reason: the finish reason; by default, `tool_calls` or `stop`.
         usage: whether the answer has the field `usage`.
-        size: if not 0, the text is repeated up to this many characters.
-        faults: when a request is sent repeatedly, its first answers are these faults, one each.
+        size: if not 0, the text is repeated until it has this many characters.
+        faults: the faults with which the server answers the first attempts of a request, one fault for each
+            attempt. Later attempts get the real answer.
     """
 
     content: str | None = None
@@ -118,7 +119,7 @@ class ScriptedDialogue(_Strict):
     """The turns of a model in one dialogue.
 
     Attributes:
-        when: texts that must all occur in a request.
+        when: texts that must all occur in a request for the dialogue to answer it.
         model: the name of the model; by default, any model.
         turns: the answers, in order.
     """
@@ -135,11 +136,12 @@ class ServerScript(_Strict):
         dialogues: the dialogues.
         models: the names of the models; if empty, any name is accepted.
         latency: seconds to wait before every answer.
-        turn_mark: the text that begins each turn in a prompt without chat roles; it is counted to select the
-            turn.
-        refused: names of parameters; a request with one of them is answered with status 400.
-        wants_reasoning: whether assistant messages without `reasoning_content` are answered with status 400.
-        key: the only API key that is accepted; by default, every key is.
+        turn_mark: the text that begins each turn in a prompt without chat roles. The server counts these
+            texts to select the turn.
+        refused: names of parameters. A request with one of these parameters is answered with status 400.
+        wants_reasoning: whether a request with an assistant message that has no `reasoning_content` is
+            answered with status 400.
+        key: the only API key that is accepted; by default, every key is accepted.
     """
 
     dialogues: tuple[ScriptedDialogue, ...] = ()
@@ -151,7 +153,7 @@ class ServerScript(_Strict):
     key: str | None = None
 
     def turn(self, body: dict[str, Any]) -> ScriptedTurn | None:
-        """Return the turn that answers a request, or None if there is none."""
+        """Return the turn that answers a request, or None if no dialogue fits."""
         messages = [each for each in body.get("messages") or () if isinstance(each, dict)]
         said = "\n".join(_text(message) for message in messages)
         model = body.get("model")
@@ -186,9 +188,9 @@ def read_script(path: Path) -> ServerScript:
 def demo_script(model: str = "scripted") -> ServerScript:
     """Return the script of two models that solve every task of the demo.
 
-    The model with the name `model` plays c-Interact, a-Interact and BIRD by tool calls. It also plays
-    simulated users that are language models, but it can answer only its own questions. `<model>-markup` plays
-    c-Interact by tags.
+    The model named `model` plays c-Interact, a-Interact and BIRD with tool calls. It also plays simulated
+    users that are language models, but then it can answer only the questions of this script.
+    `<model>-markup` plays c-Interact with tags.
     """
     dialogues: list[ScriptedDialogue] = []
     with make_game("c-interact") as arena:

@@ -2,9 +2,9 @@
 
     python -m birdenv.testing.openai_server SCRIPT [--port PORT] [--log FILE]
 
-SCRIPT is a JSON file (see `ServerScript`) or `demo`. The demo has a model `scripted`, which solves the demo
-benchmark by tool calls and plays its user, and a model `scripted-markup`, which solves c-Interact by tags. In
-a test, use `with serve(script) as server:`.
+SCRIPT is a JSON file (see `ServerScript`) or `demo`. The demo has two models: `scripted` solves the demo
+benchmark with tool calls and plays the simulated user, and `scripted-markup` solves c-Interact with tags.
+In a test, use `with serve(script) as server:`.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ _TLS: Final = b"\x16"  # the first byte of a handshake
 
 
 class Request(NamedTuple):
-    """One accepted request: its path, its headers by lower-case name, and its JSON body."""
+    """One accepted request: path, headers (with lower-case names) and JSON body."""
 
     path: str
     headers: Mapping[str, str]
@@ -61,8 +61,8 @@ class Server:
     """A running server.
 
     Attributes:
-        script: the script, which may be replaced while the server runs.
-        url: the base URL, for `--base-url`.
+        script: the script. It may be replaced while the server runs.
+        url: the base URL, for `--base-url`; empty until the server is started.
         requests: the chat requests so far, in order.
     """
 
@@ -74,7 +74,7 @@ class Server:
         self._seen: Counter[str] = Counter()
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> asyncio.Server:
-        """Start listening, set `url`, and return the server of asyncio."""
+        """Start listening, set `url`, and return the underlying asyncio server."""
         server = await asyncio.start_server(self._serve, host, port, limit=2**20, backlog=1024)
         self.url = f"http://{host}:{server.sockets[0].getsockname()[1]}/v1"
         return server

@@ -1,4 +1,4 @@
-"""The player, which opens at its target price, concedes to the middle, then more slowly, and closes deals."""
+"""The rule-based player. It opens at its target price, concedes to the middle, and then more slowly."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ class Bargainer:
         self._close, self._is_firm = _MANNERS[0]
 
     def move(self, view: View) -> Move | None:
-        """Accept or reject an offer, offer the agreed price, or name a price."""
+        """Return the next move: accept or reject an offer, offer a price, send a message, or quit."""
         news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
         self._seen = len(view.heard)
         if "accept" in view.legal:
@@ -167,5 +167,5 @@ def offered(news: list[Event]) -> float | None:
 
 
 def shown(price: float) -> str:
-    """Return a price in digits, without cents if it is a whole number."""
+    """Return a price in digits; without cents if the price is a whole number."""
     return f"{price:,.0f}" if price == int(price) else f"{price:,.2f}"

@@ -36,9 +36,9 @@ class Reading(NamedTuple):
     Attributes:
         price: the price that the message names, in dollars, or None.
         agrees: True if the message accepts the last price.
-        refuses: True if it asks for a better price, or refuses.
-        asks: True if it asks any other question.
-        is_last: True if it says that this is the final offer.
+        refuses: True if the message asks for a better price, or refuses.
+        asks: True if the message asks any other question.
+        is_last: True if the message calls its offer the final one.
     """
 
     price: float | None = None
@@ -53,8 +53,8 @@ class Prices(NamedTuple):
 
     Attributes:
         listed: the list price.
-        own: the reader's own last price.
-        others: the last price of the other player.
+        own: the last price that the reader named.
+        others: the last price that the other player named.
     """
 
     listed: float
@@ -167,8 +167,8 @@ def read(text: str, title: str, prices: Prices) -> Reading:
 
     Args:
         text: the message.
-        title: the title of the item, whose years and model numbers are not prices.
-        prices: the known prices.
+        title: the title of the item. Numbers in the title, such as years and models, are not prices.
+        prices: the prices named so far.
     """
     said = _without(with_digits(_long(plain(text))), title)
     price = _price(said, prices)

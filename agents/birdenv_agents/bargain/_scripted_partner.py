@@ -1,4 +1,4 @@
-"""A scripted partner for Bargain, which haggles like people, in words from a bank of phrases."""
+"""A scripted partner for Bargain. It haggles as people do, in words from a bank of phrases."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ScriptedBargainer(Bargainer):
         self._greeted = False
 
     def move(self, view: View) -> Move | None:
-        """Accept, reject, offer, or say something."""
+        """Return the next move: accept, reject, make an offer, or say something."""
         news = [event for event in view.heard[self._seen :] if event.agent == 1 - view.seat]
         self._seen = len(view.heard)
         if "accept" in view.legal:

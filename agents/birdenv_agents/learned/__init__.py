@@ -1,4 +1,4 @@
-"""The players `learned`, `hybrid` and `retrieval`, which learn from dialogues, and their training."""
+"""The players `learned`, `hybrid` and `retrieval`, which learn from dialogues, and the code to train them."""
 
 from birdenv_agents.learned._player import hybrid, learned
 from birdenv_agents.learned._retrieval import retrieval

@@ -18,13 +18,13 @@ _MOST_ABOUT: Final = 2000
 
 
 def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Random) -> Any:
-    """Adapt the data of a move from another dialogue to this episode.
+    """Adapt the data of a move from another dialogue to the present episode.
 
     Args:
-        action: the action.
-        data: the data of that move, in which slots replace the words of its own dialogue's scenario.
-        listener: the listener that followed the dialogue up to the view.
-        view: the view.
+        action: the action of the move.
+        data: the data of the move. Slots stand for words of the other dialogue's scenario.
+        listener: a listener that has followed the present dialogue up to `view`.
+        view: what the player sees now.
         rng: the random generator that chooses among several values.
     """
     items = [field.name for field in action.fields if field.kind == "item"]
@@ -42,14 +42,14 @@ def grounded(action: Action, data: Any, listener: Listener, view: View, rng: Ran
 
 
 def situation(task: Any, view: View, listener: Listener) -> str:
-    """Return the text that tells which situation a move is made in: the task's question and the last message.
+    """Return a text that describes the present situation: the task's question and the last message.
 
-    The text is empty in games in which moves are learned with slots, because these fit any situation.
+    The text is empty in games whose moves are learned with slots, because such moves fit any situation.
 
     Args:
         task: the public description of the task.
-        view: the view.
-        listener: the listener that followed the dialogue up to the view.
+        view: what the player sees now.
+        listener: a listener that has followed the dialogue up to `view`.
     """
     if listener.lexicon.values:
         return ""
@@ -57,9 +57,9 @@ def situation(task: Any, view: View, listener: Listener) -> str:
 
 
 def data_of(known: KnownAct, about: str, rng: Random) -> Iterator[Any]:
-    """Yield learned data for an act, those of the most similar situations first.
+    """Yield the learned data of an act. Data from the situations most similar to `about` come first.
 
-    If the data have slots, they fit any situation, so only one is drawn, by its frequency.
+    Data with slots fit any situation. In this case, yield only one of them, drawn by frequency.
     """
     if not known.about:
         yield from rng.choices(known.data, known.counts)
@@ -80,7 +80,7 @@ def _alike(words: frozenset[str], about: str) -> float:
 
 
 def last_resort(view: View, made: Sequence[Move], seat: Seat) -> Move | None:
-    """Return a fallback move if no learned move fits: accept an offer, repeat an earlier move, or quit."""
+    """Return a fallback move: accept an offer, repeat an earlier move, or quit. None if none is legal."""
     if "accept" in view.legal:
         return Move("accept")
     own = (event for event in view.heard if event.agent == view.seat)

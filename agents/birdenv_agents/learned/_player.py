@@ -1,4 +1,4 @@
-"""The players with a policy: `learned:FILE` repeats words of transcripts, `hybrid:FILE` uses rules."""
+"""Players with a policy: `learned:FILE` uses moves of transcripts, `hybrid:FILE` moves made by rules."""
 
 from __future__ import annotations
 
@@ -33,10 +33,10 @@ def learned(argument: str, context: PlayerContext) -> LearnedPlayer:
 
 @plays("mutual-friends", "bargain", "deal-or-no-deal")
 def hybrid(argument: str, context: PlayerContext) -> HybridPlayer:
-    """Return a player that chooses among moves of the rule-based player by a trained policy (`hybrid:FILE`).
+    """Return a player whose trained policy chooses among moves of the rule-based player (`hybrid:FILE`).
 
     Raises:
-        InputError: the file is not a policy for this game, or there is no rule-based player for the game.
+        InputError: the file is not a policy for this game, or the game has no rule-based player.
     """
     policy, is_greedy = _policy(argument, context, "hybrid")
     return HybridPlayer(policy, rulebased("", context), context, is_greedy)
@@ -103,7 +103,7 @@ class LearnedPlayer(_PolicyPlayer):
         self._made: list[Move] = []
 
     def move(self, view: View) -> Move | None:
-        """Draw acts until one is possible, and return a move for it, or None to wait for the other."""
+        """Draw acts until a move can perform one, and return the move; None to wait for the other player."""
         listener = self._follow(view)
         if view.waits and listener.moves and not listener.news:
             return None
@@ -121,7 +121,7 @@ class LearnedPlayer(_PolicyPlayer):
 
 
 class HybridPlayer(_PolicyPlayer):
-    """A player that lets the rule-based player propose moves, and chooses one of them by the policy.
+    """A player whose policy chooses among the moves that the rule-based player proposes.
 
     Args:
         policy: the policy.
@@ -137,7 +137,7 @@ class HybridPlayer(_PolicyPlayer):
         self._rules = rules
 
     def move(self, view: View) -> Move | None:
-        """Return one of the moves that the rules propose, or None if they propose to wait."""
+        """Return one of the moves that the rules propose, or None if the rules propose to wait."""
         listener = self._follow(view)
         proposed: dict[Act, tuple[Move, RulePlayer]] = {}
         for rules in self._rules.variants(view):

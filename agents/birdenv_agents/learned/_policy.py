@@ -29,10 +29,10 @@ class KnownAct(BaseModel):
     Attributes:
         action: the name of the action.
         parts: the purpose of each sentence, such as a greeting.
-        data: the data (such as the text) of each distinct move, the most frequent first; slots stand for
+        data: the data (such as the text) of each distinct move, the most frequent first. Slots stand for
             names and values of the scenario.
-        counts: how often each of these moves was made in the transcripts.
-        about: the situation in which each of these moves was made, as text; empty if the data have slots.
+        counts: how often the transcripts contain each move in `data`.
+        about: a text about the situation of each move in `data`; empty if the data have slots.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -63,7 +63,7 @@ class PolicyFile(BaseModel):
         game: the name of the game.
         trained: facts about the training, such as the number of dialogues.
         acts: the known acts.
-        weights: a weight for each part of an act and each feature of a view.
+        weights: for each part of an act (see `parts`), the weight of each feature of a view.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -83,8 +83,8 @@ def parts(act: Act) -> list[str]:
 class Policy:
     """Computes the probability of each act from the features of a view.
 
-    The score of an act is the sum of the weights of its parts over all features of the view. Probabilities
-    are the softmax over the possible acts. An unknown act is scored by its known parts.
+    The score of an act adds up the weights of all its parts for all features of the view. The probabilities
+    are the softmax of the scores of the legal acts. If an act is unknown, only its known parts count.
 
     Args:
         file: the content of the policy's file.
@@ -106,7 +106,7 @@ class Policy:
         self._of_acts = membership(self.acts, self._places)
 
     def probabilities(self, features: Sequence[str], legal: Sequence[str]) -> Array:
-        """Return the probability of each of `acts`, which is 0 if its action is not legal."""
+        """Return the probability of each act in `acts`. It is 0 if the action of the act is not legal."""
         scores = self._of_acts @ self._part_scores(features)
         return softmax(np.where(np.isin(self._actions, legal), scores, -np.inf))
 
@@ -121,7 +121,7 @@ class Policy:
 
 
 def membership(acts: Sequence[Act], places: Mapping[str, int]) -> Array:
-    """Return a matrix with a row for each act and a column for each known part: 1 if the act has the part."""
+    """Return a matrix with a row for each act and a column for each known part, 1 if the act has the part."""
     found = np.zeros((len(acts), len(places)))
     for row, act in zip(found, acts, strict=True):
         row[[places[part] for part in parts(act) if part in places]] = 1
@@ -147,7 +147,7 @@ def write_policy(path: Path, file: PolicyFile) -> None:
 
 
 def read_policy(path: Path, game: str) -> Policy:
-    """Read a policy for a game. A process reads the same file only once.
+    """Read a policy for a game. Each process reads a file only once.
 
     Raises:
         InputError: the file is not a policy for this game.

@@ -1,7 +1,7 @@
 """The player `retrieval:FILE`, which repeats moves from the most similar situations in other dialogues.
 
-The file holds dialogues as `birdenv export --format cocoa` writes them. Words of the seat's own knowledge are
-replaced by slots, which are filled with words of the present episode.
+The file holds dialogues as `birdenv export --format cocoa` writes them. Slots replace words that come from
+the seat's private knowledge. They are filled with words of the present episode.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _WORD: Final = re.compile(r"\w+|\?")
 
 
 class Place(NamedTuple):
-    """A move in another dialogue, in which slots replace the words of its scenario.
+    """A move in another dialogue. Slots replace words of that dialogue's scenario.
 
     Attributes:
         before: what was said before the move.
@@ -119,7 +119,7 @@ def _places(example: ExampleRecord, seat: int, has_scenarios: bool) -> Iterator[
 
 
 class RetrievalPlayer:
-    """A player that repeats a move of the file: the legal one from the most similar situation.
+    """A player that repeats moves of the file: each time the legal move from the most similar situation.
 
     Args:
         memory: the index of moves.

@@ -38,7 +38,7 @@ _TURNS: Final = 150_000  # the approximate number of turns in all passes togethe
 
 
 class Place(NamedTuple):
-    """One turn of a transcript, from which the policy learns."""
+    """One turn in a transcript: the features of the view, the legal actions, and the act that was chosen."""
 
     features: list[str]
     legal: tuple[str, ...]
@@ -54,7 +54,7 @@ def train_policy(transcripts: Transcripts, path: Path, seed: int, progress: Prog
         transcripts: the dialogues.
         path: the file of the policy.
         seed: the seed for the order of the turns.
-        progress: is called with the fraction of the work that is done, from 0 to 1.
+        progress: a function that is called with the finished share of the work, from 0 to 1.
 
     Raises:
         InputError: the dialogues contain no moves, or belong to another game.
@@ -73,14 +73,14 @@ def train_hybrid(transcripts: Transcripts, path: Path, seed: int, progress: Prog
     """Learn the policy of a player that chooses among moves of the rule-based player.
 
     Raises:
-        InputError: as in `train_policy`, or there is no rule-based player for the game.
+        InputError: as in `train_policy`, or the game has no rule-based player.
     """
     check_rules(transcripts.game.name)
     train_policy(transcripts, path, seed, progress)
 
 
 def train_retrieval(transcripts: Transcripts, path: Path, seed: int, progress: Progress) -> None:
-    """Write the file for the retrieval player, with the dialogues that can be played.
+    """Write the file for the retrieval player, with those dialogues that can be replayed.
 
     Raises:
         InputError: the dialogues contain no moves, or belong to another game.

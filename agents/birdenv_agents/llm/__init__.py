@@ -1,7 +1,7 @@
 """Language models in the evaluated seat.
 
-* `llm:MODEL` plays every game by tool calls.
-* `llm-markup:MODEL` plays c-Interact by the published tags, in one growing prompt.
+* `llm:MODEL` plays every game with tool calls.
+* `llm-markup:MODEL` plays c-Interact with the published tags, in one growing prompt.
 
 By default, the model is that of the run's settings (`--model`).
 """

@@ -17,7 +17,7 @@ _EXPRESSIBLE: Final = {"clarify", "submit_sql"}
 
 
 class MarkupPlayer:
-    """A player that sends its model one growing prompt in every turn, and reads the tags in each output.
+    """A player that sends its model a prompt, which grows with every turn, and reads the tags in the output.
 
     Args:
         model: the name of the model; by default, that of the run's settings.

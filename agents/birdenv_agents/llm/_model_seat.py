@@ -1,4 +1,4 @@
-"""The base class of players with a language model, which calls the model, and counts faults and usage."""
+"""The base class of players with a language model. It calls the model, and counts faults and usage."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ LEFT_OUT = "(Earlier messages were left out here because they did not fit.)"
 
 
 class ModelSeat:
-    """A model in the evaluated seat of one episode.
+    """A language model in the evaluated seat of one episode.
 
     Args:
         model: the name of the model; by default, that of the run's settings.
         context: the game, the task and the seat.
 
     Attributes:
-        context: the context.
-        chat: sends requests to the model.
+        context: the game, the task and the seat.
+        chat: the client that sends requests to the model.
     """
 
     def __init__(self, model: str, context: PlayerContext) -> None:
@@ -35,17 +35,17 @@ class ModelSeat:
         self._faults: Counter[str] = Counter()
 
     def prompt(self, name: str) -> Prompt:
-        """Return the prompt with this name: the one in the run's settings, or else the package's."""
+        """Return the prompt in the run's settings, or otherwise the package's prompt with this name."""
         if self.own_prompt is not None:
             return Prompt.from_file(self.own_prompt)
         return package_prompt("birdenv_agents", name, self._form)
 
     def fault(self, kind: str) -> None:
-        """Count one fault of the model, by its kind."""
+        """Count a fault of the model under its kind."""
         self._faults[kind] += 1
 
     def usage(self) -> Usage:
-        """Return the usage of the episode's calls."""
+        """Return the usage of all calls in the episode."""
         return Usage(**asdict(self.chat.spent))
 
     def faults(self) -> Mapping[str, int]:

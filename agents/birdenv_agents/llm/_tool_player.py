@@ -101,7 +101,7 @@ def words(completion: Completion) -> str:
 
 
 def fault_of(completion: Completion, seat: Seat) -> str:
-    """Return the kind of fault in a model's message that cannot be read as a move."""
+    """Return the kind of fault for which a model's message cannot be read as a move."""
     calls = completion.tool_calls
     if completion.finish_reason == "length":
         return "cut off"
@@ -117,7 +117,7 @@ def fault_of(completion: Completion, seat: Seat) -> str:
 
 
 class History:
-    """The messages of a dialogue. If it gets too long, the oldest exchanges are dropped."""
+    """The messages of a dialogue. The oldest exchanges can be dropped if the dialogue gets too long."""
 
     def __init__(self, system: str, instruction: str) -> None:
         self._head = [{"role": "system", "content": system}, {"role": "user", "content": instruction}]
@@ -136,7 +136,7 @@ class History:
         self._exchanges.append([message])
 
     def reply(self, text: str) -> None:
-        """Add the environment's reply as the result of each tool call, or else as a user message."""
+        """Add the environment's reply as the result of each tool call; without calls, as a user message."""
         exchange = self._exchanges[-1]
         calls: Sequence[Mapping[str, Any]] = exchange[0].get("tool_calls", ())
         if not calls:
@@ -145,7 +145,7 @@ class History:
             exchange.append({"role": "tool", "tool_call_id": call["id"], "content": text})
 
     def shorten(self) -> bool:
-        """Drop the older half of the exchanges. Return False if there is only one."""
+        """Drop the older half of the exchanges. Return False if there are fewer than two."""
         if len(self._exchanges) < 2:
             return False
         del self._exchanges[: len(self._exchanges) // 2]

@@ -1,4 +1,4 @@
-"""The belief of a player of MutualFriends: how likely each of its own friends is the mutual one."""
+"""A player's belief in MutualFriends: how likely each of the player's own friends is the mutual friend."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ Item = Mapping[str, str]
 
 
 class Belief:
-    """Weights of a player's own friends, which the claims of the other player change.
+    """A weight for each of a player's own friends. The claims of the other player change the weights.
 
     Attributes:
         items: the player's own friends.
-        asked: the values in the player's last question, which the other may answer by yes or no.
+        asked: the values in the player's last question, to which the other player may answer yes or no.
     """
 
     def __init__(self, items: Sequence[Item]) -> None:
@@ -39,7 +39,7 @@ class Belief:
         return [item for item, loss in zip(self.items, self._losses, strict=True) if loss > best - _LIVING]
 
     def best(self) -> Item:
-        """Return the most likely friend; the first one in case of a tie."""
+        """Return the friend that is most likely the mutual one; in case of a tie, the first of them."""
         weights = [loss + hint for loss, hint in zip(self._losses, self._hints, strict=True)]
         return self.items[max(range(len(weights)), key=lambda place: weights[place])]
 

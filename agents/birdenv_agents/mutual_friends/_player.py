@@ -1,4 +1,4 @@
-"""The player, which answers questions, says what narrows the search most, and selects a friend."""
+"""The rule-based player. It answers questions, says what narrows the search most, and selects a friend."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class FriendsPlayer:
     Args:
         items: the player's friends.
         bank: the phrases.
-        most_values: the maximum number of values that it names in a message.
-        guess: the player selects a friend as soon as at most this many friends may be the mutual one.
+        most_values: the maximum number of values that the player names in a message.
+        guess: as soon as at most this many friends may be the mutual one, the player selects one of them.
     """
 
     def __init__(
@@ -46,7 +46,7 @@ class FriendsPlayer:
         self._asked: dict[str, set[str]] = {}
 
     def move(self, view: View) -> Move | None:
-        """Answer, ask, tell, or select a friend."""
+        """Return the next move: answer, ask, tell, or select a friend."""
         questions: list[Claim] = []
         news = view.heard[self._seen :]
         self._seen = len(view.heard)

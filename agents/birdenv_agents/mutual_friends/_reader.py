@@ -1,7 +1,7 @@
 """Read the claims in messages of MutualFriends: which friends exist, which do not, and questions.
 
-It reads messages of bots and of people. It looks only for values of the reader's own friends, because other
-values do not help to find the mutual friend.
+The reader understands messages of bots and of people. It looks only for values of the player's own friends,
+because other values do not help to find the mutual friend.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ Kind: TypeAlias = Literal["ask", "open", "deny", "inform", "only", "yes", "no"]
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One claim of a message.
+    """One claim, or one question, in a message.
 
     Attributes:
-        kind: `ask` asks about values, and `open` about an attribute; `inform` says that the speaker has
-            friends with the values, `deny` that it has none, and `only` that it has no others; `yes` and `no`
-            answer a question.
+        kind: `ask` asks about values, and `open` asks about an attribute. `inform` says that the speaker has
+            friends with the values; `deny`, that the speaker has none; `only`, that the speaker has no
+            others. `yes` and `no` answer a question.
         values: the values that the claim is about.
         about_asked: True if the claim is about the friends in the last question (`they`, `them`).
-        counts: True if the claim asks how many friends have the values, or whether all of them do. A plain
-            yes does not answer this.
+        counts: True if the claim asks how many friends have the values, or whether all friends have them. A
+            plain yes does not answer such a question.
     """
 
     kind: Kind

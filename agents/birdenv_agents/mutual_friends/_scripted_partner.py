@@ -1,4 +1,4 @@
-"""A scripted partner for MutualFriends, which talks like people, in words from a bank of phrases."""
+"""A scripted partner for MutualFriends. It talks as people do, in words from a bank of phrases."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""The neural player: a small recurrent network that has learned from dialogues to talk and to act.
+"""The neural player: a small recurrent network that has learned to talk and to act from dialogues.
 
-`neural:FILE` plays; `train` and `reinforce` write the file. PyTorch is imported when one of them is used.
+`neural:FILE` plays; `train` and `reinforce` write the file. PyTorch is imported when one of these is used.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ __all__ = ["neural", "reinforce", "train"]
 
 @plays("mutual-friends", "bargain", "deal-or-no-deal")
 def neural(argument: str, context: PlayerContext) -> Player:
-    """Return the player of a trained network.
+    """Return a player that uses a trained network.
 
     Raises:
         InputError: PyTorch is not installed, or the file holds no network of this game.

@@ -34,8 +34,8 @@ class Settings(BaseModel):
     Attributes:
         version: the version of the file's format, which fixes the sizes of the network.
         game: the game of the dialogues that the network was trained on.
-        words: the tokens that the network knows besides the marks, in the order of their numbers.
-        trained: how the network was trained: the number of dialogues, and seeds.
+        words: the tokens that the network knows, without the marks. Their order determines their numbers.
+        trained: facts about the training, such as the number of dialogues and the seeds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -56,15 +56,16 @@ class Past(NamedTuple):
 
 
 class Network(nn.Module):
-    """A recurrent language model (GRU) with attention to its own states, given what the seat knows.
+    """A recurrent language model (GRU) with attention to its own states. Its context is what the seat knows.
 
     Args:
         settings: the settings with the network's words.
         dropout: the dropout rate in training.
 
     Attributes:
-        reader: the network that reads from a talk who takes what, if it is not this one. After reinforcement
-            it is the first network, so that the shares of both still fit together.
+        reader: the network that infers from the dialogue who takes what; None if this network does it. After
+            reinforcement, the reader is the original network, so that the shares of both seats still fit
+            together.
     """
 
     def __init__(self, settings: Settings, dropout: float = 0.0) -> None:
@@ -86,17 +87,17 @@ class Network(nn.Module):
         nn.init.normal_(self.embedding.weight, std=0.1)
 
     def encode(self, tokens: Sequence[str]) -> Tensor:
-        """Return the numbers of tokens. All words that the network does not know share one number."""
+        """Return the numbers of tokens. All unknown words have the same number."""
         unknown = self.numbers[UNKNOWN]
         return torch.tensor([self.numbers.get(token, unknown) for token in tokens])
 
     def encode_context(self, tokens: Sequence[str]) -> Tensor:
-        """Return the numbers of a seat's context, padded with zeros."""
+        """Return the numbers of the tokens of what a seat knows, padded with zeros."""
         found = self.encode(tokens[:_LONGEST_CONTEXT])
         return nn.functional.pad(found, (0, _LONGEST_CONTEXT - len(found)))
 
     def forward(self, context: Tensor, tokens: Tensor, past: Past | None = None) -> tuple[Tensor, Past]:
-        """Return the logits of the next token after each token, and the memory to continue from.
+        """Return the logits of the token that follows each token, and the memory to continue from.
 
         Args:
             context: the numbers of what the seat knows, of shape (dialogues, context).
@@ -124,14 +125,14 @@ class Network(nn.Module):
 
 
 def write_network(path: Path, network: Network, **trained: Any) -> None:
-    """Write a network to one safetensors file, and add to its settings how it was trained."""
+    """Write a network, and the facts about its training in `trained`, to a safetensors file."""
     settings = network.settings.model_copy(update={"trained": {**network.settings.trained, **trained}})
     weights = {name: tensor.contiguous() for name, tensor in network.state_dict().items()}
     write_bytes(path, save(weights, {"birdenv_neural": settings.model_dump_json()}))
 
 
 def read_network(path: Path, game: str) -> Network:
-    """Read the network of a game. A process reads the same file only once.
+    """Read the network of a game. Each process reads a file only once.
 
     Raises:
         InputError: the file holds no network, or a network of another game or of a newer version.

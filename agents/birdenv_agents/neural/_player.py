@@ -26,9 +26,9 @@ class Said(NamedTuple):
     """One of the player's own moves.
 
     Attributes:
-        context: what the seat knew.
-        tokens: all tokens of the dialogue up to and including the move.
-        allowed: for each token of the move, which tokens were possible.
+        context: the numbers of the tokens of what the seat knew.
+        tokens: the numbers of all tokens of the dialogue, up to and including the move.
+        allowed: for each token of the move, the tokens that were possible in its place.
     """
 
     context: Tensor
@@ -37,7 +37,7 @@ class Said(NamedTuple):
 
 
 def neural(argument: str, context: PlayerContext) -> NeuralPlayer:
-    """Return the player of a trained network.
+    """Return a player that uses a trained network.
 
     Raises:
         InputError: the argument cannot be read, or the file holds no network of this game.
@@ -59,8 +59,8 @@ class NeuralPlayer:
     Args:
         network: the network.
         context: the game, the seat, and the random stream for drawing.
-        temperature: 1 draws with the network's own probabilities, lower values prefer likely tokens, and 0
-            always takes the likeliest token.
+        temperature: 1 draws with the network's own probabilities, lower values favour likely tokens, and 0
+            always takes the most likely token.
 
     Attributes:
         said: the moves of this player, for reinforcement; None if they are not recorded.
@@ -102,8 +102,9 @@ class NeuralPlayer:
     def surprise(self, view: View, move: Move) -> tuple[list[float], list[float]]:
         """Return the negative log-probabilities of all tokens since the last call, and of a move.
 
-        The first list covers the tokens before the move and the mark of its speaker. The second list covers
-        the words of the move, its end and its action, without the numbers of a selection.
+        The first list covers the tokens before the move and the mark of the speaker who makes the move. The
+        second list covers the words of the move, its end mark and its action, but not the numbers of a
+        selection.
         """
         with torch.inference_mode():
             made = self._follow(view).of(move)

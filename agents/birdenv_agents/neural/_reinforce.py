@@ -46,19 +46,19 @@ def reinforce(
 ) -> None:
     """Improve a network by playing: moves become likelier if they earned more than usual.
 
-    This is REINFORCE (Williams 1992; Lewis et al. 2017). In half of the scenarios the partner is the network
-    as it was at the start, in the other half the network as it is now, so that it cannot count on a partner
-    that gives in. Each scenario is played several times, and the mean of these rewards is the baseline. Every
-    step also keeps the network close to its first self in all words that were said. What both have agreed on
-    is still read by the first self.
+    This is REINFORCE (Williams 1992; Lewis et al. 2017). In half of the scenarios the partner is the original
+    network, and in the other half the present network. The network therefore cannot rely on a partner that
+    gives in. Each scenario is played several times, and the mean of these rewards is the baseline. Every step
+    also keeps the predictions close to those of the original network. What both players have agreed on is
+    still read by the original network.
 
     Args:
         game: the game.
         start: the file of the trained network.
         path: the file to write.
-        seed: decides which scenarios are played and what is drawn.
-        progress: receives the share of the work that is done.
-        dialogues: how many dialogues are played.
+        seed: the seed for the choice of scenarios and for all random draws.
+        progress: a function that is called with the finished share of the work, from 0 to 1.
+        dialogues: the number of dialogues to play.
         settings: settings of the game. The default scenarios differ from those of the game.
 
     Raises:

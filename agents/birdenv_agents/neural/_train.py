@@ -50,14 +50,14 @@ def train(
 ) -> None:
     """Train a network to continue dialogues, and write it to a file.
 
-    After each pass through the dialogues, `PATH.part` stores the state of the training. It is deleted at the
-    end.
+    After each pass through the dialogues, the state of the training is saved in `PATH.part`, which is deleted
+    at the end.
 
     Args:
         transcripts: the dialogues.
         path: the file to write.
-        seed: decides the first weights and the order of the dialogues.
-        progress: receives the share of the work that is done.
+        seed: the seed for the initial weights and the order of the dialogues.
+        progress: a function that is called with the finished share of the work, from 0 to 1.
         resume: continue from `PATH.part`. The result is the same as without an interruption.
 
     Raises:

@@ -55,9 +55,10 @@ def generate(
 ) -> None:
     """Generate a c-Interact benchmark of families: one request, with a task for each of its meanings.
 
-    Each task is checked by playing it: the gold earns 1.0, each wrong candidate fails, and the rule user
-    answers a question about each ambiguous term. OUT is written when all tasks are ready. It holds the task
-    file, the same families in other sentence forms, the databases, and splits by database and by family.
+    Each task is played to check it: the gold must earn 1.0, each wrong candidate must fail, and the
+    rule-based user must answer a question about each ambiguous term. OUT is written when all tasks are ready.
+    It holds the task file, the same families in other sentence forms, the databases, and splits by database
+    and by family.
     """
     described = None if not concepts else tuple(map(read_concepts, concepts))
     with progress("generating", tasks) as move:
@@ -158,9 +159,9 @@ def fetch(
 ) -> None:
     """Fetch a public benchmark from its authors' site, and print what to do next.
 
-    Needs the extra `fetch`. Data sets on the Hugging Face Hub are fetched with its own library, which resumes
-    an interrupted download; HF_ENDPOINT names a mirror. --archive unpacks a file that you have downloaded
-    yourself into FOLDER, and the PostgreSQL dumps of BIRD-Interact into FOLDER/postgre_table_dumps.
+    Needs the extra `fetch`. Data sets on the Hugging Face Hub are fetched with the Hub's own library, which
+    resumes an interrupted download; HF_ENDPOINT names a mirror. --archive unpacks a file that you have
+    already downloaded into FOLDER, or into FOLDER/postgre_table_dumps for BIRD-Interact's PostgreSQL dumps.
     """
     benchmark = published().get(name)
     if benchmark is None:
@@ -207,8 +208,8 @@ def merge(
     """Merge ground truth into a public task file, then verify the result.
 
     OUT is written only if every check passes; otherwise the exit code is 1. Databases are optional: an oracle
-    runs the gold on the databases that it finds beside PUBLIC or in --dir, and the report says how many tasks
-    it skipped. `birdenv data verify` tries all tasks.
+    runs the gold on the databases beside PUBLIC or in --dir, and the report says how many tasks were skipped
+    because their database was not found. `birdenv data verify` tries all tasks.
     """
     _own_file("OUT", out, public, ground_truth)
     _own_file("--report", report, public, ground_truth, out)
@@ -247,10 +248,10 @@ def verify(
     defects: DefectsFile = None,
     today: Today = None,
 ) -> None:
-    """Check a c-Interact benchmark: fields, knowledge ids, test cases, and an oracle run over the gold.
+    """Check a c-Interact benchmark: fields, knowledge ids, test cases, and the gold, which an oracle submits.
 
     A task is defective if its gold reads the clock or random numbers, does not run, or fails its own test
-    cases. --defects writes a list of these tasks, for --leave-out of the commands that play.
+    cases. --defects writes a list of these tasks, which commands that play accept as --leave-out.
 
     Exit code 0 if all checks pass, 1 if there are problems, 2 if the data cannot be read.
     """

@@ -89,8 +89,8 @@ def _counted(beside: Sequence[Leftover]) -> str:
 def clean(dsn: Dsn = None) -> None:
     """Remove birdenv's databases and roles that no running process uses. Loaded databases stay.
 
-    Removes the leftovers of killed processes, and the copies that runs share, which are created again when
-    needed.
+    Removes what killed processes left behind, and the copies that runs share. The next run that needs a copy
+    creates it again.
     """
     from birdenv.databases.postgres import leftovers, remove_leftovers
 
@@ -149,9 +149,9 @@ def load(
 ) -> None:
     """Load databases into PostgreSQL, from dumps or from SQLite files.
 
-    A database becomes available once all its tables are loaded and counted. If loading fails, the database is
-    named and nothing of it is left behind. Databases that are already loaded are skipped. Exit code 1 if a
-    database could not be loaded.
+    A database becomes available once all its tables are loaded and counted. If loading a database fails, its
+    name is printed and nothing of it remains on the server. Databases that are already loaded are skipped.
+    Exit code 1 if a database could not be loaded.
     """
     jobs = _jobs(path, from_sqlite)
     chosen = _chosen(list(jobs), names)
@@ -181,7 +181,7 @@ def verify(
     ] = None,
     dsn: Dsn = None,
 ) -> None:
-    """Count the rows of every loaded table, and compare them with the load and with --expect.
+    """Count the rows of every loaded table; compare with the counts at loading and with --expect.
 
     Exit code 0 if all counts agree, 1 if not.
     """

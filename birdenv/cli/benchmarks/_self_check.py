@@ -45,9 +45,9 @@ def self_check(
 ) -> None:
     """Check that each gold query passes its own grading.
 
-    No system can pass a task whose gold query fails here. Also lists gold queries that make poor references:
-    they are slow, return nothing, read the clock or random numbers (by their text, or because two runs
-    differ), or have a LIMIT that cuts through a tie, so that other answers are equally right.
+    No system can pass a task whose gold query fails here. Also lists gold queries that are poor references:
+    they are slow, return nothing, read the clock or random numbers (their text says so, or two runs differ),
+    or have a LIMIT that cuts through a tie, so that other answers are equally right.
 
     Exit code 0 if all gold queries pass, 1 if one fails, 2 if the data cannot be read.
 

@@ -119,9 +119,9 @@ def bird(
 def a_interact(context: typer.Context, user: _User = "rule") -> None:
     """Play a-Interact: c-Interact with tools on a budget.
 
-    There are nine tools, each with a price: ask the user (2), run SQL (1), submit (3), and read the schema,
-    column meanings or knowledge (0.5 or 1). The budget for the question and its follow-up is 6, plus 2 for
-    each ambiguity and 2 for each unit of patience (BIRD-Interact).
+    Each of the nine tools has a price: ask the user (2), run SQL (1), submit (3), and read the schema, column
+    meanings or knowledge (0.5 or 1). The budget for the question and its follow-up is 6, plus 2 for each
+    ambiguity and 2 for each unit of patience (BIRD-Interact).
 
     Rewards: 0.7 for the question and 0.3 for the follow-up, at any attempt. execute_sql is one of the tools.
     This game has no official files.
@@ -152,7 +152,7 @@ def c_interact(
 ) -> None:
     """Play c-Interact: ambiguous question -> dialogue -> SQL.
 
-    An episode has clarification, SQL and one debug attempt, then a follow-up and one debug attempt
+    An episode consists of clarification, SQL and one debug attempt, then a follow-up with one debug attempt
     (BIRD-Interact).
 
     Rewards: 0.7 for the question (0.5 after debug) and 0.3 for the follow-up (0.2 after debug).

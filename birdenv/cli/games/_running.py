@@ -85,7 +85,7 @@ def run_game(
     changes: Mapping[str, Any] | None = None,
     extra: Mapping[str, Any] | None = None,
 ) -> RunDirectory:
-    """Create or reopen the run folder, play, print the summary and the paths, and return the folder.
+    """Create or reopen the run folder, play, print the summary and paths, and return the run folder.
 
     Args:
         arena: the game.
@@ -96,8 +96,8 @@ def run_game(
         extra: additional fields for `config.json`.
 
     Raises:
-        InputError: the options cannot be used, for this game or together.
-        typer.Exit: the run was interrupted, lost episodes, or says nothing about the agent.
+        InputError: an option cannot be used for this game, or together with another option.
+        typer.Exit: the run was interrupted, episodes were lost, or the run says nothing about the agent.
     """
     game, folder, settings = arena.game, chosen.group(RunFolder), chosen.run
     settings = settings.model_copy(update=dict(changes or {}))
@@ -179,7 +179,7 @@ def _with_model(player: str, models: ModelSettings) -> str:
 
 
 def episode_line(record: Mapping[str, Any]) -> str:
-    """Return a line about an episode: its id, its reward, its status, and its attempts or its error."""
+    """Return a line about an episode: task id, reward, status, and the attempts or the error."""
     result = record.get("result", {})
     attempts = ", ".join(f"{a['phase']} {a['attempt']}: {a['status']}" for a in record.get("attempts", ()))
     earned = record["reward"] if "reward" in record else result.get("ex", 0)

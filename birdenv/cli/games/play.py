@@ -42,9 +42,9 @@ def play(
 ) -> None:
     """Play any game, including your own as module:GAME.
 
-    The settings of the game are options, too, and so are the players of its other seats, by the names of the
-    seats: `birdenv play c-interact --help` lists them. Give a list as a,b,c, or repeat its option. `bird`,
-    `c-interact` and `a-interact` are shorthands.
+    The settings of the game are options, too. So are the players of the other seats, with the names of the
+    seats. `birdenv play c-interact --help` lists these options. Give a list as a,b,c, or repeat its option.
+    `bird`, `c-interact` and `a-interact` are shorthands.
 
     Example: birdenv play c-interact --agent oracle --limit 2
     """

@@ -83,7 +83,7 @@ class MatchOptions:
     ] = "exact"
 
     def rules(self) -> PairRules:
-        """Return the rules that the options choose.
+        """Return the rules by which pairs are compared, as the options say.
 
         Raises:
             InputError: an option has an unknown value.
@@ -105,10 +105,10 @@ class MatchOptions:
 
 
 def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
-    """Return the value of an option that allows only the values `known`.
+    """Return `value` if it is one of the known values of an option.
 
     Raises:
-        InputError: the value is not among them; the message lists them.
+        InputError: the value is unknown; the message lists the known values.
     """
     for choice in known:
         if value == choice:
@@ -118,7 +118,7 @@ def one_of(option: str, value: str, known: Sequence[_T]) -> _T:
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """The metrics that the option `--metrics` selects."""
+    """What the option `--metrics` selects: metrics, and whether to measure R-VES."""
 
     metrics: tuple[Metric, ...]
     r_ves: bool
@@ -126,7 +126,7 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class SpeedPair:
-    """A prediction that agrees with one of its gold queries by the official rule, to be timed."""
+    """A prediction that passes by the official rule, and the gold queries to compare its speed with."""
 
     db_id: str
     golds: Sequence[str]
@@ -152,7 +152,7 @@ def asked_for(option: str | None) -> Asked:
 def measure_speeds(
     pairs: Sequence[SpeedPair], source: DatabaseSource, runs: int, limits: Limits | None = None
 ) -> list[SpeedMeasurement]:
-    """Measure the speed of pairs one after another, because parallel work would distort the figures."""
+    """Measure the speed of the pairs one after another, because parallel work would distort the times."""
     from birdenv.databases import Limits
     from birdenv.grading import ExGrader, SpeedMeasurement, measure_speed
 
@@ -176,7 +176,7 @@ def measure_speeds(
 def add_r_ves(
     directory: RunDirectory, tasks: BirdTasks, records: Sequence[Mapping[str, Any]], runs: int
 ) -> None:
-    """Measure the R-VES of a run's submissions, save it, and print it with EX as in the official table."""
+    """Measure the R-VES of a run's submissions, save it, and print the official table of EX and R-VES."""
     from birdenv.runs.summaries.recorded_run import speed_record, write_speeds
     from birdenv.tasks.bird.measures import (
         METRIC_TITLES,

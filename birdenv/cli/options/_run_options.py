@@ -41,9 +41,9 @@ Dsn = Annotated[
 
 
 def databases_in(folder: Path, dialect: str, dsn: str | None) -> databases.DatabaseSource:
-    """Open the databases of a folder as `--dialect` and `--dsn` say, and print which databases are loaded.
+    """Open the databases of a folder as `--dialect` and `--dsn` say, and print which are loaded.
 
-    Raises the errors of `open_source`.
+    Raises the same errors as `open_source`.
     """
     from birdenv.databases import open_source
 
@@ -109,7 +109,7 @@ Output = Annotated[
 
 
 def options_of_run(context: typer.Context, run: Path) -> dict[str, Any]:
-    """Return the options with which a run was started, to resume it.
+    """Return the options with which a run was started, so that it can be resumed.
 
     Raises:
         InputError: there is no such run, or another command made it.
@@ -133,7 +133,7 @@ _NOT_KEPT: Final = frozenset({"resume", "verbose"})
 
 
 def command_given(name: str | None, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the command and its options, which `--resume` reads from `config.json`, without passwords."""
+    """Return the command and its options, without passwords, as `--resume` reads them in `config.json`."""
     given: dict[str, Any] = {}
     for option, value in values.items():
         is_given = value is not None and value is not False and value != []  # 0 is a value
@@ -178,10 +178,10 @@ USER_SETTINGS: Final = ("user_model", "user_base_url", "user_prompts")
 
 
 def check_models(models: ModelSettings, agent: Any, others: Iterable[Any]) -> None:
-    """Raise an error if options of language models were given, but no player that they concern is one.
+    """Raise an error if an option for language models was given but has no effect on any player.
 
     Raises:
-        InputError: an option was given, and no player that it concerns is one of birdenv's with a model.
+        InputError: an option has no effect, because no player that it concerns is a language model.
     """
     from birdenv.llm import ModelSettings
 

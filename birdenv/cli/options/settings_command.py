@@ -1,8 +1,8 @@
 """A command whose options come from the settings of a game and from groups of further options.
 
-Typer derives options from the parameters of a function, but the game, and with it the list of options, may be
-an argument of the command. Each group of options is therefore made into a small Typer command, from which the
-settings command takes the options, and which converts their values.
+Typer derives options from the parameters of a function. Here, however, the game may be an argument of the
+command, and the list of options depends on the game. Each group of options is therefore made into a small
+Typer command. The settings command takes its options from these small commands, which also convert values.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ _PLAIN = (int, float, str, bool, Path)
 
 @dataclass
 class Choices:
-    """The choices that were made on the command line.
+    """What was chosen on the command line.
 
     Attributes:
-        settings: the settings of the game that were given.
-        players: the players that were given for the other seats, by the names of the seats.
-        groups: the values of the command's settings and groups of options.
+        settings: the given settings of the game, by name.
+        players: the given players of the other seats, by seat name.
+        groups: an object with the values of each group of options.
         command: the name of the command.
-        given: all option values by the names of their parameters.
+        given: all option values, by parameter name.
         agent_is_default: True if no agent was given, so that the default agent plays.
     """
 
@@ -66,12 +66,12 @@ class Choices:
 
     @property
     def run(self) -> RunSettings:
-        """The settings of the run, with those of its models."""
+        """The settings of the run, including those of its language models."""
         return self.group(RunSettings).model_copy(update={"models": self.models})
 
     @property
     def agent(self) -> str:
-        """The agent's spec. If only a model is given, the agent is that model."""
+        """The agent's spec. If a model is given but no agent, the model is the agent."""
         model = self.models.model
         return f"llm:{model}" if model and self.agent_is_default else self.group(AgentOptions).agent
 
@@ -81,21 +81,21 @@ class Choices:
         return self.group(ModelSettings)
 
     def group(self, kind: type[T]) -> T:
-        """Return the values of a group of options, given by its class."""
+        """Return the group of options that is an instance of `kind`."""
         return next(group for group in self.groups if isinstance(group, kind))
 
 
 def choices(context: typer.Context) -> Choices:
-    """Return the choices on the command line of a settings command."""
+    """Return what was chosen on the command line of a settings command."""
     found: Choices = context.obj
     return found
 
 
 class SettingsCommand(TyperCommand):
-    """A command with an option for each setting of its game, and further options.
+    """A command with an option for each setting of its game, and with groups of further options.
 
-    The function of the command reads these options with `choices(context)`; its parameters are only the
-    arguments and options of its own.
+    The function of the command reads these options with `choices(context)`. Its parameters are only the
+    arguments and options that belong to this command alone.
     """
 
     game_name: ClassVar[str | None] = None
@@ -219,14 +219,14 @@ class SettingsCommand(TyperCommand):
 
 
 def option_names(model: type[BaseModel]) -> dict[str, str]:
-    """Return the name of each setting on the command line, such as `--database` or `DATA_DIR`."""
+    """Return the command-line name of each setting, such as `--database` or `DATA_DIR`."""
     fields = model.model_fields.items()
     return {name: name.upper() if _option(of).argument else _names(name, of)[0] for name, of in fields}
 
 
 @contextmanager
 def named_options(model: type[BaseModel]) -> Iterator[None]:
-    """Turn the error of a setting into an `InputError` that names the setting's option."""
+    """Turn an error about a setting into an `InputError` that names the option of the setting."""
     try:
         yield
     except SettingError as error:

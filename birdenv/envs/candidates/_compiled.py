@@ -1,4 +1,4 @@
-"""Episodes of the candidate setting, computed from compiled tables. Their results equal those of dialogues.
+"""Episodes of the candidate setting, computed from compiled tables, with the same results as dialogues.
 
 `CompiledEpisodes` holds n episodes. `CompiledSession` is a single episode with the outcome of its dialogue.
 """
@@ -27,11 +27,11 @@ class CompiledEpisodes:
 
     Attributes:
         tables: the tables.
-        state: the state of n episodes.
-        tasks: the task of each episode. Shape (n,).
-        stages: the current stage of each episode in `tables`. Shape (n,).
-        order: for each candidate, in the order shown to the agent, its index in the stage. Shape (n,
-            candidates).
+        state: what the agents see, from which observations and masks are computed.
+        tasks: the index of each episode's task. Shape (n,).
+        stages: the index in `tables` of each episode's current stage. Shape (n,).
+        order: the indices of the stage's candidates, in the order in which the agent sees the candidates.
+            Shape (n, candidates).
         attempts: 0 before the first submission of a phase, 1 before the debug attempt. Shape (n,).
     """
 
@@ -49,7 +49,7 @@ class CompiledEpisodes:
         self._free = np.zeros(n, np.int64)
 
     def begin(self, who: Indices, drawn: Drawn, stages: Indices) -> None:
-        """Start the drawn episodes `who` at the given stages, which are the requests of their tasks."""
+        """Start the episodes with the indices `who`, each at the stage of its request."""
         self.tasks[who] = drawn.tasks
         self._price[who] = drawn.prices
         self._later[who] = drawn.orders[1]
@@ -143,7 +143,7 @@ class CompiledEpisodes:
 
 
 class CompiledSession:
-    """One episode that is computed from compiled tables, with the interface of `CandidatesSession`.
+    """An episode with the interface of `CandidatesSession` that is computed from compiled tables.
 
     Attributes:
         task: the task's index.

@@ -32,7 +32,7 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     """c-Interact as a choice among questions, each with a price, and candidate statements.
 
     Actions (`Discrete`), in this order: ask "What do you mean by '...'?" about span i of the request; ask a
-    useless question; execute candidate j; submit candidate j; give up. `action_masks()` returns which actions
+    useless question; execute candidate j; submit candidate j; give up. `action_masks()` tells which actions
     are possible. An impossible action is played as an unknown move, which costs a question or an attempt.
 
     Observation: a `Dict` of flat `Box` spaces from 0 to 1: `spans`, `candidates` and `episode`. They are
@@ -42,18 +42,19 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     The rewards are those of c-Interact, minus the price of each question. The price is drawn for each episode
     and is part of the observation.
 
-    Episodes are computed from tables of their task, which are compiled when the task is first played, or
-    loaded if a batch (`CInteractCandidatesVectorEnv`) has saved them. A dialogue is played instead with a
-    `render_mode`, with another profile, user or rewards, or if a task cannot be compiled. Observations,
-    rewards and infos are the same.
+    Episodes are computed from tables. The tables of a task are compiled when the task is first played, unless
+    they were saved earlier, for example by a batch (`CInteractCandidatesVectorEnv`). A dialogue is played
+    instead if there is a `render_mode`, if the profile is not `strict`, if the user or the rewards are not
+    the default, or if a task cannot be compiled. Observations, rewards and infos are the same either way.
 
     Args:
         render_mode: `ansi` makes `render()` return the dialogue as text.
         prices: the possible prices of a question; one is drawn for each episode.
-        refusals: the probability, 0 to 1, that the user cannot explain an annotated point in an episode.
+        refusals: the probability, from 0 to 1, that the user cannot explain an annotated point. Drawn for
+            each point in each episode.
         questions: the maximum number of questions in every task.
         candidates: prediction files whose statements replace the tasks' own candidates.
-        max_spans: the number of spans of the request that can be asked about, from the first.
+        max_spans: the maximum number of spans to ask about; later spans of the request are left out.
         max_candidates: the maximum number of candidates of a task.
         **settings: settings of c-Interact, such as `data_dir`, `databases`, `instances`, `user`.
 
@@ -110,10 +111,10 @@ class CInteractCandidatesEnv(gymnasium.Env[dict[str, Any], Any], EzPickle):
     ) -> tuple[dict[str, Any], dict[str, Any]]:
         """Start an episode.
 
-        All requests are equally likely. Tasks that differ only in what the user means share a request.
+        Each request is equally likely, even if several tasks, which differ in what the user means, share it.
 
         Args:
-            seed: seeds all later random choices.
+            seed: the seed for all later random choices.
             options: `instance_id` or `index` to choose the task, `price` to choose the price.
 
         Raises:

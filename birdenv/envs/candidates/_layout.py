@@ -11,7 +11,7 @@ MAX_POINTS: Final = 8
 
 
 class Columns(IntEnum):
-    """The columns of a table in the observation. The value is the index of the column, from 0."""
+    """The columns of a table in the observation. The value of a member is the index of its column, from 0."""
 
     @staticmethod
     def _generate_next_value_(name: str, start: int, count: int, last_values: list[int]) -> int:
@@ -76,7 +76,7 @@ class EpisodeColumn(Columns):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """The sizes of an environment, and the meaning of its actions.
+    """The numbers of spans, candidates and actions of an environment, and the meaning of the actions.
 
     The actions, in this order: ask about span i; ask a useless question; execute candidate j; submit
     candidate j; give up.
@@ -92,12 +92,12 @@ class Layout:
 
     @property
     def execute(self) -> int:
-        """The index of the action that executes candidate 0; those for the other candidates follow."""
+        """The index of the action that executes candidate 0. The actions for the other candidates follow."""
         return self.spans + 1
 
     @property
     def submit(self) -> int:
-        """The index of the action that submits candidate 0; those for the other candidates follow."""
+        """The index of the action that submits candidate 0. The actions for the other candidates follow."""
         return self.execute + self.candidates
 
     @property
@@ -112,5 +112,5 @@ class Layout:
 
     @property
     def draws(self) -> int:
-        """How many random numbers an episode needs for its task, price, candidate orders and refusals."""
+        """How many random numbers determine the task, price, candidate orders and refusals of an episode."""
         return 2 + 2 * self.candidates + MAX_POINTS

@@ -1,7 +1,7 @@
-"""The state of n candidate episodes in arrays, from which observations and masks are computed.
+"""The state of n candidate episodes, in arrays from which observations and masks are computed.
 
-A single environment has a state with n = 1, which it fills from its dialogue. The vector environment has a
-state of n episodes, which it fills from compiled tables. Both compute observations with the same code.
+A single environment has a state with n = 1, and may fill it from a dialogue. The vector environment has a
+state of n episodes, and fills it from compiled tables. Both compute observations with the same code.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ _C, _S, _E = CandidateColumn, SpanColumn, EpisodeColumn
 
 
 class CandidateState:
-    """The state of n episodes. Candidates are in the order in which they are shown.
+    """The state of n episodes. Candidates are in the order in which the agent sees them.
 
     Attributes:
         spans, candidates, episode: the tables of the observation; the leading axis is the episode.
-        asked: which questions were asked; the useless question is last. Shape (n, spans + 1).
+        asked: which questions were asked in this phase; the useless question is last. Shape (n, spans + 1).
         turns_left: the number of questions left. Shape (n,).
-        can_ask, can_execute: what the protocol allows now. Shape (n,).
+        can_ask, can_execute: whether the protocol allows questions and executions now. Shape (n,).
     """
 
     def __init__(self, n: int, layout: Layout, questions: int, most: float) -> None:
@@ -45,7 +45,7 @@ class CandidateState:
         self._told = np.zeros(n, np.float32)
 
     def begin(self, who: Indices, spans: Floats, candidates: Floats, readable: Flags, phase: int) -> None:
-        """Begin a phase in the episodes `who`, with the arrays of a `ShownPhase` for each of them."""
+        """Begin a phase in the episodes with the indices `who`, given the arrays of their `ShownPhase`."""
         self.spans[who] = spans
         self.candidates[who] = candidates
         self.readable[who] = readable
@@ -60,11 +60,11 @@ class CandidateState:
         self.episode[who, _E.CANDIDATES] = candidates[:, :, _C.EXISTS].sum(axis=1) / self.layout.candidates
 
     def price(self, who: Indices, prices: npt.NDArray[np.float64]) -> None:
-        """Set the price of a question in new episodes."""
+        """Set the price of a question in the episodes with the indices `who`."""
         self.episode[who, _E.PRICE] = prices / self._most
 
     def hear(self, who: Indices, question: Indices, fits: Floats) -> None:
-        """Record answers, given how well each of them fits the candidates (`ShownPhase.fit`)."""
+        """Record answers. `fits` tells how well each answer fits each candidate (`ShownPhase.fit`)."""
         self.asked[who, question] = True
         exists = self.candidates[who, :, _C.EXISTS] > 0
         worst = np.where(exists, fits, 1.0).min(axis=1)
@@ -78,7 +78,7 @@ class CandidateState:
         self._told[told] += 1.0
 
     def see(self, who: Indices, candidate: Indices, rows: Floats, results: npt.NDArray[np.int64]) -> None:
-        """Record executions, with `rows` from `rows_shown` and a number for each distinct result."""
+        """Record executions. `rows` are values of `rows_shown`, and equal results have equal numbers."""
         self._executed[who, candidate] = True
         self._results[who, candidate] = results
         self.candidates[who, candidate, _C.EXECUTED] = 1.0
@@ -99,7 +99,7 @@ class CandidateState:
         self.episode[who, _E.DEBUG] = 1.0
 
     def masks(self) -> npt.NDArray[np.bool_]:
-        """Return which actions are possible, shape (n, actions). No action is possible twice in a phase."""
+        """Return a mask of possible actions, shape (n, actions). No action is possible twice in a phase."""
         layout = self.layout
         made = np.ones((len(self.turns_left), layout.actions), np.bool_)
         ask = self.can_ask[:, None]

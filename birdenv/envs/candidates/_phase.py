@@ -1,7 +1,7 @@
 """A phase of a task as the agent sees it: spans, candidates, and how well texts fit the candidates.
 
-Only public text is used. Words of a request, an answer or a statement are normalised so that they can be
-compared. A request consists of phrases, each of which can be asked about.
+Only public text is used. The words of requests, answers and statements are normalised before they are
+compared. The spans that the agent can ask about are phrases of the request.
 """
 
 from __future__ import annotations
@@ -103,9 +103,9 @@ class RequestPhrase(NamedTuple):
 
     Attributes:
         text: the phrase as written in the request.
-        sentence: the index of its sentence.
-        after: the word before it, in lower case; empty at the start.
-        number_after: True if a number or a date follows in the same clause.
+        sentence: the index of the sentence that contains the phrase.
+        after: the word before the phrase, in lower case; empty if there is none.
+        number_after: True if a number or a date follows the phrase in the same clause.
     """
 
     text: str
@@ -116,7 +116,7 @@ class RequestPhrase(NamedTuple):
 
 @lru_cache(maxsize=4096)
 def phrases(request: str) -> tuple[RequestPhrase, ...]:
-    """Return the runs of content words in a request, in order of appearance and without duplicates."""
+    """Return the phrases of a request in order, without duplicates. A phrase is a run of content words."""
     found: dict[str, RequestPhrase] = {}
     for place, sentence in enumerate(_SENTENCE.split(request)):
         for clause in _PIECE.split(sentence):
@@ -159,7 +159,7 @@ def words_of(text: str) -> frozenset[str]:
 
 @lru_cache(maxsize=65536)
 def words_of_sql(sql: str) -> frozenset[str]:
-    """Return the normalised words of a statement: names, literals and operators."""
+    """Return the normalised words of an SQL statement: names, literals and operators."""
     found: set[str] = set()
     for token in tokens(sql):
         if token.kind == "symbol":
@@ -191,14 +191,14 @@ _MOST_ROWS: Final = 1000
 
 
 class ShownPhase:
-    """The text of a phase, and the arrays computed from it.
+    """The spans and candidates of a phase, and the arrays computed from them.
 
     Attributes:
-        phrases: the spans that can be asked about.
-        sqls: the candidates.
-        spans: the columns of the spans, shape (spans, SpanColumn), float32.
-        candidates: the columns of the candidates, shape (candidates, CandidateColumn), float32.
-        readable: which candidates may be executed, because they only read. Shape (candidates,).
+        phrases: the spans that the agent can ask about.
+        sqls: the SQL of the candidates.
+        spans: a row for each span with the columns of `SpanColumn`, float32.
+        candidates: a row for each candidate with the columns of `CandidateColumn`, float32.
+        readable: which candidates only read data, and may therefore be executed. Shape (candidates,).
     """
 
     def __init__(self, layout: Layout, request: str, notes: str, sqls: Sequence[str], dialect: str) -> None:
@@ -224,9 +224,10 @@ class ShownPhase:
         self.readable[: len(sqls)] = [is_single_query(sql, dialect) and not may_write(sql) for sql in sqls]
 
     def fit(self, text: str) -> Floats:
-        """Return how well a text fits each candidate, by the rare words that they share. The best fit is 1.
+        """Return how well a text fits each candidate: 1 for the best fit, and less for the others.
 
-        All values are 0 if the text contains no word in which the candidates differ.
+        Words that text and candidate share count, and rare words count more. If the text contains no word in
+        which the candidates differ, all values are 0.
         """
         said = words_of(text)
         found = np.zeros(self._size, np.float32)
@@ -247,7 +248,7 @@ def is_best(fit: Floats) -> Flags:
 
 
 def rows_shown(reply: str, sender: str) -> float:
-    """Return the number of rows of a result on a logarithmic scale from 0 to 1, or -1 without a result."""
+    """Return the number of rows in a reply on a logarithmic scale from 0 to 1, or -1 if it has no result."""
     counted = _ROWS.search(reply) if sender == "database" else None
     if counted is None:
         return -1.0

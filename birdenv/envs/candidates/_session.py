@@ -20,7 +20,7 @@ _NOTHING = Move("none")
 
 
 class Played(NamedTuple):
-    """The result of an action. `allowed` is False if the action mask forbids the action."""
+    """The result of an action. `allowed` is False if the action mask forbade the action."""
 
     reward: float
     terminated: bool
@@ -29,15 +29,15 @@ class Played(NamedTuple):
 
 
 class CandidatesSession:
-    """An episode that plays its actions in a dialogue, and updates its state from the replies.
+    """An episode that is played in a dialogue. The replies of the dialogue update the episode's state.
 
     An action that the mask forbids is played as an unknown move.
 
     Attributes:
-        task: the task's index.
+        task: the index of the task.
         dialogue: the dialogue.
         stage: the current phase.
-        order: for each candidate, in the order shown to the agent, its index in `stage`.
+        order: the indices of the candidates of `stage`, in the order in which the agent sees the candidates.
     """
 
     def __init__(
@@ -98,7 +98,7 @@ class CandidatesSession:
         return Played(round(float(earned), 10), not (dialogue.open or truncated), truncated, allowed)
 
     def outcome(self) -> dict[str, Any]:
-        """Return the public outcome of the dialogue, with the number of paid questions and their price."""
+        """Return the public outcome, the number of paid questions, and the price of a question."""
         return {**self.dialogue.outcome(), "questions": self._asked, "price": self._price}
 
     def close(self) -> None:

@@ -1,7 +1,7 @@
 """The tasks and settings of candidate environments, and the random choices of their episodes.
 
-Candidates are the task's own, or the statements that several systems wrote for it (prediction files). The
-user has no memory, and may be unable to explain some points.
+The candidates are those of the task, or statements that other systems wrote for the task (prediction files).
+The user has no memory, and may be unable to explain some points.
 """
 
 from __future__ import annotations
@@ -30,26 +30,26 @@ CANNOT_TELL: Final = "I cannot tell. Please decide that for yourself."
 
 
 def answers_alone(argument: str, context: PlayerContext) -> RulePlayer:
-    """Make the rule-based user without memory, whose answers do not depend on earlier questions."""
+    """Return a rule-based user without memory: answers do not depend on earlier questions."""
     return RulePlayer(tuple(replace(brief, converses=False) for brief in context.brief))
 
 
 def points_of(briefs: Any) -> tuple[str, ...]:
-    """Return the annotated points of a request, or an empty tuple if the brief is not of c-Interact."""
+    """Return the annotated points of a request, or an empty tuple if the game is not c-Interact."""
     if not isinstance(briefs, Sequence) or not briefs or not isinstance(briefs[0], Brief):
         return ()
     return tuple(dict.fromkeys(point.term for point in briefs[0].ambiguities))
 
 
 class UnsureUser:
-    """A user that passes on another user's answers, except about points that it cannot explain."""
+    """A user that passes on another player's answers, and cannot explain the points in `unknown`."""
 
     def __init__(self, player: Player, unknown: Collection[str]) -> None:
         self._player = player
         self._unknown = frozenset(unknown)
 
     def move(self, view: View) -> Move | None:
-        """Answer the last question."""
+        """Answer the last question, or say that the user cannot tell."""
         made = self._player.move(view)
         trace = None if made is None else made.trace
         if made is None or not isinstance(trace, dict) or not self._unknown.intersection(targets_of(trace)):
@@ -70,9 +70,10 @@ class Candidates(NamedTuple):
 
 
 def read_candidates(files: str | Sequence[str] | None) -> Mapping[str, Candidates] | None:
-    """Return the statements of prediction files by task, without duplicates, or None without files.
+    """Return the statements of prediction files by task, without duplicates. Without files, return None.
 
-    A file contains records with `instance_id`, and `sql` and `follow_up_sql`, each a text or a list of texts.
+    A file contains records with `instance_id`, `sql` and `follow_up_sql`. Each statement field is a text or a
+    list of texts.
 
     Raises:
         InputError: a file cannot be used.
@@ -115,8 +116,8 @@ class Drawn(NamedTuple):
 
     Attributes:
         tasks: the indices of the tasks.
-        prices: the prices of a question.
-        orders: random keys that order the candidates, by phase.
+        prices: the price of a question in each episode.
+        orders: for each of the two phases, the random keys that order the candidates (see `order_by`).
         refusals: a random number for each annotated point. The user cannot explain the point if the number is
             below `CandidateSetting.refusals`.
     """
@@ -132,12 +133,12 @@ class CandidateSetting:
 
     Attributes:
         arena: the game's arena.
-        ids: the tasks that have candidates.
+        ids: the ids of the tasks that have candidates.
         layout: the layout of observations and actions.
         prices: the possible prices of a question.
-        refusals: the probability, 0 to 1, that the user cannot explain a point.
+        refusals: the probability, from 0 to 1, that the user cannot explain an annotated point.
         questions: the maximum number of questions in every task.
-        recorded: the statements of prediction files by task; None if the tasks' own candidates are used.
+        recorded: the statements of prediction files, by task; None if the candidates of the tasks are used.
     """
 
     def __init__(
@@ -196,7 +197,7 @@ class CandidateSetting:
 
     @property
     def free_refusals(self) -> int:
-        """How many impossible moves cost nothing in a phase, after its first submission."""
+        """How many impossible moves are free in each phase, after the episode's first submission."""
         return PROFILES[self.arena.settings.profile].free_refusals  # type: ignore[attr-defined]
 
     def _playable(self) -> tuple[str, ...]:
@@ -212,14 +213,14 @@ class CandidateSetting:
         return with_some
 
     def first(self, name: str) -> tuple[str, ...]:
-        """Return the candidates of a task's request."""
+        """Return the candidates for the request of a task."""
         if self.recorded is None:
             found: tuple[str, ...] = self.arena._tasks.public(name).candidates
             return found
         return self.recorded.get(name, Candidates()).first
 
     def shown(self, name: str, extras: Mapping[str, Any], phase: int) -> tuple[str, ...]:
-        """Return the candidates of a phase, given the public extras of the dialogue."""
+        """Return the candidates that the agent sees in a phase, given the public extras of the dialogue."""
         if self.recorded is None:
             return tuple(extras.get("candidates", ()))[: self.layout.candidates]
         recorded = self.recorded.get(name, Candidates())
@@ -228,7 +229,7 @@ class CandidateSetting:
     def draw(self, uniforms: Uniforms) -> Drawn:
         """Convert uniform random numbers of shape (n, `layout.draws`) to the random choices of n episodes.
 
-        All requests are equally likely. Tasks that differ only in what the user means share a request.
+        Each request is equally likely, even if several tasks, which differ in what the user means, share it.
         """
         place = uniforms[:, 0] * len(self._sizes)
         group = place.astype(np.intp)
@@ -242,7 +243,7 @@ class CandidateSetting:
         )
 
     def draw_one(self, uniforms: Uniforms, options: Mapping[str, Any] | None) -> Drawn:
-        """Return the random choices of one episode. Reset options replace some of them.
+        """Return the random choices of one episode. The reset options override the task or the price.
 
         Raises:
             InputError: an option or a task is not known.
@@ -277,9 +278,9 @@ class CandidateSetting:
 
 
 def order_by(keys: Uniforms, counts: npt.NDArray[np.intp]) -> npt.NDArray[np.intp]:
-    """Return the order of candidates, shape (n, candidates), from random keys of that shape.
+    """Convert random keys to the orders of the candidates in n episodes, shape (n, candidates).
 
-    The first `counts` candidates are shuffled; the empty places stay at the end.
+    `counts` holds the number of candidates of each episode. These are shuffled; empty places stay at the end.
     """
     places = np.arange(keys.shape[1])
     return np.where(places < counts[:, None], keys, 2.0 + places).argsort(axis=1)

@@ -1,8 +1,8 @@
 """Compile the tasks of a candidate setting into arrays, by playing everything that can happen in them.
 
-A *stage* is a phase of a task, reached in one way: each task has a stage for its request, and a stage for the
-follow-up after each candidate that passes. Tables are saved on disk for a benchmark, its settings and this
-version of the program.
+A *stage* is a phase of a task together with the way in which it is reached. Each task has a stage for its
+request, and a stage for the follow-up after each candidate that passes. Tables are saved on disk. They are
+valid for one benchmark, its settings and this version of the program.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ Progress = Callable[[int, int], object]
 
 @dataclass(frozen=True, slots=True)
 class Tables:
-    """Arrays that describe all stages; the first axis is the stage. The requests come first, in task order.
+    """Arrays that describe all stages. The first axis is the stage: first all requests, in task order.
 
     Attributes:
         spans, candidates, readable: the arrays of `ShownPhase`.
-        counts: the number of candidates.
+        counts: the number of candidates of each stage.
         fits: how well the answer to each question fits each candidate; the useless question comes last.
-        refused: how well the user's refusal fits each candidate.
-        points: the annotated points that each answer is about, as a bit mask.
-        rows: the number of rows that executing each candidate shows (`rows_shown`).
-        results: a number for each result; equal texts have equal numbers.
+        refused: how well the answer of a user who cannot explain a point fits each candidate.
+        points: the annotated points that the answer to each question is about, as a bit mask.
+        rows: for each candidate, the value of `rows_shown` for the result of its execution.
+        results: for each candidate, a number that stands for its result; equal results have equal numbers.
         passes: which candidates pass.
         statuses: the status of the verdict on each candidate, such as `wrong_result`.
-        following: the stage that follows when a candidate passes, or `END`.
+        following: for each candidate, the stage that follows if the candidate passes, or `END`.
         phases: 1 for a request, 2 for a follow-up.
     """
 
@@ -232,9 +232,10 @@ def tables_of(setting: CandidateSetting) -> Tables:
 
 
 class TaskTables:
-    """The tables for a single environment: saved tables, or those of each task, compiled on first use.
+    """The tables for a single environment, which are loaded if they were saved before.
 
-    Once all tasks are compiled, their tables are saved.
+    Otherwise the tables of each task are compiled when they are first used. They are saved once all tasks are
+    compiled.
     """
 
     def __init__(self, setting: CandidateSetting) -> None:
@@ -243,7 +244,7 @@ class TaskTables:
         self._of_task: dict[int, Tables | None] = {}
 
     def stage_of(self, task: int) -> tuple[Tables, int] | None:
-        """Return the tables with a task, and the stage of its request; None if it cannot be compiled."""
+        """Return tables that contain a task, and the stage of its request; None if compiling it failed."""
         if self._all is not None:
             return self._all, task
         if task not in self._of_task:

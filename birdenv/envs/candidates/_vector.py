@@ -24,9 +24,9 @@ from birdenv.errors import InputError
 class CInteractCandidatesVectorEnv(VectorEnv[Any, Any, Any]):
     """A batch of `CInteractCandidatesEnv`, in one process and without dialogues.
 
-    The answers of the rule user and the results of the candidates are compiled into arrays once and saved on
-    disk. Observations, rewards and terminations are those of single environments with the seeds `seed`,
-    `seed + 1`, ...
+    The answers of the rule-based user and the results of the candidates are compiled into arrays once, and
+    saved on disk. Observations, rewards and terminations are those of single environments with the seeds
+    `seed`, `seed + 1`, ...
 
     Args:
         num_envs: the number of episodes.
