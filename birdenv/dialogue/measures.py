@@ -87,7 +87,7 @@ class Details:
 
 @dataclass(frozen=True, slots=True)
 class GameMeasures:
-    """The parts of a run's summary that depend on the game. Statuses and usage are the same for all games.
+    """The parts of a run's summary that depend on the game. Statuses and usage look the same for all games.
 
     Attributes:
         measures: the figures of every run, in the order in which they are shown.
