@@ -310,7 +310,7 @@ def checked_settings(model: type[M], owner: str, values: Mapping[str, Any]) -> M
 
 
 def _what_is_allowed(field: FieldInfo) -> str:
-    """Return the choices or bounds of a setting in words, or an empty text if it has neither."""
+    """Return the choices or bounds of a setting in words, or an empty string if it has neither."""
     if get_origin(field.annotation) is Literal:
         return ", ".join(map(str, get_args(field.annotation)))
     bounds = {

@@ -64,9 +64,10 @@ class Conversation:
 
     Attributes:
         brief: what the user knows.
-        told: the choices that were answered, oldest first.
-        asked: the questions of the last message that contained several.
-        waiting: questions not answered yet, and points that a question named but that were not told.
+        told: the choices for all answered questions, oldest first.
+        asked: the questions of the last message that contained several questions.
+        waiting: questions that were not answered yet, and points that a question named but the user did not
+            tell.
     """
 
     brief: Brief
@@ -204,9 +205,9 @@ _DROPS = re.compile(
 
 
 def still_holds(asked: Question, choice: Choice, brief: Brief) -> str:
-    """Return the answer to whether a condition of the first request still holds in the follow-up.
+    """Answer a question whether a condition of the first request still holds in the follow-up.
 
-    The answer is empty unless the question names the condition by its term and asks only about this, such as
+    The answer is empty unless the question names the condition by its term and asks nothing else, such as
     "still only the roomy ones?".
     """
     keeps, drops = _KEEPS.search(asked.text), _DROPS.search(asked.text)

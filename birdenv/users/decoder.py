@@ -99,7 +99,7 @@ def _sentence(brief: Brief, sql: str, *, term: str = "", clause: str = "") -> st
 
 
 def said_again(choice: Choice, brief: Brief) -> str:
-    """Return the answer to a question that is asked a second time, in other words than the first time."""
+    """Return the answer to a question that was asked before, in different words than the first time."""
     readings = [in_words(sql, brief).text for sql in choice.granted()]
     told = "; ".join(dict.fromkeys(text for text in readings if text))
     if not told:

@@ -118,8 +118,8 @@ def filter_answer(
         question: the system's question.
         move: the user's answer. Its trace lists the snippets that the answer may reveal; without a trace,
             they are those that the rule-based user would reveal. Data that is not a text counts as silence.
-        guard: what happens to answers that leak: `filter` replaces them, `log` records the leak. None lets every answer pass; this is for
-            recorded answers, which were filtered before.
+        guard: what happens to an answer that leaks: `filter` replaces the answer, and `log` only records the
+            leak. None lets every answer pass, for recorded answers, which were filtered before.
     """
     brief = brief_of(task, phase)
     text = move.data[:MAX_TEXT] if isinstance(move.data, str) else ""

@@ -251,9 +251,7 @@ def answers_line(answers: Mapping[str, int]) -> str:
 
 
 def group_table(title: str, groups: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """Return a table with a row per group: tasks, rates before and after debugging in percent, and mean
-    reward.
-    """
+    """Return a table with a row per group: tasks, rates before and after debugging (%), and mean reward."""
     if not groups:
         return []
     columns = {name: head for name, head in _COLUMNS.items() if all(name in of for of in groups.values())}
