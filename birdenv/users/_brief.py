@@ -24,7 +24,15 @@ UserStyle: TypeAlias = Literal["plain", "terse", "chatty"]
 
 @dataclass(frozen=True, slots=True)
 class Ambiguity:
-    """One annotated point that the ambiguous wording leaves open (the term), and the SQL that settles it."""
+    """One annotated point that the ambiguous wording leaves open, and the SQL that settles it.
+
+    Attributes:
+        term: the words of the ambiguous request that are unclear.
+        snippet: the piece of SQL that settles the point.
+        kind: the kind of annotation.
+        type: the type of ambiguity in the task file; empty if it has none.
+        deleted_knowledge: the ids of the knowledge entries that are hidden because of this point.
+    """
 
     term: str
     snippet: str

@@ -79,7 +79,7 @@ class Conversation:
     def understand(self, message: str, most: int = ANSWERED) -> list[Part]:
         """Split a message into questions, and decide what each is about, given the conversation so far.
 
-        The first `most` questions are answered; the others wait.
+        The first `most` questions are answered now; all further questions wait.
         """
         parts = listed = self._listed(message)
         if not listed:

@@ -97,7 +97,8 @@ class RulePlayer:
 
     If the protocol has a conversation (`Brief.converses`), the player remembers earlier questions, says yes
     or no to proposals, and asks back. Otherwise, it answers each message on its own and never asks back. If a
-    message has several questions, the player answers the first two and says that the others wait.
+    message has several questions, the player answers the first two questions and says that the remaining
+    questions wait.
     """
 
     def __init__(

@@ -129,7 +129,7 @@ class RuleUser:
     """A user without a language model: the encoder, then the decoder (BIRD-Interact §3.1).
 
     It never raises an exception, and does not remember earlier questions. The rules of the game filter its
-    answers through the leak guard, like those of every user.
+    answers through the leak guard, like the answers of every user.
     """
 
     def answer(self, brief: Brief, question: str) -> Answer:

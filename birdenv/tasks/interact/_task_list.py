@@ -48,7 +48,13 @@ _TO_PLAY: Final = "to play it, with --data FILE"  # `birdenv data` takes the fil
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """The tasks of one file, and the databases that they run on."""
+    """The tasks of one file, and the databases that they run on.
+
+    Attributes:
+        tasks: the tasks, in the order of the file.
+        source: the databases.
+        task_file: the path of the file.
+    """
 
     tasks: tuple[CInteractTask, ...]
     source: DatabaseSource

@@ -26,7 +26,7 @@ _SQUASHED = ("select", "insertinto", "deletefrom", "createtable", "createview", 
 
 
 class GuardedAnswer(NamedTuple):
-    """An answer that may be given. If it replaces the user's own answer, `reason` says why."""
+    """An answer that may be given. If the guard replaced the user's own answer, `reason` says why."""
 
     text: str
     reason: str = ""

@@ -34,7 +34,11 @@ class PromptedPoint:
 
 @dataclass(frozen=True, slots=True)
 class ModelReading:
-    """The point that a model chose for a question. `point` is None if the question will not be answered."""
+    """What a model decided about a question.
+
+    `call` is the kind of question. `point` is the point that the question is about; None if the question will
+    not be answered.
+    """
 
     call: Call
     point: PromptedPoint | None = None

@@ -43,8 +43,8 @@ _SENSES: Final = (
 class WordedRuleUser(ModelUser):
     """The rule-based user, whose answers a model rewords. Refusals are not reworded.
 
-    The model's words are discarded if their numbers differ from those of the answer, or if they reverse its
-    meaning.
+    The model's words are discarded if their numbers differ from the numbers in the answer, or if they reverse
+    the meaning of the answer.
     """
 
     def __init__(self, model: str, context: PlayerContext) -> None:

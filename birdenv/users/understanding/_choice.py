@@ -74,7 +74,7 @@ NEVER = Choice("unanswerable")
 
 
 def understand_one(brief: Brief, asked: Question, weights: Weights | None = None) -> Choice:
-    """Decide what one question is about. By default, the weights are those of the package."""
+    """Decide what one question is about. By default, the weights that ship with the package are used."""
     index = index_of(brief)
     if not asked.spaced.strip() or quotes_sql(asked.asked) or _is_spelt(asked):
         return NEVER

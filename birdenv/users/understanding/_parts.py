@@ -51,7 +51,10 @@ def together(choices: Sequence[Choice]) -> Choice:
 
 
 def understand_parts(brief: Brief, message: str, weights: Weights | None = None) -> list[Part]:
-    """Split a message into questions, and decide what the first ones are about; the others stay undecided."""
+    """Split a message into questions, and decide what each of the first questions is about.
+
+    Further questions stay undecided.
+    """
     pieces = pieces_of(message)
     if len(pieces) == 1:
         return _clauses(brief, message, weights)
