@@ -28,8 +28,9 @@ def grading_job(
     """Return the grading job of one phase.
 
     In the follow-up of a Management task, the gold runs on the state that the gold of phase 1 left. The
-    prediction runs on the state that the accepted SQL of phase 1 left or, in some profiles, its gold. Under
-    the published rules, where a Query may write, the follow-up of a Query is graded in the same way.
+    prediction runs on the state that the accepted SQL of phase 1 left; in some profiles, on the state that
+    the gold left. Under the published rules, where a Query may write, the follow-up of a Query is graded in
+    the same way.
 
     Args:
         task: the task.
