@@ -88,7 +88,7 @@ def test_language_models_hold_in_workers(demo_server: Server, tmp_path: Path) ->
         "processes",
         "llm:scripted",
         "c-interact",
-        models=replace(models, replay=runs[0].folder),
+        models=models.model_copy(update={"replay": runs[0].folder}),
         limit=3,
     )
     assert contents(replayed, CALLS) == contents(runs[0], CALLS)
@@ -122,7 +122,7 @@ def test_a_budget_holds_over_all_workers(demo_server: Server, tmp_path: Path) ->
         resume=folder,
         limit=4,
         seed=5,
-        models=replace(models, run_tokens=None),
+        models=models.model_copy(update={"run_tokens": None}),
         engine="processes",
     )
     whole = play(

@@ -18,7 +18,7 @@ from birdenv.users.sql_in_words._names import Names
 from birdenv.users.sql_in_words._parse import LexicalUnit, Node, parse_fragment, tokenize
 from birdenv.users.sql_in_words._phrases import ARITHMETIC, LOOSE, Phrase, quoted
 from birdenv.users.sql_in_words._tables import counted_noun, plain_sources, spoken_tables
-from birdenv.users.sql_in_words._words import Speaker, kind_of
+from birdenv.users.sql_in_words._words import Speaker, kind_of, node_class
 
 Form: TypeAlias = Literal["noun", "condition", "addition", "arrangement", "request"]
 """How words are said: "I mean ..", "I mean that ..", "and also ..", "I want it ..", "please .."."""
@@ -136,7 +136,8 @@ def in_steps(speaker: Speaker, tree: Node) -> Phrase:
     """Return the words for a tree. Parts of a long formula get letters, and are explained after it."""
     whole = speaker.say(tree)
     steps, said = [("", tree)], list[str]()
-    letters = iter(ascii_uppercase)
+    names = {node.name.upper() for node in tree.find_all(node_class("Identifier"))}
+    letters = (letter for letter in ascii_uppercase if letter not in names)
     for letter, node in steps:
         text = speaker.say(node).text
         if len(text.split()) > _MOST_WORDS:

@@ -112,7 +112,7 @@ class Speaker:
 
     def table(self, node: Node) -> str:
         """Return the words for a table, or an empty string if it may not be named."""
-        return self.tables.get(node.name.lower(), "")
+        return self.tables.get(str(getattr(node, "name", "")).lower(), "")
 
 
 def node_class(name: str) -> Node:

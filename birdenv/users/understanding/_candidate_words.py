@@ -13,6 +13,7 @@ from itertools import pairwise
 from birdenv.users._brief import Ambiguity, Brief, BriefNotes
 from birdenv.users.segments import Segment
 from birdenv.users.sql_in_words import LexicalUnit, read_aloud, respelt, split_words, tokenize
+from birdenv.users.understanding._spelling import respelt as spelt_out
 from birdenv.users.understanding._word_forms import NUMBERS, STOP_WORDS, clean, stem, words
 
 _BY_TYPE = (
@@ -197,12 +198,13 @@ _JOINED = re.compile(r"(?i)\bJOIN\s+(\w+)")
 def names_of(term: str) -> tuple[str, ...]:
     """Return the forms of a term under which a question may name it.
 
-    They are the whole term, the term without its preposition, the term without its abbreviation, and the
-    abbreviation alone.
+    They are the whole term, the term without its preposition, the term without its abbreviation, the
+    abbreviation alone, and all of these with short forms spelt out.
     """
     forms = [term, _PREPOSITION.sub("", term)]
     if match := _ABBREVIATION.search(term):
         forms += [term[: match.start()].strip(), match[1].strip()]
+    forms += map(spelt_out, forms[:])
     said = (" ".join(words(form)) for form in forms)
     return tuple(dict.fromkeys(name for name in said if name))
 
